@@ -1,0 +1,61 @@
+using System.Reflection;
+using System.Text;
+using System.Text.RegularExpressions;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+
+namespace Tidepool.Tidy;
+
+/// <summary>One C# block of a page, with the output that the page promises for it.</summary>
+internal sealed partial record DocCode(string Page, int Line, string Code, string? Output)
+{
+    /// <summary>All blocks of README.md and the pages in docs/. A block is a whole program.</summary>
+    public static IEnumerable<DocCode> All() =>
+        from page in Repository.Under("", ".md")
+        where page == "README.md" || page.StartsWith("docs/", StringComparison.Ordinal)
+        from block in Read(page)
+        select block;
+
+    private static IEnumerable<DocCode> Read(string page)
+    {
+        string text = Repository.Read(page);
+        return from Match match in Block().Matches(text)
+               let line = text.AsSpan(0, match.Index).Count('\n') + 1
+               select new DocCode(page, line, match.Groups["code"].Value, match.Groups["output"].Success ? match.Groups["output"].Value : null);
+    }
+
+    /// <summary>Compiles the block as a console program with the usual implicit usings.</summary>
+    public byte[] Compile()
+    {
+        IEnumerable<MetadataReference> references = Core.PlatformReferences.Append(MetadataReference.CreateFromFile(typeof(BufferPool<>).Assembly.Location));
+        var options = new CSharpCompilationOptions(OutputKind.ConsoleApplication, nullableContextOptions: NullableContextOptions.Enable);
+        CSharpCompilation compilation = CSharpCompilation.Create(
+            $"Block{Line}", [Core.GlobalUsings, CSharpSyntaxTree.ParseText(Code, Core.ParseOptions)], references, options);
+        using var assembly = new MemoryStream();
+        IEnumerable<Diagnostic> problems = compilation.Emit(assembly).Diagnostics.Where(d => d.Severity >= DiagnosticSeverity.Warning);
+        Problems.AssertNone(problems.Select(d => d.ToString()), $"The block at {Page}:{Line} does not compile without warnings:");
+        return assembly.ToArray();
+    }
+
+    /// <summary>Runs the block and gives what it printed.</summary>
+    public string Run()
+    {
+        MethodInfo entry = Assembly.Load(Compile()).EntryPoint!;
+        TextWriter console = Console.Out;
+        using var printed = new StringWriter(new StringBuilder()) { NewLine = "\n" };
+        Console.SetOut(printed);
+        try
+        {
+            Task program = Task.Run(() => entry.Invoke(null, entry.GetParameters().Length == 0 ? null : [Array.Empty<string>()]));
+            Assert.True(program.Wait(TimeSpan.FromMinutes(1)), $"The block at {Page}:{Line} did not end within a minute.");
+        }
+        finally
+        {
+            Console.SetOut(console);
+        }
+        return printed.ToString();
+    }
+
+    [GeneratedRegex("^```csharp\n(?<code>.*?)^```$(\n\n```output\n(?<output>.*?)^```$)?", RegexOptions.Multiline | RegexOptions.Singleline)]
+    private static partial Regex Block();
+}

@@ -1,0 +1,63 @@
+namespace Tidepool.Tidy;
+
+/// <summary>Code on a page is code: it compiles, it runs, and it prints what the page says.</summary>
+public sealed class DocCodeTests
+{
+    public static TheoryData<string, int> Blocks()
+    {
+        var blocks = new TheoryData<string, int>();
+        foreach (DocCode block in DocCode.All())
+        {
+            blocks.Add(block.Page, block.Line);
+        }
+        return blocks;
+    }
+
+    [Theory]
+    [MemberData(nameof(Blocks))]
+    public void Block_runs_and_prints_what_the_page_says(string page, int line)
+    {
+        DocCode block = DocCode.All().Single(b => b.Page == page && b.Line == line);
+        string printed = block.Run();
+        if (block.Output is not null)
+        {
+            Assert.Equal(block.Output, printed);
+        }
+    }
+
+    [Fact]
+    public void Every_block_of_a_page_has_a_language_that_is_known()
+    {
+        string[] known = ["", "csharp", "output", "json", "xml"];
+        Problems.AssertNone(
+            from page in Repository.Under("", ".md")
+            from line in Fences(page)
+            where !known.Contains(line.language)
+            select $"{page}:{line.number}: {line.language}",
+            "C# blocks are marked csharp, or nothing compiles them:");
+    }
+
+    [Fact]
+    public void The_readme_shows_a_rental_by_line_25()
+    {
+        Assert.Contains(DocCode.All(), block => block is { Page: "README.md", Line: <= 25 } && block.Code.Contains("Rent(", StringComparison.Ordinal));
+    }
+
+    private static IEnumerable<(int number, string language)> Fences(string page)
+    {
+        bool open = false;
+        int number = 0;
+        foreach (string line in File.ReadLines(Repository.Path(page)))
+        {
+            number++;
+            if (line.StartsWith("```", StringComparison.Ordinal))
+            {
+                open = !open;
+                if (open)
+                {
+                    yield return (number, line[3..].Trim());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+using System.Text.RegularExpressions;
+using System.Xml.Linq;
+
+namespace Tidepool.Tidy;
+
+/// <summary>THIRD-PARTY.md, Directory.Packages.props and the projects name the same packages.</summary>
+public sealed partial class PackageTests
+{
+    private static readonly HashSet<string> PermissiveLicences = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "PostgreSQL", "BSL-1.0", "Zlib"];
+
+    [Fact]
+    public void Third_party_table_equals_the_central_versions()
+    {
+        var central = XDocument.Load(Repository.Path("Directory.Packages.props")).Descendants("PackageVersion")
+            .Select(e => $"{e.Attribute("Include")!.Value} {e.Attribute("Version")!.Value}");
+        Assert.Equal(
+            central.Order(StringComparer.Ordinal),
+            Rows().Where(row => !row.IsNpm).Select(row => $"{row.Package} {row.Version}").Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Every_npm_package_is_in_the_table_with_its_version()
+    {
+        var npm = from file in Repository.Files
+                  where Path.GetFileName(file) == "package.json"
+                  from Match dependency in NpmDependency().Matches(Repository.Read(file))
+                  select $"{dependency.Groups["name"].Value} {dependency.Groups["version"].Value}";
+        Assert.Equal(
+            npm.Order(StringComparer.Ordinal),
+            Rows().Where(row => row.IsNpm).Select(row => $"{row.Package} {row.Version}").Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Every_package_in_the_table_is_used_by_a_project()
+    {
+        var used = Repository.Files.Where(file => file.EndsWith("proj", StringComparison.Ordinal) || file.EndsWith(".targets", StringComparison.Ordinal))
+            .SelectMany(file => XDocument.Load(Repository.Path(file)).Descendants("PackageReference"))
+            .Select(e => e.Attribute("Include")!.Value)
+            .ToHashSet(StringComparer.Ordinal);
+        Problems.AssertNone(Rows().Where(row => !row.IsNpm && !used.Contains(row.Package)).Select(row => row.Package), "Packages that no project references:");
+    }
+
+    [Fact]
+    public void Every_licence_is_permissive()
+    {
+        Problems.AssertNone(
+            Rows().Where(row => !PermissiveLicences.Contains(row.Licence)).Select(row => $"{row.Package}: {row.Licence}"),
+            "Licences outside the list that the project accepts:");
+    }
+
+    [Fact]
+    public void Lock_files_name_no_registry()
+    {
+        Problems.AssertNone(
+            Repository.Files.Where(file => Path.GetFileName(file) == "package-lock.json" && Repository.Read(file).Contains("\"resolved\"", StringComparison.Ordinal)),
+            "Write lock files with npm's omit-lockfile-registry-resolved:");
+        Problems.AssertNone(
+            Repository.Files.Where(file => Path.GetFileName(file).Equals("nuget.config", StringComparison.OrdinalIgnoreCase)),
+            "The user's package sources are the user's business:");
+    }
+
+    private static Row[] Rows()
+    {
+        Row[] rows = [.. TableRow().Matches(Repository.Read("THIRD-PARTY.md"))
+            .Select(m => new Row(m.Groups["package"].Value, m.Groups["version"].Value, m.Groups["licence"].Value, m.Groups["npm"].Success))];
+        Assert.NotEmpty(rows);
+        return rows;
+    }
+
+    private sealed record Row(string Package, string Version, string Licence, bool IsNpm);
+
+    [GeneratedRegex(@"^\| (?<package>[\w.@/-]+)(?<npm> \(npm\))? \| (?<version>\d[\w.-]*) \| (?<licence>[\w.-]+) \| [^|]+ \|$", RegexOptions.Multiline)]
+    private static partial Regex TableRow();
+
+    [GeneratedRegex("""(?<=ependencies"\s*:\s*\{[^}]*)"(?<name>[^"]+)"\s*:\s*"(?<version>[^"]+)"(?=[^{]*\})""")]
+    private static partial Regex NpmDependency();
+}

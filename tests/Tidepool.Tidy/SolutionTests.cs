@@ -1,0 +1,38 @@
+using System.Xml.Linq;
+
+namespace Tidepool.Tidy;
+
+/// <summary>The solution holds every project, and test projects share one set of targets.</summary>
+public sealed class SolutionTests
+{
+    [Fact]
+    public void Every_project_is_in_the_solution_once()
+    {
+        var listed = XDocument.Load(Repository.Path("Tidepool.slnx")).Descendants("Project").Select(e => e.Attribute("Path")!.Value);
+        Assert.Equal(Repository.Under("", ".csproj"), listed.Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Every_test_project_takes_part_in_the_test_command()
+    {
+        Problems.AssertNone(
+            Repository.Under("tests/", ".csproj").Where(file => Repository.Read(file).Contains("xunit", StringComparison.Ordinal)),
+            "Test projects import eng/Test.targets, by which ./tidepool test finds them, and name no test package themselves:");
+        Problems.AssertNone(
+            Repository.Under("tests/", ".csproj").Where(file => !Repository.Read(file).Contains("Test.targets", StringComparison.Ordinal)),
+            "Projects in tests/ that ./tidepool test does not run:");
+    }
+
+    [Fact]
+    public void Nothing_that_ships_references_the_labs_or_the_tool()
+    {
+        string[] mayUseLabs = ["Tidepool.Labs", "Tidepool.Tool"];
+        Problems.AssertNone(
+            from file in Repository.Under("src/", ".csproj")
+            where !mayUseLabs.Contains(Path.GetFileNameWithoutExtension(file))
+            from reference in XDocument.Load(Repository.Path(file)).Descendants("ProjectReference")
+            where mayUseLabs.Contains(Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value))
+            select $"{file} references {reference.Attribute("Include")!.Value}",
+            "Labs and Tool are referenced by nothing that ships as a library:");
+    }
+}
