@@ -6,7 +6,7 @@ namespace Tidepool.Tidy;
 /// <summary>THIRD-PARTY.md, Directory.Packages.props and the projects name the same packages.</summary>
 public sealed partial class PackageTests
 {
-    private static readonly HashSet<string> PermissiveLicences = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "PostgreSQL", "BSL-1.0", "Zlib"];
+    private static readonly HashSet<string> PermissiveLicences = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "PostgreSQL", "BSL-1.0", "Zlib", "0BSD"];
 
     [Fact]
     public void Third_party_table_equals_the_central_versions()
@@ -22,9 +22,9 @@ public sealed partial class PackageTests
     public void Every_npm_package_is_in_the_table_with_its_version()
     {
         var npm = from file in Repository.Files
-                  where Path.GetFileName(file) == "package.json"
-                  from Match dependency in NpmDependency().Matches(Repository.Read(file))
-                  select $"{dependency.Groups["name"].Value} {dependency.Groups["version"].Value}";
+                  where Path.GetFileName(file) == "package-lock.json"
+                  from Match package in NpmPackage().Matches(Repository.Read(file))
+                  select $"{package.Groups["name"].Value} {package.Groups["version"].Value}";
         Assert.Equal(
             npm.Order(StringComparer.Ordinal),
             Rows().Where(row => row.IsNpm).Select(row => $"{row.Package} {row.Version}").Order(StringComparer.Ordinal));
@@ -72,6 +72,6 @@ public sealed partial class PackageTests
     [GeneratedRegex(@"^\| (?<package>[\w.@/-]+)(?<npm> \(npm\))? \| (?<version>\d[\w.-]*) \| (?<licence>[\w.-]+) \| [^|]+ \|$", RegexOptions.Multiline)]
     private static partial Regex TableRow();
 
-    [GeneratedRegex("""(?<=ependencies"\s*:\s*\{[^}]*)"(?<name>[^"]+)"\s*:\s*"(?<version>[^"]+)"(?=[^{]*\})""")]
-    private static partial Regex NpmDependency();
+    [GeneratedRegex(@"""node_modules/(?<name>[^""]+)"": \{\s*""version"": ""(?<version>[^""]+)""")]
+    private static partial Regex NpmPackage();
 }
