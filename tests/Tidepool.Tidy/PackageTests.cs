@@ -13,9 +13,7 @@ public sealed partial class PackageTests
     {
         var central = XDocument.Load(Repository.Path("Directory.Packages.props")).Descendants("PackageVersion")
             .Select(e => $"{e.Attribute("Include")!.Value} {e.Attribute("Version")!.Value}");
-        Assert.Equal(
-            central.Order(StringComparer.Ordinal),
-            Rows().Where(row => !row.IsNpm).Select(row => $"{row.Package} {row.Version}").Order(StringComparer.Ordinal));
+        Problems.AssertSame(central, Listed(npm: false), "THIRD-PARTY.md has a row for every line of Directory.Packages.props, with its version:");
     }
 
     [Fact]
@@ -25,9 +23,7 @@ public sealed partial class PackageTests
                   where Path.GetFileName(file) == "package-lock.json"
                   from Match package in NpmPackage().Matches(Repository.Read(file))
                   select $"{package.Groups["name"].Value} {package.Groups["version"].Value}";
-        Assert.Equal(
-            npm.Order(StringComparer.Ordinal),
-            Rows().Where(row => row.IsNpm).Select(row => $"{row.Package} {row.Version}").Order(StringComparer.Ordinal));
+        Problems.AssertSame(npm, Listed(npm: true), "THIRD-PARTY.md has a row marked (npm) for every package of a package-lock.json, with its version:");
     }
 
     [Fact]
@@ -58,6 +54,8 @@ public sealed partial class PackageTests
             Repository.Files.Where(file => Path.GetFileName(file).Equals("nuget.config", StringComparison.OrdinalIgnoreCase)),
             "The user's package sources are the user's business:");
     }
+
+    private static IEnumerable<string> Listed(bool npm) => Rows().Where(row => row.IsNpm == npm).Select(row => $"{row.Package} {row.Version}");
 
     private static Row[] Rows()
     {

@@ -8,4 +8,12 @@ internal static class Problems
         string[] found = [.. problems];
         Assert.True(found.Length == 0, $"{rule}{Environment.NewLine}  {string.Join(Environment.NewLine + "  ", found)}");
     }
+
+    /// <summary>Fails with a line "- ..." for everything missing and "+ ..." for everything that should not be there.</summary>
+    public static void AssertSame(IEnumerable<string> expected, IEnumerable<string> actual, string rule)
+    {
+        List<string> missing = [.. expected];
+        List<string> extra = [.. actual.Where(item => !missing.Remove(item))];
+        AssertNone([.. missing.Select(item => "- " + item), .. extra.Select(item => "+ " + item)], rule);
+    }
 }

@@ -31,10 +31,9 @@ public sealed class PublicApiTests
             File.WriteAllText(Repository.Path(Recorded), today);
         }
         string recorded = File.Exists(Repository.Path(Recorded)) ? Repository.Read(Recorded) : "";
-        string[] now = today.Split('\n');
-        string[] before = recorded.Split('\n');
-        Problems.AssertNone(
-            [.. before.Except(now).Select(line => "- " + line), .. now.Except(before).Select(line => "+ " + line)],
+        Problems.AssertSame(
+            recorded.Split('\n'),
+            today.Split('\n'),
             $"The public API differs from {Recorded}. When that is meant, record it:{Environment.NewLine}"
                 + $"  {Accept}=1 dotnet test tests/Tidepool.Tidy -c Release --filter FullyQualifiedName~PublicApi");
         Assert.Equal(recorded, today);
@@ -74,7 +73,6 @@ public sealed class PublicApiTests
         {
             text.Append(type.IsStatic ? "static " : type.IsAbstract ? "abstract " : type.IsSealed ? "sealed " : "");
         }
-        text.Append(type.IsReadOnly ? "readonly " : "").Append(type.IsRefLikeType ? "ref " : "").Append(type.IsRecord ? "record " : "");
         text.Append(type.ToDisplayString(Format));
         IEnumerable<INamedTypeSymbol> bases = (type.TypeKind == TypeKind.Class && type.BaseType is { SpecialType: not SpecialType.System_Object } parent ? [parent] : Array.Empty<INamedTypeSymbol>())
             .Concat(type.Interfaces.Where(Core.IsVisible).OrderBy(i => i.ToDisplayString(), StringComparer.Ordinal));

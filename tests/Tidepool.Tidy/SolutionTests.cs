@@ -9,7 +9,7 @@ public sealed class SolutionTests
     public void Every_project_is_in_the_solution_once()
     {
         var listed = XDocument.Load(Repository.Path("Tidepool.slnx")).Descendants("Project").Select(e => e.Attribute("Path")!.Value);
-        Assert.Equal(Repository.Under("", ".csproj"), listed.Order(StringComparer.Ordinal));
+        Problems.AssertSame(Repository.Under("", ".csproj"), listed, "Tidepool.slnx lists every project, once:");
     }
 
     [Fact]
