@@ -24,6 +24,15 @@ public sealed class SolutionTests
     }
 
     [Fact]
+    public void Every_assembly_is_in_the_layer_list()
+    {
+        string layers = Repository.Read("src/README.md");
+        Problems.AssertNone(
+            Repository.Under("src/", ".csproj").Where(file => !layers.Contains($"\n| `{Path.GetFileNameWithoutExtension(file)}` |", StringComparison.Ordinal)),
+            "Projects in src/ without a row in src/README.md:");
+    }
+
+    [Fact]
     public void Nothing_that_ships_references_the_labs_or_the_tool()
     {
         string[] mayUseLabs = ["Tidepool.Labs", "Tidepool.Tool"];
