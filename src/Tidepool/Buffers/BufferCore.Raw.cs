@@ -1,0 +1,244 @@
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <content>Whole arrays without a lease: the compatibility path.</content>
+internal sealed partial class BufferCore<T> : IHandleSource<T>
+{
+    private readonly ConditionalWeakTable<T[], RentalRecord> _records = [];
+
+    BufferSlot<T> IHandleSource<T>.Refill(Magazine magazine)
+    {
+        ObjectDisposedException.ThrowIf(Retired, typeof(BufferPool<T>));
+        if (magazine.PopSlow() is { } item)
+        {
+            return (PooledSlot<T>)item;
+        }
+
+        Bucket bucket = magazine.Bucket;
+        if ((bucket.Shared.TryTake() ?? TakeFromTwin(bucket)) is { } chunk)
+        {
+            item = magazine.Refill(chunk);
+            Magazine.PutShared(bucket, chunk);
+            return (PooledSlot<T>)item!;
+        }
+
+        PooledSlot<T> born = Birth(bucket, bucket.ItemLength);
+        born.Home = magazine;
+        magazine.CountBirth();
+        return born;
+    }
+
+    void IHandleSource<T>.Close(Magazine magazine)
+    {
+        if (magazine.IsClosed)
+        {
+            return;
+        }
+
+        var items = new List<object?>();
+        magazine.Close(items);
+        Magazine.PutShared(magazine.Bucket, items);
+    }
+
+    internal override void ReturnItem(Bucket bucket, object item) => ReturnArray(bucket, (T[])item);
+
+    /// <summary>An idle array of the bucket's length from the tiers, or a new one.</summary>
+    internal T[] RentArray(Bucket bucket, int requested, int poolId, bool cleared)
+    {
+        T[] array = TakeArray(bucket, requested, poolId, cleared);
+        if (Guard is not null)
+        {
+            CheckPoison(bucket, array);
+        }
+
+        if (Geometry.Clear == ClearMode.OnRent)
+        {
+            Array.Clear(array);
+        }
+
+        return array;
+    }
+
+    /// <summary>An array longer than what the pool keeps.</summary>
+    internal T[] RentUnkeptArray(int length, int poolId)
+    {
+        T[] array = length <= Geometry.Source.MaxLength ? BirthArray(length, length, poolId, cleared: false) : new T[length];
+        Counters.AddRental(BufferGeometry<T>.BytesOf(length));
+        if (Guard is not null)
+        {
+            _records.GetOrAdd(array, NewRecord).TryBegin(Guard.SampleStack());
+        }
+
+        return array;
+    }
+
+    /// <summary>Ends the rental of an array that is kept.</summary>
+    /// <exception cref="PoolMisuseException">The array is not out: it was returned before, or is foreign (full checks).</exception>
+    internal void ReturnArray(Bucket bucket, T[] array)
+    {
+        if (Guard is not null)
+        {
+            EndRecord(array);
+        }
+
+        if (Geometry.Secrets)
+        {
+            Wipe(array);
+        }
+        else if (Geometry.Clear == ClearMode.OnReturn)
+        {
+            Array.Clear(array);
+        }
+
+        if (Guard is null)
+        {
+            Keep(bucket, array);
+            return;
+        }
+
+        Guard<T>.Fill(array);
+        FindRecord(array)!.IsPoisoned = true;
+        Counters.AddReturns(1, bucket.ItemBytes);
+        LetRest(array, bucket.ItemBytes);
+    }
+
+    /// <summary>Ends the rental of an array that is not kept.</summary>
+    internal void DropArray(T[] array)
+    {
+        if (Guard is not null)
+        {
+            EndRecord(array);
+        }
+
+        Counters.AddReturns(1, BufferGeometry<T>.BytesOf(array.Length));
+        Interlocked.Increment(ref Counters.Dropped);
+        FindRecord(array)?.Forget();
+        if (TidepoolEventSource.Log.IsEnabled())
+        {
+            TidepoolEventSource.Log.BufferDropped(array.GetHashCode(), array.Length, PoolId, -1);
+        }
+    }
+
+    private T[] TakeArray(Bucket bucket, int requested, int poolId, bool cleared)
+    {
+        while (ThreadTier.FindSlow(bucket) is { } magazine)
+        {
+            if (magazine.PopSlow() is { } item)
+            {
+                return (T[])item;
+            }
+
+            if ((bucket.Shared.TryTake() ?? TakeArraysFromTwin(bucket)) is { } chunk)
+            {
+                item = magazine.Refill(chunk);
+                Magazine.PutShared(bucket, chunk);
+                if (item is not null)
+                {
+                    return (T[])item;
+                }
+
+                continue; // the magazine was closed meanwhile
+            }
+
+            T[] born = BirthArray(bucket.ItemLength, requested, poolId, cleared);
+            magazine.CountBirth();
+            return born;
+        }
+
+        return TakeLargeArray(bucket, requested, poolId, cleared);
+    }
+
+    private T[] TakeLargeArray(Bucket bucket, int requested, int poolId, bool cleared)
+    {
+        T[] array;
+        if ((bucket.Shared.TryTake() ?? TakeArraysFromTwin(bucket)) is { } chunk)
+        {
+            chunk.Count--;
+            ref object? last = ref Items.At(ref chunk.Items, chunk.Count);
+            array = (T[])last!;
+            last = null;
+            Magazine.PutShared(bucket, chunk);
+        }
+        else
+        {
+            array = BirthArray(bucket.ItemLength, requested, poolId, cleared);
+        }
+
+        Counters.AddRental(bucket.ItemBytes);
+        return array;
+    }
+
+    /// <summary>Idle slots of the same length as a chunk of arrays; the slots die.</summary>
+    private static Chunk? TakeArraysFromTwin(Bucket bucket)
+    {
+        if (bucket.Twin is not { } twin || twin.Shared.TryTake() is not { } chunk)
+        {
+            return null;
+        }
+
+        for (int i = 0; i < chunk.Count; i++)
+        {
+            ref object? place = ref Items.At(ref chunk.Items, i);
+            if (place is PooledSlot<T> slot)
+            {
+                slot.Record?.Forget();
+                place = slot.Array;
+            }
+        }
+
+        return chunk;
+    }
+
+    private RentalRecord? FindRecord(T[] array) =>
+        Guard is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
+
+    private RentalRecord NewRecord(T[] array) => new(this, null);
+
+    private Bucket? FindRawBucket(T[] array)
+    {
+        lock (_gate)
+        {
+            return _raws.SelectMany(static r => r.Made()).FirstOrDefault(b => b.ItemLength == array.Length);
+        }
+    }
+
+    private void CheckPoison(Bucket bucket, T[] array)
+    {
+        RentalRecord record = _records.GetOrAdd(array, NewRecord);
+        int damage = record.IsPoisoned ? Guard<T>.FindDamage(array) : -1;
+        string? history = damage < 0 ? null : record.Where();
+        record.IsPoisoned = false;
+        if (damage >= 0)
+        {
+            Counters.AddReturns(1, bucket.ItemBytes);
+            Interlocked.Increment(ref Counters.Dropped);
+            Discard(bucket, [array]);
+            throw Misuse(MisuseKind.WriteAfterReturn, $"Element {damage} of {array.Length} was changed; found when the array was about to be rented again.", history);
+        }
+
+        record.TryBegin(Guard!.SampleStack());
+    }
+
+    private void EndRecord(T[] array)
+    {
+        if (FindRecord(array) is not { } record)
+        {
+            throw Misuse(MisuseKind.ForeignReturn, $"Its length is {array.Length}.");
+        }
+
+        if (!record.TryEnd(Guard!.SampleStack()))
+        {
+            throw Misuse(MisuseKind.DoubleReturn, record.Where());
+        }
+    }
+
+    private void OnTwice(object item)
+    {
+        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, $"The array of {((T[])item).Length} elements lies in this thread's tier already.");
+        if (Geometry.Checks != PoolChecks.Off)
+        {
+            throw misuse;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+using System.Runtime.CompilerServices;
+using System.Security.Cryptography;
+using System.Runtime.InteropServices;
+
+namespace Tidepool;
+
+/// <content>Returning off the fast path.</content>
+internal sealed partial class BufferCore<T>
+{
+    /// <summary>Ends a rental: at home, by posting it home, or here when its home is closed.</summary>
+    /// <returns>False when the ticket was retired before; nothing was changed then.</returns>
+    internal unsafe bool Return(PooledSlot<T> slot, int generation, int length, object? companion)
+    {
+        Unsafe.SkipInit(out int here);
+        Magazine home = slot.Home;
+        if (home.IsOwnedBy((nuint)(&here)))
+        {
+            ReturnOutcome outcome = ReturnAtHome(home, slot, generation, length);
+            if (outcome != ReturnOutcome.Closed)
+            {
+                return outcome == ReturnOutcome.Returned;
+            }
+        }
+
+        if (!slot.TryClaim(generation, out bool linked))
+        {
+            return false;
+        }
+
+        slot.PendingClear = BufferGeometry<T>.HoldsReferences ? length : 0;
+        if (linked)
+        {
+            return true; // it is on its way in an inbox already and will be settled there
+        }
+
+        if (!home.IsClosed)
+        {
+            slot.Companion = companion;
+            home.Post(slot);
+            return true;
+        }
+
+        if (!slot.TrySettle())
+        {
+            ReportLater(MisuseKind.RacingReturn, "The renting thread won; the other return was ignored.");
+            return false;
+        }
+
+        TakeBack(slot, length);
+        return true;
+    }
+
+    /// <summary>Ends the rental and lets go of the buffer.</summary>
+    internal unsafe ArraySegment<T> Detach(PooledSlot<T> slot, int generation, int length)
+    {
+        if (slot.Array is not { } array)
+        {
+            throw new NotSupportedException($"The buffers of pool '{Geometry.Name}' are native memory and cannot leave it.");
+        }
+
+        Unsafe.SkipInit(out int here);
+        if (!slot.Home.TryTakeBack(slot, generation, (nuint)(&here)))
+        {
+            OnRetired(slot, MisuseKind.UseAfterReturn);
+            throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", "A lease was detached after it was returned.");
+        }
+
+        slot.Record?.Forget();
+        Counters.AddReturns(1, slot.Bucket.ItemBytes);
+        return new ArraySegment<T>(array, slot.Offset, length);
+    }
+
+    /// <summary>What the checks make of a use of a retired ticket.</summary>
+    internal void OnRetired(PooledSlot<T> slot, MisuseKind kind)
+    {
+        if (kind == MisuseKind.StaleDispose)
+        {
+            Interlocked.Increment(ref Counters.StaleDisposes);
+            if (slot.IsLeased && slot.Mail == 0)
+            {
+                Counters.Misuse.Increment(kind);
+                WriteReport(kind, slot.Record?.Where());
+            }
+
+            return;
+        }
+
+        PoolMisuseException misuse = Misuse(kind, slot.Record?.Where());
+        if (kind == MisuseKind.DoubleReturn && Geometry.Checks != PoolChecks.Off)
+        {
+            throw misuse;
+        }
+    }
+
+    /// <summary>Counts and reports misuse, and makes the exception that a caller may throw.</summary>
+    internal PoolMisuseException Misuse(MisuseKind kind, params ReadOnlySpan<string?> details)
+    {
+        string? detail = null;
+        foreach (string? part in details)
+        {
+            detail = part is null ? detail : detail is null ? part : $"{detail}\n{part}";
+        }
+
+        Counters.Misuse.Increment(kind);
+        WriteReport(kind, detail);
+        return new PoolMisuseException(kind, Geometry.Name, MisuseText.Describe(kind, Geometry.Name, detail));
+    }
+
+    /// <summary>Puts an idle item where the next renter of this thread finds it, else into the shared tier, else gives it to the source.</summary>
+    internal void Keep(Bucket bucket, object item)
+    {
+        while (!Retired && ThreadTier.FindSlow(bucket) is { } magazine)
+        {
+            Chunk flushed = bucket.Shared.TakeEmpty();
+            bool kept = magazine.PushSlow(item, flushed, out bool twice);
+            Magazine.PutShared(bucket, flushed);
+            if (twice)
+            {
+                OnTwice(item);
+            }
+
+            if (kept || twice)
+            {
+                return;
+            }
+        }
+
+        Counters.AddReturns(1, bucket.ItemBytes);
+        Chunk one = bucket.Shared.TakeEmpty();
+        one.Add(item);
+        Magazine.PutShared(bucket, one);
+    }
+
+    /// <summary>Ends the rest of everything in quarantine: into the tiers, or to the source when the pool is retired.</summary>
+    internal void EndRest()
+    {
+        foreach (object item in Guard?.Release() ?? [])
+        {
+            PutRested(item);
+        }
+    }
+
+    private static ReturnOutcome ReturnAtHome(Magazine home, PooledSlot<T> slot, int generation, int length)
+    {
+        Chunk flushed = slot.Bucket.Shared.TakeEmpty();
+        ReturnOutcome outcome = BufferGeometry<T>.HoldsReferences
+            ? home.ReturnSlow(slot, generation, new ClearRange(slot.Array, slot.Offset, length), flushed)
+            : home.ReturnSlow(slot, generation, default(NoClear), flushed);
+        Magazine.PutShared(slot.Bucket, flushed);
+        return outcome;
+    }
+
+    /// <summary>Does what the options ask for with a slot whose rental has just ended, and keeps it.</summary>
+    private void TakeBack(PooledSlot<T> slot, int length)
+    {
+        Bucket bucket = slot.Bucket;
+        if (TidepoolEventSource.Rentals)
+        {
+            TidepoolEventSource.Log.BufferReturned(slot.GetHashCode(), slot.Capacity, PoolId);
+        }
+
+        if (Geometry.Secrets)
+        {
+            Wipe(slot.Whole());
+        }
+        else if (Geometry.Clear == ClearMode.OnReturn)
+        {
+            slot.First(length).Clear();
+        }
+
+        if (!bucket.IsKept)
+        {
+            Counters.AddReturns(1, bucket.ItemBytes);
+            Interlocked.Increment(ref Counters.Dropped);
+            Discard(bucket, [slot]);
+        }
+        else if (Guard is not null)
+        {
+            Guard<T>.Fill(slot.Whole());
+            slot.Record!.IsPoisoned = true;
+            slot.Record.TryEnd(Guard.SampleStack());
+            Counters.AddReturns(1, bucket.ItemBytes);
+            LetRest(slot, bucket.ItemBytes);
+        }
+        else
+        {
+            Keep(bucket, slot);
+        }
+    }
+
+    private void LetRest(object item, long bytes)
+    {
+        var rested = new List<object>();
+        Guard!.Rest(item, bytes, BytesOf, rested);
+        rested.ForEach(PutRested);
+        if (Retired)
+        {
+            EndRest();
+        }
+    }
+
+    private void PutRested(object item)
+    {
+        Bucket? bucket = item is PooledSlot<T> slot ? slot.Bucket : FindRawBucket((T[])item);
+        if (bucket is null)
+        {
+            return;
+        }
+
+        Chunk chunk = bucket.Shared.TakeEmpty();
+        chunk.Add(item);
+        Magazine.PutShared(bucket, chunk);
+    }
+
+    private static long BytesOf(object item) =>
+        BufferGeometry<T>.BytesOf(item is PooledSlot<T> slot ? slot.Capacity : ((T[])item).Length);
+
+    private static void Wipe(Span<T> whole)
+    {
+        if (BufferGeometry<T>.HoldsReferences)
+        {
+            whole.Clear();
+            return;
+        }
+
+        ref byte first = ref Unsafe.As<T, byte>(ref MemoryMarshal.GetReference(whole));
+        long bytes = BufferGeometry<T>.BytesOf(whole.Length);
+        for (long done = 0; done < bytes; done += int.MaxValue)
+        {
+            CryptographicOperations.ZeroMemory(
+                MemoryMarshal.CreateSpan(ref Unsafe.Add(ref first, (nint)done), (int)Math.Min(int.MaxValue, bytes - done)));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+using System.Numerics;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>The validated options of a buffer pool.</summary>
+internal sealed class BufferGeometry<T>
+{
+    private static int s_number;
+
+    internal BufferGeometry(BufferPoolOptions<T> options)
+    {
+        Source = options.Source ?? HeapSource<T>.Instance;
+        Sizes = options.Sizes ?? SizeClasses.Default;
+        if (options.Budget < 0)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.Budget, "Budget must be 0 bytes or more.");
+        }
+
+        if (options.MaxLength < 1 || options.MaxLength > Array.MaxLength)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.MaxLength, $"MaxLength must be 1 to {Array.MaxLength} elements.");
+        }
+
+        if (options.LeakSampling < 0)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.LeakSampling, "LeakSampling must be 0 or more.");
+        }
+
+        if (options.Clear is < ClearMode.Never or > ClearMode.OnReturn)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.Clear, "Clear must be Never, OnRent or OnReturn.");
+        }
+
+        if (options.Checks is < PoolChecks.Off or > PoolChecks.Full)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.Checks, "Checks must be Off, Default or Full.");
+        }
+
+        if (options.Alignment != 0 && (!BitOperations.IsPow2(options.Alignment) || options.Alignment > Source.MaxAlignment))
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.Alignment, $"Alignment must be 0 or a power of two up to {Source.MaxAlignment}, the most that {Source.GetType().Name} promises.");
+        }
+
+        Alignment = options.Alignment;
+        MaxLength = Math.Min(options.MaxLength, Source.MaxLength);
+        Budget = options.Budget is { } limit ? new Budget(limit, Budget.Process) : Budget.Process;
+        Checks = options.Checks ?? ProcessChecks.Mode;
+        CaptureStacks = options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks);
+        Clear = options.Clear;
+        Secrets = options.Secrets;
+        LeakSampling = options.LeakSampling;
+        Name = options.Name ?? $"{typeof(T).Name}-{Interlocked.Increment(ref s_number)}";
+    }
+
+    internal string Name { get; }
+
+    internal BufferSource<T> Source { get; }
+
+    internal SizeClasses Sizes { get; }
+
+    internal Budget Budget { get; }
+
+    internal PoolChecks Checks { get; }
+
+    internal bool CaptureStacks { get; }
+
+    internal ClearMode Clear { get; }
+
+    internal bool Secrets { get; }
+
+    internal int Alignment { get; }
+
+    internal int MaxLength { get; }
+
+    internal int LeakSampling { get; }
+
+    /// <summary>Whether buffers are whole arrays, so that they can be rented as arrays.</summary>
+    internal bool HasWholeArrays => Source.Form == BufferForm.WholeArray && Alignment == 0;
+
+    /// <summary>Whether every rental must take the slow path, because something is done on each.</summary>
+    internal bool IsAlwaysSlow => Checks == PoolChecks.Full || Secrets || (Clear != ClearMode.Never && !HoldsReferences);
+
+    /// <summary>The last class of <paramref name="sizes"/> that is kept: the one that serves <see cref="MaxLength"/>.</summary>
+    internal int LastIndexOf(SizeClasses sizes)
+    {
+        int index = sizes.IndexOf(MaxLength);
+        return index < 0 ? sizes.Count - 1 : index;
+    }
+
+    internal static bool HoldsReferences => RuntimeHelpers.IsReferenceOrContainsReferences<T>();
+
+    internal static long BytesOf(long length) => length * Unsafe.SizeOf<T>();
+}

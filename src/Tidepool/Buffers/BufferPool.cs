@@ -1,0 +1,263 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>
+/// A pool of buffers: rent, use, return. Faster than allocating, bounded by default, gives idle memory back by itself, and detects misuse in
+/// Release builds.
+/// </summary>
+/// <typeparam name="T">Any element type.</typeparam>
+/// <remarks>
+/// Thread-safe. A rental takes, in this order: the newest buffer that this thread holds (no locked instruction), what came home from other
+/// threads, the shared tier (one lock per up to 14 buffers), the source. See <c>docs/trace.md</c> for one rent and one return step by step.
+/// </remarks>
+public sealed class BufferPool<T> : IDisposable
+{
+    private readonly BufferCore<T> _core;
+    private readonly Lock _gate = new();
+    private readonly List<PooledArrayPool<T>> _arrayPools = [];
+    private int[] _ids = [];
+    private int[] _scopeIds = [];
+    private RawBuckets<T>? _scopes;
+    private PooledArrayPool<T>? _arrayPool;
+    private PooledMemoryPool<T>? _memoryPool;
+
+    private BufferPool(BufferPoolOptions<T> options, bool isShared)
+    {
+        IsShared = isShared;
+        _core = new BufferCore<T>(new BufferGeometry<T>(options));
+        _core.Facade = new WeakReference<BufferPool<T>>(this);
+        PoolMeter.Start();
+        ChoosePath();
+    }
+
+    /// <summary>Gives the idle buffers of a pool that nobody holds to the source.</summary>
+    ~BufferPool() => _core?.Retire();
+
+    /// <summary>The pool of the process for this element type. Disposing it does nothing.</summary>
+    public static BufferPool<T> Shared { get; } = new(new BufferPoolOptions<T> { Name = $"Shared<{typeof(T).Name}>" }, isShared: true);
+
+    /// <summary>The name in messages, events and metrics.</summary>
+    public string Name => _core.Geometry.Name;
+
+    /// <summary>How much the pool checks.</summary>
+    public PoolChecks Checks => _core.Geometry.Checks;
+
+    internal bool IsShared { get; }
+
+    /// <summary>False while every rental must be seen.</summary>
+    internal bool IsFast => _ids.Length != 0;
+
+    internal bool IsDisposed => _core.Retired;
+
+    internal BufferCore<T> Core => _core;
+
+    /// <summary>Makes an independent pool: its buffers never mix with those of others.</summary>
+    /// <param name="options">What it is made of; null for all defaults.</param>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of range; the message names it and its range.</exception>
+    public static BufferPool<T> Create(BufferPoolOptions<T>? options = null) => new(options ?? new BufferPoolOptions<T>(), isShared: false);
+
+    /// <summary>Rents a buffer.</summary>
+    /// <param name="length">Its length in elements, 0 to <see cref="Array.MaxLength"/> (less where the source makes only shorter ones).</param>
+    /// <param name="clear">Whether the rented elements are zeroed.</param>
+    /// <returns>A lease of exactly <paramref name="length"/> elements; dispose it to return the buffer.</returns>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="length"/> is out of range.</exception>
+    /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
+    /// <exception cref="OutOfMemoryException">No tier had a buffer and the source has no memory.</exception>
+    /// <remarks>Allocates nothing on a hit.</remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public BufferLease<T> Rent(int length, bool clear = false)
+    {
+        BufferSlot<T>? slot = null;
+        int[] ids = _ids;
+        int index = SizeClasses.FineIndexOf(length);
+        if ((uint)index < (uint)ids.Length && ThreadTier.Find(ids[index]) is { } magazine)
+        {
+            slot = Unsafe.As<BufferSlot<T>>(magazine.TryPop());
+        }
+
+        slot ??= RentSlow(length);
+        var lease = new BufferLease<T>(slot, slot.Begin(), length);
+        if (clear)
+        {
+            lease.Span.Clear();
+        }
+
+        return lease;
+    }
+
+    /// <summary>Rents an array for the current scope: the cheapest safe rental. Use it with <c>using</c>.</summary>
+    /// <param name="length">The length in elements, 0 to <see cref="Array.MaxLength"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="length"/> is out of range.</exception>
+    /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
+    /// <exception cref="NotSupportedException">The buffers of this pool are not whole arrays.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ArrayScope<T> RentScope(int length)
+    {
+        int[] ids = _scopeIds;
+        int index = SizeClasses.FineIndexOf(length);
+        if ((uint)index < (uint)ids.Length
+            && ThreadTier.Find(ids[index]) is { } magazine
+            && magazine.TryPop() is { } item)
+        {
+            return new ArrayScope<T>(Unsafe.As<T[]>(item), magazine, magazine.Bucket, length);
+        }
+
+        return RentScopeSlow(length);
+    }
+
+    /// <summary>A private stock for a tight loop on the calling thread.</summary>
+    /// <param name="maxLength">The longest length that will be rented, in elements.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxLength"/> is out of range, or longer than what the pool keeps.</exception>
+    /// <exception cref="NotSupportedException">The pool does something on every rental (full checks, clearing, secrets), so a stock would gain nothing.</exception>
+    /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
+    public ThreadHandle<T> GetThreadHandle(int maxLength)
+    {
+        ObjectDisposedException.ThrowIf(_core.Retired, this);
+        _core.CheckLength(maxLength);
+        if (_core.Geometry.IsAlwaysSlow)
+        {
+            throw new NotSupportedException($"Pool '{Name}' checks or clears on every rental; rent from the pool itself.");
+        }
+
+        Bucket bucket = _core.FindBucket(maxLength)
+            ?? throw new ArgumentOutOfRangeException(nameof(maxLength), maxLength, $"Pool '{Name}' keeps no buffers of that length.");
+        (nuint low, nuint size) = ThreadTier.CurrentStack();
+        var magazine = new Magazine(bucket, low, size, Items.Capacity) { IsPrivate = true };
+        return new ThreadHandle<T>(magazine, _core, maxLength);
+    }
+
+    /// <summary>This pool as an <see cref="ArrayPool{T}"/>, with the power-of-two lengths that users of one expect. The same instance on each call.</summary>
+    /// <exception cref="NotSupportedException">The buffers of this pool are not whole arrays.</exception>
+    public ArrayPool<T> AsArrayPool()
+    {
+        lock (_gate)
+        {
+            return _arrayPool ??= NewArrayPool(SizeClasses.PowersOfTwo);
+        }
+    }
+
+    /// <summary>This pool as an <see cref="ArrayPool{T}"/> with lengths of your choice.</summary>
+    /// <param name="sizes">The lengths of its arrays.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="sizes"/> is null.</exception>
+    /// <exception cref="NotSupportedException">The buffers of this pool are not whole arrays.</exception>
+    public ArrayPool<T> AsArrayPool(SizeClasses sizes)
+    {
+        ArgumentNullException.ThrowIfNull(sizes);
+        lock (_gate)
+        {
+            return _arrayPools.Find(p => p.Sizes == sizes) ?? NewArrayPool(sizes);
+        }
+    }
+
+    /// <summary>This pool as a <see cref="MemoryPool{T}"/>; each rental allocates one small owner. The same instance on each call. Disposing it does nothing.</summary>
+    public MemoryPool<T> AsMemoryPool()
+    {
+        lock (_gate)
+        {
+            return _memoryPool ??= new PooledMemoryPool<T>(this, reuseOwners: false, ignoresDispose: true);
+        }
+    }
+
+    /// <summary>Gives every idle buffer back to the source now, those of other threads included. Takes a process-wide barrier and a lock.</summary>
+    public void Trim()
+    {
+        _core.EndRest();
+        ThreadTier.ReapDead();
+        Trimmer.TrimNow(_core);
+    }
+
+    /// <summary>What the pool has done and holds. Walks all threads' magazines under a lock: for dashboards, not for loops.</summary>
+    public PoolStatistics GetStatistics() => _core.GetStatistics();
+
+    /// <summary>Checks every invariant of the tiers. For tests: call it while nobody rents or returns.</summary>
+    /// <exception cref="InvalidOperationException">An invariant is broken; the message names it.</exception>
+    public void Validate() => _core.Validate();
+
+    /// <summary>
+    /// Ends the pool: idle buffers go to the source. Leases that are out stay usable, and their buffers go to the source when they are returned.
+    /// </summary>
+    public void Dispose()
+    {
+        if (!IsShared)
+        {
+            _core.Retire();
+            GC.SuppressFinalize(this);
+        }
+    }
+
+    /// <summary>Chooses between the fast path and the one that sees every rental.</summary>
+    internal void ChoosePath()
+    {
+        bool slow = _core.Geometry.IsAlwaysSlow || TidepoolEventSource.Rentals;
+        _ids = slow ? [] : _core.FastIds;
+        lock (_gate)
+        {
+            _scopeIds = slow || _scopes is null ? [] : _scopes.FastIds;
+            _arrayPools.ForEach(p => p.ChoosePath(slow));
+        }
+    }
+
+    /// <summary>The slot of a rental that the thread tier could not serve at once.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal BufferSlot<T> RentSlow(int length)
+    {
+        BufferSlot<T> slot = _core.Rent(length, isSlow: _ids.Length == 0);
+        GC.KeepAlive(this); // a pool that is being rented from is not collected
+        return slot;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ArrayScope<T> RentScopeSlow(int length)
+    {
+        _core.CheckLength(length);
+        ObjectDisposedException.ThrowIf(_core.Retired, this);
+        RawBuckets<T> scopes = Scopes();
+        if (scopes.Find(length) is not { } bucket)
+        {
+            // Longer than what the pool keeps: an array that is not returned anywhere.
+            return new ArrayScope<T>(new T[length], null, null, length);
+        }
+
+        T[] array = _core.RentArray(bucket, length, PooledArrayPool<T>.NoPoolId, cleared: false);
+        Magazine? magazine = _scopeIds.Length == 0 ? null : ThreadTier.FindSlow(bucket);
+        GC.KeepAlive(this);
+        return new ArrayScope<T>(array, magazine, bucket, length);
+    }
+
+    private RawBuckets<T> Scopes()
+    {
+        if (_scopes is { } made)
+        {
+            return made;
+        }
+
+        CheckWholeArrays();
+        lock (_gate)
+        {
+            _scopes ??= _core.AddRaw(_core.Geometry.Sizes);
+        }
+
+        ChoosePath();
+        return _scopes;
+    }
+
+    private PooledArrayPool<T> NewArrayPool(SizeClasses sizes)
+    {
+        CheckWholeArrays();
+        var pool = new PooledArrayPool<T>(this, sizes);
+        pool.ChoosePath(_ids.Length == 0);
+        _arrayPools.Add(pool);
+        return pool;
+    }
+
+    private void CheckWholeArrays()
+    {
+        if (!_core.Geometry.HasWholeArrays)
+        {
+            throw new NotSupportedException(
+                $"The buffers of pool '{Name}' are not whole arrays ({_core.Geometry.Source.GetType().Name}, alignment {_core.Geometry.Alignment}); rent leases from it.");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>A buffer pool behind the type <see cref="ArrayPool{T}"/>, behaving as that type does in every case that its users can see.</summary>
+internal sealed class PooledArrayPool<T> : ArrayPool<T>
+{
+    internal const int NoPoolId = 0;
+
+    private readonly BufferPool<T> _pool;
+    private readonly BufferCore<T> _core;
+    private readonly RawBuckets<T> _raw;
+    private readonly Type _arrayType = typeof(T[]);
+    private int[] _ids = [];
+
+    internal PooledArrayPool(BufferPool<T> pool, SizeClasses sizes)
+    {
+        _pool = pool;
+        _core = pool.Core;
+        _raw = _core.AddRaw(sizes);
+        Sizes = sizes;
+    }
+
+    internal SizeClasses Sizes { get; }
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public override T[] Rent(int minimumLength)
+    {
+        int[] ids = _ids;
+        int index = SizeClasses.PowerIndexOf(minimumLength);
+        if ((uint)index < (uint)ids.Length
+            && ThreadTier.Find(ids[index]) is { } magazine
+            && magazine.TryPop() is { } item)
+        {
+            return Unsafe.As<T[]>(item);
+        }
+
+        return RentSlow(minimumLength);
+    }
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public override void Return(T[] array, bool clearArray = false)
+    {
+        if (array is not null)
+        {
+            if (clearArray)
+            {
+                Array.Clear(array);
+            }
+
+            // An array of a derived element type must not reach a renter who may store into it.
+            int[] ids = _ids;
+            int index = SizeClasses.PowerIndexOf(array.Length);
+            if ((uint)index < (uint)ids.Length
+                && array.Length == SizeClasses.SmallestLength << index
+                && (typeof(T).IsValueType || array.GetType() == _arrayType)
+                && ThreadTier.Find(ids[index]) is { } magazine
+                && magazine.TryPush(array))
+            {
+                return;
+            }
+        }
+
+        ReturnSlow(array!);
+    }
+
+    internal void ChoosePath(bool slow) => _ids = slow || Sizes != SizeClasses.PowersOfTwo ? [] : _raw.FastIds;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private T[] RentSlow(int minimumLength)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(minimumLength);
+        ObjectDisposedException.ThrowIf(_core.Retired, typeof(BufferPool<T>));
+        if (minimumLength == 0)
+        {
+            return [];
+        }
+
+        int poolId = GetHashCode();
+        T[] array = _raw.Find(minimumLength) is { } bucket
+            ? _core.RentArray(bucket, minimumLength, poolId, cleared: !_pool.IsShared)
+            : _core.RentUnkeptArray(minimumLength, poolId);
+        if (TidepoolEventSource.Rentals)
+        {
+            TidepoolEventSource.Log.BufferRented(array.GetHashCode(), array.Length, poolId, -1, minimumLength);
+        }
+
+        GC.KeepAlive(_pool);
+        return array;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void ReturnSlow(T[] array)
+    {
+        ArgumentNullException.ThrowIfNull(array);
+        if (array.Length == 0)
+        {
+            return;
+        }
+
+        if (!_raw.IsClassLength(array.Length) && array.Length <= Math.Min(_raw.MaxLength, _core.Geometry.MaxLength))
+        {
+            PoolMisuseException misuse = _core.Misuse(MisuseKind.WrongLength, $"Its length is {array.Length}.");
+            throw new ArgumentException(misuse.Message, nameof(array));
+        }
+
+        if (TidepoolEventSource.Rentals)
+        {
+            TidepoolEventSource.Log.BufferReturned(array.GetHashCode(), array.Length, GetHashCode());
+        }
+
+        Bucket? bucket = array.GetType() == _arrayType || typeof(T).IsValueType ? _raw.Find(array.Length) : null;
+        if (bucket is null)
+        {
+            _core.DropArray(array);
+        }
+        else
+        {
+            _core.ReturnArray(bucket, array);
+        }
+    }
+}

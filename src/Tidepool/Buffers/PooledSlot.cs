@@ -1,0 +1,49 @@
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>The slot of a <see cref="BufferPool{T}"/>'s buffer: knows its pool's core.</summary>
+internal sealed class PooledSlot<T> : BufferSlot<T>
+{
+    internal readonly BufferCore<T> Core;
+    internal readonly Bucket Bucket;
+    internal object? Tag;
+    internal RentalRecord? Record;
+
+    internal PooledSlot(BufferCore<T> core, Bucket bucket)
+    {
+        Core = core;
+        Bucket = bucket;
+        Home = bucket.ClosedHome;
+    }
+
+    internal override bool IsGuarded => Core.Geometry.Checks == PoolChecks.Full;
+
+    internal override bool Return(int generation, int length, object? companion) => Core.Return(this, generation, length, companion);
+
+    internal override ArraySegment<T> Detach(int generation, int length) => Core.Detach(this, generation, length);
+
+    internal override void OnRetired(MisuseKind kind) => Core.OnRetired(this, kind);
+
+    internal override void ClearPending()
+    {
+        First(PendingClear).Clear();
+        PendingClear = 0;
+    }
+
+    internal void Adopt(in SourceBuffer<T> buffer)
+    {
+        Array = buffer.Array;
+        Offset = buffer.Offset;
+        Address = buffer.Address;
+        Capacity = buffer.Length;
+        Tag = buffer.Tag;
+    }
+
+    internal SourceBuffer<T> ToBuffer() =>
+        Array is null ? new SourceBuffer<T>(Address, Capacity, Tag) : new SourceBuffer<T>(Array, Offset, Capacity, Tag);
+
+    /// <summary>All elements of the buffer, rented or not.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal Span<T> Whole() => First(Capacity);
+}

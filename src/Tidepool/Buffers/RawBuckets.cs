@@ -1,0 +1,73 @@
+namespace Tidepool;
+
+/// <summary>The buckets of one <see cref="PooledArrayPool{T}"/>: whole arrays, by size classes that may differ from the pool's.</summary>
+internal sealed class RawBuckets<T>
+{
+    internal const int NoId = int.MaxValue;
+
+    /// <summary>Bucket ids of the fast path by class; <see cref="NoId"/> where the slow path must look. Empty for tables without a fast look-up.</summary>
+    internal readonly int[] FastIds;
+
+    private readonly BufferCore<T> _core;
+    private readonly SizeClasses _sizes;
+    private readonly Bucket?[] _buckets;
+    private readonly int _lastIndex;
+
+    internal RawBuckets(BufferCore<T> core, SizeClasses sizes)
+    {
+        _core = core;
+        _sizes = sizes;
+        _buckets = new Bucket?[sizes.Count];
+        _lastIndex = core.Geometry.LastIndexOf(sizes);
+        FastIds = new int[sizes.IsDefault ? SizeClasses.FineCount : sizes == SizeClasses.PowersOfTwo ? sizes.Count : 0];
+        Array.Fill(FastIds, NoId);
+    }
+
+    internal IEnumerable<Bucket> Made() => _buckets.Where(static b => b is not null)!;
+
+    /// <summary>The bucket that serves <paramref name="length"/> elements, or null when arrays of that length are not kept.</summary>
+    internal Bucket? Find(int length)
+    {
+        int index = length <= _core.Geometry.Source.MaxLength ? _sizes.IndexOf(length) : -1;
+        if (index < 0 || index > _lastIndex)
+        {
+            return null;
+        }
+
+        return Volatile.Read(ref _buckets[index]) ?? Make(index);
+    }
+
+    /// <summary>Whether some class has exactly this length.</summary>
+    internal bool IsClassLength(int length)
+    {
+        int index = _sizes.IndexOf(length);
+        return index >= 0 && _sizes.LengthOf(index) == length;
+    }
+
+    /// <summary>The length of the longest class in elements.</summary>
+    internal int MaxLength => _sizes.MaxLength;
+
+    /// <summary>Sends every caller to the slow path.</summary>
+    internal void Stop() => Array.Fill(FastIds, NoId);
+
+    private Bucket Make(int index)
+    {
+        lock (_core.BucketGate)
+        {
+            if (_buckets[index] is { } made)
+            {
+                return made;
+            }
+
+            Bucket bucket = _core.NewBucket(_sizes.LengthOf(index));
+            _core.FindTwin(bucket, raw: true);
+            Volatile.Write(ref _buckets[index], bucket);
+            if (bucket.Id >= 0 && index < FastIds.Length)
+            {
+                FastIds[index] = bucket.Id;
+            }
+
+            return bucket;
+        }
+    }
+}

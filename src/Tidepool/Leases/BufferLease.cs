@@ -1,0 +1,196 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>
+/// A rented buffer of an exact length. Dispose or <see cref="Return"/> it once, on any thread; <c>using</c> does so at the closing brace.
+/// </summary>
+/// <typeparam name="T">The element type.</typeparam>
+/// <remarks>
+/// <para>A lease is a small value: {slot, generation, length}. Copies are the same rental, and whichever copy is returned first retires all
+/// of them: later uses throw, a later <see cref="Dispose"/> does nothing. This holds in Release builds and against racing threads: one
+/// buffer never has two renters. Detection is by a generation number that starts at random: a ticket kept for 2^31 rentals of its
+/// buffer, or a value that was torn or forged, goes undetected with odds of 1 in 2^31.</para>
+/// <para>Cost: no allocation. A return on the renting thread uses no locked instruction; on another thread it is one compare-and-swap on the
+/// buffer's slot and one on the inbox of the renting thread.</para>
+/// <para>A <see cref="Span"/> or <see cref="Memory"/> taken earlier cannot be revoked: do not use it after the return.</para>
+/// </remarks>
+public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
+{
+    private readonly BufferSlot<T>? _slot;
+    private readonly int _generation;
+    private readonly int _length;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal BufferLease(BufferSlot<T> slot, int generation, int length)
+    {
+        _slot = slot;
+        _generation = generation;
+        _length = length;
+    }
+
+    /// <summary>The rented length in elements: exactly what was asked for.</summary>
+    public int Length => _length;
+
+    /// <summary>Whether the rental is still out. False for <c>default</c>.</summary>
+    public bool IsActive => _slot is not null && _slot.IsActive(_generation);
+
+    /// <summary>The rented elements. Their content is whatever the last renter left, unless the pool clears.</summary>
+    /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    public Span<T> Span
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            BufferSlot<T>? slot = _slot;
+            if (slot is null || ((slot.Generation ^ _generation) | slot.Mail) != 0)
+            {
+                slot = CheckSlow();
+            }
+
+            return slot.First(_length);
+        }
+    }
+
+    /// <summary>The rented elements as memory that may be stored and crossed with <c>await</c>.</summary>
+    /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    /// <remarks>Allocates nothing for buffers in arrays; for native buffers, and in full checks, one object that checks the lease each time its span is taken.</remarks>
+    public Memory<T> Memory
+    {
+        get
+        {
+            BufferSlot<T> slot = CheckSlow();
+            return slot.Array is null || slot.IsGuarded
+                ? new LeaseMemoryManager<T>(this).Memory
+                : new Memory<T>(slot.Array, slot.Offset, _length);
+        }
+    }
+
+    /// <summary>The rented elements as a segment of their array.</summary>
+    /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    /// <exception cref="NotSupportedException">The pool's buffers are native memory.</exception>
+    public ArraySegment<T> Segment
+    {
+        get
+        {
+            BufferSlot<T> slot = CheckSlow();
+            return slot.Array is null
+                ? throw new NotSupportedException("The buffers of this pool are native memory and no part of an array; use Span or Memory.")
+                : new ArraySegment<T>(slot.Array, slot.Offset, _length);
+        }
+    }
+
+    internal BufferSlot<T>? Slot => _slot;
+
+    internal int Generation => _generation;
+
+    /// <summary>Whether two leases are copies of one rental.</summary>
+    public static bool operator ==(BufferLease<T> left, BufferLease<T> right) => left.Equals(right);
+
+    /// <summary>Whether two leases are different rentals.</summary>
+    public static bool operator !=(BufferLease<T> left, BufferLease<T> right) => !left.Equals(right);
+
+    /// <summary>Ends the rental. Elements that hold references are cleared.</summary>
+    /// <exception cref="PoolMisuseException">The rental had ended before (not with checks off: then this is only counted).</exception>
+    /// <exception cref="ObjectDisposedException">The lease is <c>default</c>.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Return()
+    {
+        if (!TryReturnFast())
+        {
+            End(MisuseKind.DoubleReturn);
+        }
+    }
+
+    /// <summary>Ends the rental; does nothing when it has ended before (which is counted) or the lease is <c>default</c>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Dispose()
+    {
+        if (!TryReturnFast())
+        {
+            End(MisuseKind.StaleDispose);
+        }
+    }
+
+    /// <summary>Moves the rental to an <see cref="IMemoryOwner{T}"/>, which returns it when disposed. This lease and its copies are retired.</summary>
+    /// <returns>The owner of the same elements.</returns>
+    /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    /// <remarks>Allocates the owner. On a thread other than the renting one it takes about a microsecond.</remarks>
+    public IMemoryOwner<T> ToOwner() => new PooledOwner<T>(Renew(), reusable: false);
+
+    /// <summary>Ends the rental but keeps the buffer out of the pool for good: it is the caller's now, and the garbage collector's after that.</summary>
+    /// <returns>The rented elements.</returns>
+    /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    /// <exception cref="NotSupportedException">The pool's buffers are native memory; the lease is unchanged.</exception>
+    public ArraySegment<T> Detach() => CheckSlow().Detach(_generation, _length);
+
+    /// <inheritdoc/>
+    public bool Equals(BufferLease<T> other) => _slot == other._slot && _generation == other._generation && _length == other._length;
+
+    /// <inheritdoc/>
+    public override bool Equals(object? obj) => obj is BufferLease<T> other && Equals(other);
+
+    /// <inheritdoc/>
+    public override int GetHashCode() => HashCode.Combine(_slot, _generation);
+
+    /// <summary>Ends the rental for an owner that may be reused.</summary>
+    /// <returns>False when it had ended before.</returns>
+    internal bool TryReturn(object? companion) => TryReturnFast() || (_slot is not null && _slot.Return(_generation, _length, companion));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal unsafe bool TryReturnFast()
+    {
+        BufferSlot<T>? slot = _slot;
+        if (slot is null)
+        {
+            return false;
+        }
+
+        Unsafe.SkipInit(out int here);
+        Magazine home = slot.Home;
+        if (!home.IsOwnedBy((nuint)(&here)))
+        {
+            return false;
+        }
+
+        return RuntimeHelpers.IsReferenceOrContainsReferences<T>()
+            ? home.TryReturn(slot, _generation, new ClearRange(slot.Array, slot.Offset, _length))
+            : home.TryReturn(slot, _generation, default(NoClear));
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void End(MisuseKind whenRetired)
+    {
+        if (_slot is null)
+        {
+            ObjectDisposedException.ThrowIf(whenRetired == MisuseKind.DoubleReturn, typeof(BufferLease<T>));
+        }
+        else if (!_slot.Return(_generation, _length, null))
+        {
+            _slot.OnRetired(whenRetired);
+        }
+    }
+
+    private unsafe BufferLease<T> Renew()
+    {
+        BufferSlot<T> slot = CheckSlow();
+        Unsafe.SkipInit(out int here);
+        return slot.Home.TryTakeBack(slot, _generation, (nuint)(&here))
+            ? new BufferLease<T>(slot, slot.Begin(), _length)
+            : throw Retired();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private BufferSlot<T> CheckSlow() => IsActive ? _slot! : throw Retired();
+
+    private ObjectDisposedException Retired()
+    {
+        _slot?.OnRetired(MisuseKind.UseAfterReturn);
+        return new(
+            $"BufferLease<{typeof(T).Name}>",
+            _slot is null
+                ? "This lease is default(BufferLease): it was never rented."
+                : "A lease was used after it was returned. Use the buffer before Return or Dispose.");
+    }
+}

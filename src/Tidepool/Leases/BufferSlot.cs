@@ -1,0 +1,32 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Tidepool;
+
+/// <summary>The slot of a buffer: the array and where the buffer begins in it, or a native address.</summary>
+internal abstract class BufferSlot<T> : Slot
+{
+    internal T[]? Array;
+    internal int Offset;
+    internal int Capacity;
+    internal nint Address;
+
+    /// <summary>The first <paramref name="length"/> elements; the caller has checked the ticket.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal unsafe Span<T> First(int length)
+    {
+        T[]? array = Array;
+        if (RuntimeHelpers.IsReferenceOrContainsReferences<T>() || array is not null)
+        {
+            return MemoryMarshal.CreateSpan(ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(array!), Offset), length);
+        }
+
+        return new Span<T>((void*)Address, length);
+    }
+
+    /// <summary>Whether a Memory of this slot must look at the ticket each time its span is taken.</summary>
+    internal abstract bool IsGuarded { get; }
+
+    /// <summary>Ends the rental and hands the buffer over for good.</summary>
+    internal abstract ArraySegment<T> Detach(int generation, int length);
+}

@@ -1,0 +1,39 @@
+namespace Tidepool;
+
+/// <summary>What the lease scopes share.</summary>
+internal static class LeaseTickets
+{
+    internal static Ticket Of<T>(BufferLease<T> lease)
+    {
+        ObjectDisposedException.ThrowIf(!lease.IsActive, typeof(BufferLease<T>));
+        return new Ticket(lease.Slot!, lease.Generation, lease.Length);
+    }
+
+    internal static void DisposeAll(List<Ticket> tickets)
+    {
+        List<Exception>? failures = null;
+        while (tickets.Count > 0)
+        {
+            Ticket ticket = tickets[^1];
+            tickets.RemoveAt(tickets.Count - 1);
+            try
+            {
+                ticket.Dispose();
+            }
+            catch (Exception e)
+            {
+                (failures ??= []).Add(e);
+            }
+        }
+
+        Throw(failures);
+    }
+
+    internal static void Throw(List<Exception>? failures)
+    {
+        if (failures is not null)
+        {
+            throw new AggregateException("Some leases of the scope could not be returned.", failures);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+namespace Tidepool;
+
+/// <summary>What a pool has done and holds. Exact when no rental or return is under way; otherwise each number is right for some recent moment.</summary>
+public readonly record struct PoolStatistics
+{
+    /// <summary>Rentals since the pool was made.</summary>
+    public long Rented { get; init; }
+
+    /// <summary>Returns since the pool was made; detached rentals count as returned.</summary>
+    public long Returned { get; init; }
+
+    /// <summary>Rentals that no tier could serve, so that the source made a buffer.</summary>
+    public long Missed { get; init; }
+
+    /// <summary>Returned buffers that were given to the source because the budget was used up, the pool was disposed, or no tier takes their size.</summary>
+    public long Dropped { get; init; }
+
+    /// <summary>Idle buffers that trimming gave to the source.</summary>
+    public long Trimmed { get; init; }
+
+    /// <summary>Bytes of buffers that wait for a renter.</summary>
+    public long BytesIdle { get; init; }
+
+    /// <summary>Bytes of the buffers that are out: their full capacity. A rental that was dropped without return counts for ever.</summary>
+    public long BytesLeased { get; init; }
+
+    /// <summary>Disposals of leases that had been returned: harmless, and a hint at code that disposes twice.</summary>
+    public long StaleDisposes { get; init; }
+
+    /// <summary>Returns that misused the pool, and sampled rentals that were never returned.</summary>
+    public long Misuses => Misuse.Sum();
+
+    /// <summary>Rentals that are out.</summary>
+    public long Leased => Rented - Returned;
+
+    internal MisuseCounts Misuse { get; init; }
+
+    /// <summary>How often one kind of misuse was seen.</summary>
+    /// <param name="kind">The kind.</param>
+    public long GetMisuse(MisuseKind kind) => Misuse[kind];
+}

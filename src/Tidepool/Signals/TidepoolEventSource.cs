@@ -1,0 +1,67 @@
+using System.Diagnostics.Tracing;
+
+namespace Tidepool;
+
+/// <summary>
+/// The event source <c>Tidepool</c>: the events of the runtime's own array pool source, with the requested length added, plus drops and misuse.
+/// </summary>
+/// <remarks>
+/// Rents and returns are written only while a listener enables <see cref="Keywords.Rentals"/> at verbose level: pools then take their
+/// slow path, so that an unobserved rental pays nothing. All other events come from slow paths.
+/// </remarks>
+[EventSource(Name = "Tidepool")]
+internal sealed class TidepoolEventSource : EventSource
+{
+    internal static readonly TidepoolEventSource Log = new();
+
+    private TidepoolEventSource()
+    {
+    }
+
+    /// <summary>Raised when <see cref="Rentals"/> turns.</summary>
+    internal static event Action? RentalsChanged;
+
+    internal static bool Rentals { get; private set; }
+
+    [Event(1, Level = EventLevel.Verbose, Keywords = Keywords.Rentals)]
+    internal void BufferRented(int bufferId, int bufferSize, int poolId, int bucketId, int requestedLength) =>
+        WriteEvent(1, [bufferId, bufferSize, poolId, bucketId, requestedLength]);
+
+    [Event(2, Level = EventLevel.Informational)]
+    internal void BufferAllocated(int bufferId, int bufferSize, int poolId, int bucketId, int requestedLength) =>
+        WriteEvent(2, [bufferId, bufferSize, poolId, bucketId, requestedLength]);
+
+    [Event(3, Level = EventLevel.Verbose, Keywords = Keywords.Rentals)]
+    internal void BufferReturned(int bufferId, int bufferSize, int poolId) => WriteEvent(3, bufferId, bufferSize, poolId);
+
+    [Event(4, Level = EventLevel.Informational)]
+    internal void BufferTrimmed(long buffers, string pool) => WriteEvent(4, buffers, pool);
+
+    [Event(5, Level = EventLevel.Informational)]
+    internal void BufferTrimPoll(int milliseconds, int pressure) => WriteEvent(5, milliseconds, pressure);
+
+    [Event(6, Level = EventLevel.Informational)]
+    internal void BufferDropped(int bufferId, int bufferSize, int poolId, int bucketId) =>
+        WriteEvent(6, [bufferId, bufferSize, poolId, bucketId]);
+
+    [Event(7, Level = EventLevel.Error)]
+    internal void Misuse(string kind, string message, string pool) => WriteEvent(7, kind, message, pool);
+
+    [Event(8, Level = EventLevel.Error)]
+    internal void SourceFailed(string exception, string pool) => WriteEvent(8, exception, pool);
+
+    protected override void OnEventCommand(EventCommandEventArgs command)
+    {
+        bool rentals = IsEnabled(EventLevel.Verbose, Keywords.Rentals);
+        if (rentals != Rentals)
+        {
+            Rentals = rentals;
+            RentalsChanged?.Invoke();
+        }
+    }
+
+    internal static class Keywords
+    {
+        internal const EventKeywords Rentals = (EventKeywords)1;
+    }
+}

@@ -1,0 +1,54 @@
+namespace Tidepool;
+
+/// <summary>One size class of one pool, for one kind of item: where its idle items go and how many a thread may hold.</summary>
+internal sealed class Bucket
+{
+    private const int FullMagazineBytes = 16 << 10; // items up to this size get a full magazine
+    private const int MagazineBytes = 256 << 10;    // larger ones as many as fit, at least the hot one
+    private const int HotBytes = 16 << 20;          // above this no thread holds any
+    private const int InboxBytes = 1 << 20;
+    private const int MaxInbox = 256;
+
+    internal Bucket(Station station, int id, int itemLength, long itemBytes)
+    {
+        Station = station;
+        Id = id;
+        ItemLength = itemLength;
+        ItemBytes = itemBytes;
+        MagazineCapacity = itemBytes <= FullMagazineBytes
+            ? Items.Capacity
+            : (int)Math.Clamp((MagazineBytes / itemBytes) - 1, 0, Items.Capacity);
+        InboxLimit = (int)Math.Clamp(InboxBytes / itemBytes, 1, MaxInbox);
+        Shared = new SharedTier(this);
+        ClosedHome = Magazine.NewClosed(this);
+    }
+
+    /// <summary>The home of slots whose return must take the slow path: their pool checks or clears, or they are too large for a thread.</summary>
+    internal Magazine ClosedHome { get; }
+
+    internal Station Station { get; }
+
+    /// <summary>The index of this bucket's magazine in every thread's table, or -1 when its items are too large for the thread tier.</summary>
+    internal int Id { get; }
+
+    /// <summary>The length of each item in elements.</summary>
+    internal int ItemLength { get; }
+
+    internal long ItemBytes { get; }
+
+    /// <summary>How many items a magazine holds besides its hot one.</summary>
+    internal int MagazineCapacity { get; }
+
+    /// <summary>How many posted slots may wait for the home thread before the next poster moves them to the shared tier.</summary>
+    internal int InboxLimit { get; }
+
+    internal SharedTier Shared { get; }
+
+    /// <summary>False for items that are given to the source as soon as they come back.</summary>
+    internal bool IsKept { get; init; } = true;
+
+    /// <summary>The bucket of the same pool with items of the same length in the other form (slots for arrays, arrays for slots), if any.</summary>
+    internal Bucket? Twin { get; set; }
+
+    internal static bool FitsThreadTier(long itemBytes) => itemBytes <= HotBytes;
+}

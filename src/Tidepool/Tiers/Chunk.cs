@@ -1,0 +1,27 @@
+namespace Tidepool;
+
+/// <summary>Up to a magazine full of idle items on their way through the shared tier. Owned by one thread or one stripe at a time.</summary>
+internal sealed class Chunk
+{
+    internal Items Items;
+    internal int Count;
+
+    /// <summary>Links chunks while one thread carries several.</summary>
+    internal Chunk? Next;
+
+    internal bool IsFull => Count == Items.Capacity;
+
+    internal void Add(object item)
+    {
+        Items.At(ref Items, Count) = item;
+        Count++;
+    }
+
+    internal ReadOnlySpan<object?> Content() => Items.Span(ref Items)[..Count];
+
+    internal void Clear()
+    {
+        Items.Span(ref Items)[..Count].Clear();
+        Count = 0;
+    }
+}

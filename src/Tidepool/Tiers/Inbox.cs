@@ -1,0 +1,52 @@
+namespace Tidepool;
+
+/// <summary>
+/// The slots that other threads returned: a lock-free stack that any thread pushes to and whose whole content is taken at once.
+/// </summary>
+/// <remarks>
+/// R. K. Treiber's stack (1986) without pop: taking all by one exchange leaves no ABA problem. Kept apart from the magazine so that foreign
+/// pushes do not take the cache line that the owner works on. Order: the compare-and-swap of a push publishes the slot's fields (full fence
+/// on x64, release on arm64); the exchange of the taker acquires them.
+/// </remarks>
+internal sealed class Inbox
+{
+    private Slot? _head;
+
+    internal bool IsEmpty => Volatile.Read(ref _head) is null;
+
+    /// <summary>How many slots wait. Exact when nobody pushes or takes.</summary>
+    internal int Count => Volatile.Read(ref _head)?.Depth ?? 0;
+
+    /// <summary>Adds a claimed slot.</summary>
+    /// <returns>How many slots wait now.</returns>
+    internal int Push(Slot slot)
+    {
+        Slot? head = Volatile.Read(ref _head);
+        while (true)
+        {
+            int depth = head is null ? 1 : head.Depth + 1;
+            slot.Depth = depth;
+            slot.Next = head;
+            Schedule.Point("inbox push");
+            Slot? found = Interlocked.CompareExchange(ref _head, slot, head);
+            if (found == head)
+            {
+                return depth;
+            }
+
+            head = found;
+        }
+    }
+
+    /// <summary>Takes everything: the newest slot, linked by <see cref="Slot.Next"/>.</summary>
+    internal Slot? TakeAll()
+    {
+        if (IsEmpty)
+        {
+            return null;
+        }
+
+        Schedule.Point("inbox take");
+        return Interlocked.Exchange(ref _head, null);
+    }
+}

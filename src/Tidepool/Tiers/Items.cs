@@ -1,0 +1,19 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Tidepool;
+
+/// <summary>The places of a magazine or a chunk, inline in the object that holds them. References of the pool's own items: never covariant.</summary>
+[InlineArray(Capacity)]
+internal struct Items
+{
+    internal const int Capacity = 14;
+
+    private object? _first;
+
+    /// <summary>The place <paramref name="index"/> of <paramref name="items"/>, without a bounds check: the caller knows 0 &lt;= index &lt; Capacity.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static ref object? At(ref Items items, int index) => ref Unsafe.Add(ref Unsafe.As<Items, object?>(ref items), index);
+
+    internal static Span<object?> Span(ref Items items) => MemoryMarshal.CreateSpan(ref Unsafe.As<Items, object?>(ref items), Capacity);
+}

@@ -1,0 +1,74 @@
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <content>
+/// Magazines of thread handles: in no table, so that nobody visits them, and used by one thread. Popping and returning need neither
+/// <c>Busy</c> nor <c>Stop</c>; other threads only push to the inbox.
+/// </content>
+internal sealed partial class Magazine
+{
+    /// <summary>Set for a magazine that is in no table.</summary>
+    internal bool IsPrivate { get; init; }
+
+    /// <summary>Takes the newest item, or null. Only for the thread of the handle.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal object? PopPrivate()
+    {
+        if (_state.HotFull != 0)
+        {
+            _state.HotFull = 0;
+            _state.Rents++;
+            return _state.Hot;
+        }
+
+        int last = _state.Count - 1;
+        if (last < 0)
+        {
+            return null;
+        }
+
+        _state.Count = last;
+        _state.Rents++;
+        return Items.At(ref _state.Items, last);
+    }
+
+    /// <summary>Ends a rental and keeps the slot. Only for the thread of the handle, and only for slots whose home this is.</summary>
+    /// <returns>False when the ticket is retired or posted, the magazine is full, or the handle was disposed.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool TryReturnPrivate(Slot slot, int generation)
+    {
+        if (slot.Generation != generation || slot.Mail != 0 || _state.Stop != Open)
+        {
+            return false;
+        }
+
+        if (_state.HotFull == 0)
+        {
+            slot.Generation = generation + 1;
+            if (_state.Hot != slot)
+            {
+                _state.Hot = slot;
+            }
+
+            _state.HotFull = 1;
+            return true;
+        }
+
+        int count = _state.Count;
+        if (count >= _state.Capacity)
+        {
+            return false;
+        }
+
+        slot.Generation = generation + 1;
+        ref object? place = ref Items.At(ref _state.Items, count);
+        if (place != slot)
+        {
+            place = slot;
+        }
+
+        _state.Count = count + 1;
+        return true;
+    }
+}

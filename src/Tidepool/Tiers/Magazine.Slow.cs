@@ -1,0 +1,367 @@
+namespace Tidepool;
+
+/// <content>What the owner does off the fast path: refill, flush, and taking in what other threads posted.</content>
+internal sealed partial class Magazine
+{
+    /// <summary>Takes the newest item, or one that came home. Only for the owning thread.</summary>
+    /// <returns>Null when there is none, or the magazine is closed.</returns>
+    internal object? PopSlow()
+    {
+        if (!TryEnter())
+        {
+            return null;
+        }
+
+        if (_state.HotFull == 0 && _state.Count == 0)
+        {
+            if (_state.Surplus is null)
+            {
+                TakeInbox(owner: true);
+            }
+
+            RefillFromSurplus();
+        }
+
+        object? item = PopInside();
+        Leave();
+        return item;
+    }
+
+    /// <summary>Puts the items of <paramref name="chunk"/> into this empty magazine and takes one of them. Only for the owning thread.</summary>
+    /// <returns>Null when the magazine is closed; the chunk is untouched then. Otherwise the chunk may hold items that did not fit.</returns>
+    internal object? Refill(Chunk chunk)
+    {
+        if (!TryEnter())
+        {
+            return null;
+        }
+
+        int moved = 0;
+        while (chunk.Count > 0 && (_state.Count < _state.Capacity || _state.HotFull == 0))
+        {
+            chunk.Count--;
+            ref object? place = ref Items.At(ref chunk.Items, chunk.Count);
+            object item = place!;
+            place = null;
+            if (item is Slot slot)
+            {
+                slot.Home = this;
+            }
+
+            PushInside(item);
+            moved++;
+        }
+
+        _state.Refilled += moved;
+        object? taken = PopInside();
+        Leave();
+        return taken;
+    }
+
+    /// <summary>Counts a rental of an item that never lay here: it was just made. The owner's thread, or the counters of the station when closed.</summary>
+    internal void CountBirth()
+    {
+        if (!TryEnter())
+        {
+            Bucket.Station.Counters.AddRental(Bucket.ItemBytes);
+            return;
+        }
+
+        _state.Refilled++;
+        _state.Rents++;
+        Leave();
+    }
+
+    /// <summary>Ends the rental of <paramref name="generation"/> on the owning thread where <see cref="TryReturn"/> could not.</summary>
+    /// <param name="slot">A slot whose home this is.</param>
+    /// <param name="generation">The ticket's generation.</param>
+    /// <param name="clear">What to clear once the return is certain.</param>
+    /// <param name="flushed">An empty chunk; takes the older half of a full magazine.</param>
+    /// <returns>What came of it.</returns>
+    internal ReturnOutcome ReturnSlow<TClear>(Slot slot, int generation, TClear clear, Chunk flushed)
+        where TClear : struct, IClear
+    {
+        if (!TryEnter())
+        {
+            return ReturnOutcome.Closed;
+        }
+
+        if (slot.Generation == generation && slot.Mail != 0 && slot.Mail != generation)
+        {
+            TakeInbox(owner: true); // an old posting that lost its race may still hold the slot
+        }
+
+        ReturnOutcome outcome = ReturnOutcome.Retired;
+        if (slot.Generation == generation && slot.Mail != generation)
+        {
+            outcome = slot.Mail == 0 ? ReturnOutcome.Returned : ReturnOutcome.Closed;
+        }
+
+        if (outcome == ReturnOutcome.Returned)
+        {
+            clear.Run();
+            slot.Generation = generation + 1;
+            MakeRoom(flushed);
+            PushInside(slot);
+        }
+
+        Leave();
+        return outcome;
+    }
+
+    /// <summary>
+    /// Ends the rental of <paramref name="generation"/> and leaves the idle slot in the caller's hands. Any thread; from one that is not the
+    /// owner this takes a process-wide barrier (about a microsecond).
+    /// </summary>
+    /// <returns>False when the ticket was retired before.</returns>
+    internal bool TryTakeBack(Slot slot, int generation, nuint here)
+    {
+        if (IsOwnedBy(here) && TryEnter())
+        {
+            bool active = slot.Generation == generation && slot.Mail != generation;
+            if (active)
+            {
+                slot.Generation = generation + 1;
+            }
+
+            Leave();
+            return active;
+        }
+
+        if (IsPrivate && !IsClosed)
+        {
+            throw new InvalidOperationException(
+                "A lease of a thread handle can be converted or detached only on the thread of its handle, or after the handle was disposed.");
+        }
+
+        if (!slot.TryClaim(generation, out _))
+        {
+            return false;
+        }
+
+        var spin = default(SpinWait);
+        while (true)
+        {
+            bool closed = IsClosed;
+            if (closed || TryVisit())
+            {
+                bool active = slot.TrySettle();
+                if (!closed)
+                {
+                    Resume();
+                }
+
+                return active;
+            }
+
+            Schedule.Spin(ref spin);
+        }
+    }
+
+    /// <summary>Keeps an idle item that was not rented from here. Only for the owning thread.</summary>
+    /// <param name="item">The item; a slot becomes one of this home.</param>
+    /// <param name="flushed">An empty chunk; takes the older half of a full magazine.</param>
+    /// <param name="twice">True when the item lies here already: nothing was changed.</param>
+    /// <returns>False when the magazine is closed or the item lies here already.</returns>
+    internal bool PushSlow(object item, Chunk flushed, out bool twice)
+    {
+        twice = false;
+        if (!TryEnter())
+        {
+            return false;
+        }
+
+        twice = (_state.HotFull != 0 && _state.Hot == item) || Holds(item, _state.Count);
+        if (!twice)
+        {
+            if (item is Slot slot)
+            {
+                slot.Home = this;
+            }
+
+            MakeRoom(flushed);
+            PushInside(item);
+        }
+
+        Leave();
+        return !twice;
+    }
+
+    /// <summary>
+    /// Posts a claimed slot from a thread that is not the owner. Any thread. When too many wait, the poster takes them to the shared tier.
+    /// </summary>
+    internal void Post(Slot slot)
+    {
+        int waiting = Inbox.Push(slot);
+        if (IsClosed)
+        {
+            var late = new List<object?>();
+            EmptyClosedInbox(late);
+            PutShared(Bucket, late);
+        }
+        else if (waiting >= Bucket.InboxLimit && !IsPrivate)
+        {
+            MoveInboxToShared();
+        }
+    }
+
+    private bool TryEnter()
+    {
+        var spin = default(SpinWait);
+        while (true)
+        {
+            Volatile.Write(ref _state.Busy, 1);
+            Schedule.Point("enter");
+            int stop = Volatile.Read(ref _state.Stop);
+            if (stop == Open)
+            {
+                return true;
+            }
+
+            Volatile.Write(ref _state.Busy, 0);
+            if (stop >= Closing)
+            {
+                return false;
+            }
+
+            Schedule.Spin(ref spin);
+        }
+    }
+
+    private void Leave()
+    {
+        Schedule.Point("leave");
+        Volatile.Write(ref _state.Busy, 0);
+    }
+
+    private object? PopInside()
+    {
+        object? item = null;
+        if (_state.HotFull != 0)
+        {
+            item = _state.Hot;
+            _state.HotFull = 0;
+        }
+        else if (_state.Count > 0)
+        {
+            _state.Count--;
+            item = Items.At(ref _state.Items, _state.Count);
+        }
+
+        if (item is not null)
+        {
+            _state.Rents++;
+        }
+
+        return item;
+    }
+
+    private void PushInside(object item)
+    {
+        if (_state.HotFull == 0)
+        {
+            _state.Hot = item;
+            _state.HotFull = 1;
+            return;
+        }
+
+        Items.At(ref _state.Items, _state.Count) = item;
+        _state.Count++;
+    }
+
+    /// <summary>Makes at least one place by moving the older half (rounded up) into <paramref name="flushed"/>.</summary>
+    private void MakeRoom(Chunk flushed)
+    {
+        if (_state.HotFull == 0 || _state.Count < _state.Capacity)
+        {
+            return;
+        }
+
+        if (_state.Count == 0)
+        {
+            // A magazine of one: what lies hot makes way for what is hotter.
+            flushed.Add(_state.Hot!);
+            _state.HotFull = 0;
+            _state.Flushed++;
+            return;
+        }
+
+        RemoveOldest((_state.Count + 1) / 2, flushed);
+    }
+
+    private void RemoveOldest(int count, Chunk into)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            into.Add(Items.At(ref _state.Items, i)!);
+        }
+
+        int left = _state.Count - count;
+        for (int i = 0; i < left; i++)
+        {
+            Items.At(ref _state.Items, i) = Items.At(ref _state.Items, count + i);
+        }
+
+        _state.Count = left;
+        _state.Flushed += count;
+    }
+
+    private void RefillFromSurplus()
+    {
+        while (_state.Surplus is { } slot && (_state.HotFull == 0 || _state.Count < _state.Capacity))
+        {
+            _state.Surplus = slot.Next;
+            _state.SurplusCount--;
+            slot.Next = null;
+            PushInside(slot);
+        }
+    }
+
+    /// <summary>Settles everything that was posted. The caller is the owner inside its busy section, or has paused or closed the magazine.</summary>
+    /// <param name="owner">True for the owner: only its thread may touch the ring of memory owners.</param>
+    private void TakeInbox(bool owner)
+    {
+        Slot? slot = Inbox.TakeAll();
+        while (slot is not null)
+        {
+            Slot? next = slot.Next;
+            slot.Next = null;
+            if (TrySettle(slot, owner))
+            {
+                slot.Next = _state.Surplus;
+                _state.Surplus = slot;
+                _state.SurplusCount++;
+            }
+
+            slot = next;
+        }
+    }
+
+    /// <summary>Ends the rental of a slot taken from the inbox, unless its posting lost a race or the slot has moved on.</summary>
+    private bool TrySettle(Slot slot, bool owner)
+    {
+        if (slot.Home != this)
+        {
+            // Its mail stays, so that it is linked in one inbox only. Not from in here: posting may run code of a source.
+            ThreadPool.UnsafeQueueUserWorkItem(static moved => moved.Home.Post(moved), slot, preferLocal: false);
+            return false;
+        }
+
+        if (!slot.TrySettle())
+        {
+            Bucket.Station.ReportLater(MisuseKind.RacingReturn, "The renting thread won; the other return was ignored.");
+            return false;
+        }
+
+        if (slot.Companion is { } companion)
+        {
+            slot.Companion = null;
+            if (owner)
+            {
+                Owners?.Put(companion);
+            }
+        }
+
+        return true;
+    }
+}

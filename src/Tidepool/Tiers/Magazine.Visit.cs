@@ -1,0 +1,290 @@
+using System.Diagnostics;
+
+namespace Tidepool;
+
+/// <content>What threads other than the owner do: pause, trim, close, count, validate.</content>
+internal sealed partial class Magazine
+{
+    /// <summary>The number of idle items, posted ones included. Right when nobody works here.</summary>
+    internal int IdleCount => _state.HotFull + _state.Count + _state.SurplusCount + Inbox.Count;
+
+    internal long Rented => Volatile.Read(ref _state.Rents);
+
+    /// <summary>Returns counted here, those that wait in the inbox included.</summary>
+    internal long Returned => IdleCount - _state.Refilled + _state.Rents + _state.Flushed;
+
+    /// <summary>First half of a visit: keeps the owner out from now on. Follow with a process-wide barrier and <see cref="TryBegin"/>.</summary>
+    /// <returns>False when another visitor is here or the magazine is closed.</returns>
+    internal bool TryPause()
+    {
+        Schedule.Point("pause");
+        return Interlocked.CompareExchange(ref _state.Stop, Paused, Open) == Open;
+    }
+
+    /// <summary>Second half, after the barrier.</summary>
+    /// <returns>False when the owner is inside: the pause is over then.</returns>
+    internal bool TryBegin()
+    {
+        Schedule.Point("begin visit");
+        if (Volatile.Read(ref _state.Busy) == 0)
+        {
+            return true;
+        }
+
+        Resume();
+        return false;
+    }
+
+    /// <summary>Both halves and the barrier between them.</summary>
+    internal bool TryVisit()
+    {
+        if (!TryPause())
+        {
+            return false;
+        }
+
+        Interlocked.MemoryBarrierProcessWide();
+        return TryBegin();
+    }
+
+    /// <summary>Ends a visit.</summary>
+    internal void Resume()
+    {
+        Debug.Assert(_state.Stop == Paused, "only a paused magazine is resumed");
+        Schedule.Point("resume");
+        Volatile.Write(ref _state.Stop, Open);
+    }
+
+    /// <summary>
+    /// Takes idle items out during a visit: all, or half (rounded up) of those that no rental since the last call can have reached.
+    /// Also lets go of what stale places still refer to.
+    /// </summary>
+    /// <returns>True when the magazine has been empty and unused for so long that it may be closed.</returns>
+    internal bool Trim(bool all, List<object?> taken)
+    {
+        TakeInbox(owner: false);
+        long rents = _state.Rents - _state.SeenRents;
+        _state.SeenRents = _state.Rents;
+        int idle = _state.HotFull + _state.Count + _state.SurplusCount;
+        int untouched = idle - (int)Math.Min(idle, rents);
+        TakeOldest(all ? idle : (untouched + 1) / 2, taken);
+        DropStale();
+        _state.QuietEpochs = rents == 0 && _state.HotFull + _state.Count + _state.SurplusCount == 0 ? _state.QuietEpochs + 1 : 0;
+        return _state.QuietEpochs > 3;
+    }
+
+    /// <summary>Closes the magazine for ever: waits for the owner to leave, takes everything out and folds its counts into the station's.</summary>
+    /// <param name="taken">Receives the idle items.</param>
+    internal void Close(List<object?> taken)
+    {
+        StopForGood();
+        Interlocked.MemoryBarrierProcessWide();
+        FinishClose(taken);
+    }
+
+    /// <summary>First half of <see cref="Close"/>, so that one barrier can serve many magazines.</summary>
+    internal void StopForGood()
+    {
+        var spin = default(SpinWait);
+        while (true)
+        {
+            Schedule.Point("close");
+            if (Interlocked.CompareExchange(ref _state.Stop, Closing, Open) != Paused)
+            {
+                return;
+            }
+
+            Schedule.Spin(ref spin);
+        }
+    }
+
+    /// <summary>Second half of <see cref="Close"/>, after the barrier.</summary>
+    internal void FinishClose(List<object?> taken)
+    {
+        var spin = default(SpinWait);
+        while (Volatile.Read(ref _state.Busy) != 0)
+        {
+            Schedule.Spin(ref spin); // straight-line code is all that the owner runs in there
+        }
+
+        TakeInbox(owner: false);
+        TakeOldest(int.MaxValue, taken);
+        DropStale();
+        ref StationCounters counters = ref Bucket.Station.Counters;
+        long returned = _state.Rents + _state.Flushed - _state.Refilled;
+        Interlocked.Add(ref counters.Rented, _state.Rents);
+        Interlocked.Add(ref counters.Returned, returned);
+        Interlocked.Add(ref counters.LeasedBytes, (_state.Rents - returned) * Bucket.ItemBytes);
+        _state.Rents = _state.Refilled = _state.Flushed = 0;
+        Schedule.Point("closed");
+        Volatile.Write(ref _state.Stop, Closed);
+        Interlocked.MemoryBarrier();
+        EmptyClosedInbox(taken); // posted between the last look and the last write
+    }
+
+    /// <summary>Moves what waits in the inbox, and everything else that is idle, to the shared tier if the owner is not inside.</summary>
+    internal void MoveInboxToShared()
+    {
+        if (!TryVisit())
+        {
+            return;
+        }
+
+        TakeInbox(owner: false);
+        Chunk? chunks = null;
+        while (_state.Surplus is not null)
+        {
+            Chunk chunk = Bucket.Shared.TakeEmpty();
+            while (!chunk.IsFull && _state.Surplus is { } slot)
+            {
+                _state.Surplus = slot.Next;
+                slot.Next = null;
+                chunk.Add(slot);
+            }
+
+            _state.SurplusCount -= chunk.Count;
+            _state.Flushed += chunk.Count;
+            chunk.Next = chunks;
+            chunks = chunk;
+        }
+
+        Resume();
+        while (chunks is { } first)
+        {
+            chunks = first.Next;
+            first.Next = null;
+            PutShared(Bucket, first);
+        }
+    }
+
+    /// <summary>Puts a chunk into the shared tier; when the budget refuses it, its items are discarded.</summary>
+    internal static void PutShared(Bucket bucket, Chunk chunk)
+    {
+        if (chunk.Count == 0)
+        {
+            bucket.Shared.GiveEmpty(chunk);
+        }
+        else if (!bucket.Shared.TryPut(chunk))
+        {
+            Interlocked.Add(ref bucket.Station.Counters.Dropped, chunk.Count);
+            bucket.Station.Discard(bucket, chunk.Content());
+            bucket.Shared.GiveEmpty(chunk);
+        }
+    }
+
+    /// <summary>Puts idle items into the shared tier of their bucket; what the budget refuses is discarded.</summary>
+    internal static void PutShared(Bucket bucket, List<object?> items)
+    {
+        for (int start = 0; start < items.Count; start += Items.Capacity)
+        {
+            Chunk chunk = bucket.Shared.TakeEmpty();
+            for (int i = start; i < Math.Min(items.Count, start + Items.Capacity); i++)
+            {
+                chunk.Add(items[i]!);
+            }
+
+            PutShared(bucket, chunk);
+        }
+    }
+
+    /// <summary>
+    /// No item stands twice, counts are in range, every slot lies at home, is settled, and is reachable once. Quiescent use, Stop = 0.
+    /// </summary>
+    internal bool IsValid(HashSet<object> seen)
+    {
+        bool valid = _state.Busy == 0
+            && _state.HotFull is 0 or 1
+            && _state.Count >= 0 && _state.Count <= _state.Capacity
+            && (_state.HotFull == 0 || IsIdle(_state.Hot, seen));
+        for (int i = 0; i < _state.Count; i++)
+        {
+            valid = valid && IsIdle(Items.At(ref _state.Items, i), seen);
+        }
+
+        int surplus = 0;
+        for (Slot? slot = _state.Surplus; slot is not null && valid; slot = slot.Next)
+        {
+            surplus++;
+            valid = IsIdle(slot, seen);
+        }
+
+        return valid && surplus == _state.SurplusCount;
+    }
+
+    private bool IsIdle(object? item, HashSet<object> seen) =>
+        item is not null && seen.Add(item) && (item is not Slot slot || (slot.Home == this && !slot.IsLeased));
+
+    private void TakeOldest(int count, List<object?> taken)
+    {
+        count -= TakeSurplus(count, taken);
+        int items = Math.Min(count, _state.Count);
+        if (items > 0)
+        {
+            for (int i = 0; i < items; i++)
+            {
+                taken.Add(Items.At(ref _state.Items, i));
+            }
+
+            for (int i = items; i < _state.Count; i++)
+            {
+                Items.At(ref _state.Items, i - items) = Items.At(ref _state.Items, i);
+            }
+
+            _state.Count -= items;
+            _state.Flushed += items;
+        }
+
+        if (count > items && _state.HotFull != 0)
+        {
+            taken.Add(_state.Hot);
+            _state.HotFull = 0;
+            _state.Flushed++;
+        }
+    }
+
+    private int TakeSurplus(int count, List<object?> taken)
+    {
+        int moved = 0;
+        while (moved < count && _state.Surplus is { } slot)
+        {
+            _state.Surplus = slot.Next;
+            slot.Next = null;
+            taken.Add(slot);
+            moved++;
+        }
+
+        _state.SurplusCount -= moved;
+        _state.Flushed += moved;
+        return moved;
+    }
+
+    private void DropStale()
+    {
+        if (_state.HotFull == 0)
+        {
+            _state.Hot = null;
+        }
+
+        Items.Span(ref _state.Items)[_state.Count..].Clear();
+    }
+
+    /// <summary>Settles what was posted to a closed magazine: no owner can race any more, and the exchange of the inbox gives each slot to one thread.</summary>
+    private void EmptyClosedInbox(List<object?> taken)
+    {
+        Slot? slot = Inbox.TakeAll();
+        int before = taken.Count;
+        while (slot is not null)
+        {
+            Slot? next = slot.Next;
+            slot.Next = null;
+            if (TrySettle(slot, owner: false))
+            {
+                taken.Add(slot);
+            }
+
+            slot = next;
+        }
+
+        Bucket.Station.Counters.AddReturns(taken.Count - before, Bucket.ItemBytes);
+    }
+}

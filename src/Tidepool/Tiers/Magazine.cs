@@ -1,0 +1,248 @@
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>
+/// The idle items that one thread holds for one bucket: a hot one, a short stack below it, and below that the slots that came home from
+/// other threads. Its owner works on it with plain loads and stores; everybody else must pause it first.
+/// </summary>
+/// <remarks>
+/// The shard protocol (an asymmetric Dekker lock, as in Dice, Dave et al., "Asymmetric Dekker Synchronization", 2001):
+/// <list type="number">
+/// <item>The owner writes <c>Busy = 1</c>, then reads <c>Stop</c>. 0: it works and writes <c>Busy = 0</c> (release). Otherwise it leaves at once.</item>
+/// <item>A visitor writes <c>Stop = 1</c> by compare-and-swap, calls <see cref="Interlocked.MemoryBarrierProcessWide"/>, then reads <c>Busy</c>
+/// (acquire). 0: the owner is outside and will see <c>Stop</c>; the visitor works and writes <c>Stop = 0</c> (release). 1: it gives up.</item>
+/// </list>
+/// The barrier makes the owner's store-then-load as strong as a fence, at no cost to the owner. Closing is a visit that never ends:
+/// <c>Stop</c> goes to 2 (closing), waits for the owner to leave, empties the magazine and goes to 3 (closed).
+/// The counters tell rentals without counting returns: Returned = items - Refilled + Rents + Flushed.
+/// </remarks>
+internal sealed partial class Magazine
+{
+    private const int Open = 0;
+    private const int Paused = 1;
+    private const int Closing = 2;
+    private const int Closed = 3;
+
+    // Read by every thread that returns a slot of this home; written once.
+    internal readonly nuint StackLow;
+    internal readonly nuint StackSize;
+    internal readonly Bucket Bucket;
+    internal readonly Inbox Inbox = new();
+
+    // Keeps what the owner writes off the cache line that other threads read.
+    private readonly Padding _padding;
+    private State _state;
+
+    internal Magazine(Bucket bucket, nuint stackLow, nuint stackSize, int capacity)
+    {
+        Bucket = bucket;
+        StackLow = stackLow;
+        StackSize = stackSize;
+        _state.Capacity = capacity;
+        _padding = default;
+    }
+
+    /// <summary>A closed magazine: the home of slots that no thread may keep without the pool's slow path.</summary>
+    internal static Magazine NewClosed(Bucket bucket) => new(bucket, 0, 0, 0) { _state = { Stop = Closed } };
+
+    private Magazine()
+    {
+        Bucket = null!;
+        _state.Stop = Closed;
+        _padding = default;
+    }
+
+    /// <summary>The magazine of no thread: always empty, always closed. Stands in unused places of tables and is the home of slots that have none.</summary>
+    internal static Magazine None { get; } = new();
+
+    /// <summary>Memory owners that wait for reuse, first in first out. Only the owning thread touches it.</summary>
+    internal OwnerRing? Owners { get; set; }
+
+    /// <summary>The bytes charged to the budget for this magazine.</summary>
+    internal long Charge { get; init; }
+
+    internal bool IsClosed => Volatile.Read(ref _state.Stop) == Closed;
+
+    /// <summary>Whether <paramref name="here"/>, the address of a caller's local, is on the owner's stack.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool IsOwnedBy(nuint here) => here - StackLow < StackSize;
+
+    /// <summary>Takes the newest item. Only for the owning thread. No locked instruction, no call.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal object? TryPop()
+    {
+        Volatile.Write(ref _state.Busy, 1);
+        Schedule.Point("pop: busy");
+        if (Volatile.Read(ref _state.Stop) == Open)
+        {
+            object? item;
+            if (_state.HotFull != 0)
+            {
+                item = _state.Hot;
+                _state.HotFull = 0;
+                _state.Rents++;
+                Schedule.Point("pop: hot");
+                Volatile.Write(ref _state.Busy, 0);
+                return item;
+            }
+
+            int last = _state.Count - 1;
+            if (last >= 0)
+            {
+                item = Items.At(ref _state.Items, last);
+                _state.Count = last;
+                _state.Rents++;
+                Schedule.Point("pop: item");
+                Volatile.Write(ref _state.Busy, 0);
+                return item;
+            }
+        }
+
+        Volatile.Write(ref _state.Busy, 0);
+        return null;
+    }
+
+    /// <summary>
+    /// Ends the rental of <paramref name="generation"/> and keeps the slot. Only for the owning thread, and only for slots whose home this is.
+    /// </summary>
+    /// <param name="slot">The slot.</param>
+    /// <param name="generation">The ticket's generation.</param>
+    /// <param name="clear">What to clear once the return is certain, or <see cref="NoClear"/>.</param>
+    /// <returns>False when the slow path must decide: paused, closed, full, or the ticket is retired or posted. Nothing was changed then.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool TryReturn<TClear>(Slot slot, int generation, TClear clear)
+        where TClear : struct, IClear
+    {
+        Volatile.Write(ref _state.Busy, 1);
+        Schedule.Point("return: busy");
+        if (Volatile.Read(ref _state.Stop) == Open && slot.Generation == generation && slot.Mail == 0)
+        {
+            Schedule.Point("return: checked");
+            if (_state.HotFull == 0)
+            {
+                clear.Run();
+                slot.Generation = generation + 1;
+
+                // The place often still holds this very slot: comparing is cheaper than the write barrier.
+                if (_state.Hot != slot)
+                {
+                    _state.Hot = slot;
+                }
+
+                _state.HotFull = 1;
+                Volatile.Write(ref _state.Busy, 0);
+                return true;
+            }
+
+            int count = _state.Count;
+            if (count < _state.Capacity)
+            {
+                clear.Run();
+                slot.Generation = generation + 1;
+                ref object? place = ref Items.At(ref _state.Items, count);
+                if (place != slot)
+                {
+                    place = slot;
+                }
+
+                _state.Count = count + 1;
+                Volatile.Write(ref _state.Busy, 0);
+                return true;
+            }
+        }
+
+        Volatile.Write(ref _state.Busy, 0);
+        return false;
+    }
+
+    /// <summary>Keeps a raw item (an array). Only for the owning thread.</summary>
+    /// <returns>False when the slow path must decide: paused, closed, full, or the item lies on top already (returned twice).</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool TryPush(object item)
+    {
+        Volatile.Write(ref _state.Busy, 1);
+        Schedule.Point("push: busy");
+        if (Volatile.Read(ref _state.Stop) == Open)
+        {
+            if (_state.HotFull == 0)
+            {
+                if (_state.Hot != item)
+                {
+                    _state.Hot = item;
+                }
+
+                _state.HotFull = 1;
+                Volatile.Write(ref _state.Busy, 0);
+                return true;
+            }
+
+            int count = _state.Count;
+            if (count < _state.Capacity && _state.Hot != item)
+            {
+                ref object? place = ref Items.At(ref _state.Items, count);
+                if (place != item)
+                {
+                    // Not the array that lay here last: the one case in which the whole stack is compared.
+                    if (Holds(item, count))
+                    {
+                        Volatile.Write(ref _state.Busy, 0);
+                        return false;
+                    }
+
+                    place = item;
+                }
+                else if (count > 0 && Items.At(ref _state.Items, count - 1) == item)
+                {
+                    Volatile.Write(ref _state.Busy, 0);
+                    return false;
+                }
+
+                _state.Count = count + 1;
+                Volatile.Write(ref _state.Busy, 0);
+                return true;
+            }
+        }
+
+        Volatile.Write(ref _state.Busy, 0);
+        return false;
+    }
+
+    private bool Holds(object item, int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (Items.At(ref _state.Items, i) == item)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    [InlineArray(8)]
+    private struct Padding
+    {
+        private long _first;
+    }
+
+    /// <summary>What the owner writes, and <c>Stop</c>, which visitors write rarely.</summary>
+    private struct State
+    {
+        internal int Busy;
+        internal int Stop;
+        internal int HotFull;
+        internal int Count;
+        internal int Capacity;
+        internal int SurplusCount;
+        internal long Rents;
+        internal long Refilled;
+        internal long Flushed;
+        internal long SeenRents;
+        internal int QuietEpochs;
+        internal object? Hot;
+        internal Slot? Surplus;
+        internal Items Items;
+    }
+}

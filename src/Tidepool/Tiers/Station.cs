@@ -1,0 +1,53 @@
+namespace Tidepool;
+
+/// <summary>
+/// What the tiers know of the pool that they serve: its budget and counters, and a place to put items that they may not keep.
+/// The pool implements it; tiers never call a source.
+/// </summary>
+internal abstract class Station
+{
+    internal StationCounters Counters;
+    private int _retired;
+
+    protected Station(Budget budget) => Budget = budget;
+
+    internal Budget Budget { get; }
+
+    /// <summary>The pool's name in messages and metrics.</summary>
+    internal abstract string Name { get; }
+
+    /// <summary>No renter will come any more: idle items are given up, and what comes back is given to the source.</summary>
+    internal bool Retired => Volatile.Read(ref _retired) != 0;
+
+    /// <summary>Takes items that leave the tiers for good. Called without any lock held.</summary>
+    internal abstract void Discard(Bucket bucket, ReadOnlySpan<object?> items);
+
+    /// <summary>Ends the rental of a raw item that the thread tier could not take.</summary>
+    internal abstract void ReturnItem(Bucket bucket, object item);
+
+    /// <summary>Tells whoever listens of misuse that was counted already.</summary>
+    internal abstract void WriteReport(MisuseKind kind, string? detail);
+
+    /// <summary>Tells whoever listens that trimming gave items to the source.</summary>
+    internal abstract void WriteTrimmed(long count);
+
+    /// <summary>A listener has begun or ceased to ask for every rental.</summary>
+    internal abstract void OnRentalsChanged();
+
+    /// <summary>Counts misuse now and reports it later, on another thread: for places where no foreign code may run.</summary>
+    internal void ReportLater(MisuseKind kind, string? detail)
+    {
+        Counters.Misuse.Increment(kind);
+        ThreadPool.UnsafeQueueUserWorkItem(static s => s.Station.WriteReport(s.Kind, s.Detail), (Station: this, Kind: kind, Detail: detail), preferLocal: false);
+    }
+
+    /// <summary>What the station has done and holds.</summary>
+    internal abstract PoolStatistics GetStatistics();
+
+    /// <summary>Every bucket that the station has made so far.</summary>
+    internal abstract IEnumerable<Bucket> Buckets();
+
+    /// <summary>Marks the station as retired.</summary>
+    /// <returns>True for the first caller.</returns>
+    internal bool TryRetire() => Interlocked.Exchange(ref _retired, 1) == 0;
+}

@@ -1,0 +1,325 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Tidepool;
+
+/// <summary>The thread tier of the process: finds the running thread's magazine, and knows every thread's shard for trimming and counting.</summary>
+/// <remarks>
+/// The fast look-up does not read a thread-static: it takes the address of a local, looks its megabyte up in a directory of shards, and
+/// checks that the address is on that shard's stack (<see cref="StackIdentity"/>). Collisions and new threads take the slow look-up, which
+/// reads the thread-static. When a thread has died and a new one lives on the same stack, the new one may use the old shard until it is
+/// reaped: there is still one owner at a time.
+/// </remarks>
+internal static unsafe class ThreadTier
+{
+    private const int DirectorySize = 1024;
+    private const int PageShift = 20;
+    private const int ReapsPerBirth = 4;
+
+    /// <summary>Held for changes of the registry and of tables, for trimming and for counting. Never while code of a source or a renter runs.</summary>
+    internal static readonly Lock Gate = new();
+
+    private static readonly Shard[] Directory = NewDirectory();
+    private static readonly List<Shard> Shards = [];
+    private static readonly Stack<int> FreeIds = new();
+    private static int s_nextId;
+    private static int s_nextReap;
+
+    [ThreadStatic]
+    private static Shard? t_shard;
+
+    /// <summary>The number of threads that have a shard, dead ones that were not reaped yet included.</summary>
+    internal static int ShardCount
+    {
+        get
+        {
+            lock (Gate)
+            {
+                return Shards.Count;
+            }
+        }
+    }
+
+    /// <summary>The highest number of buckets that had a place in the tables at one time.</summary>
+    internal static int IdCount => Volatile.Read(ref s_nextId);
+
+    /// <summary>The running thread's magazine at <paramref name="id"/>, or null: then ask <see cref="FindSlow"/>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static Magazine? Find(int id)
+    {
+        Unsafe.SkipInit(out int here);
+        nuint address = (nuint)(&here);
+        Shard shard = Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(Directory), (nint)((address >> PageShift) & (DirectorySize - 1)));
+        Magazine[] table = shard.Table;
+        return address - shard.StackLow < shard.StackSize && (uint)id < (uint)table.Length ? table[id] : null;
+    }
+
+    /// <summary>The running thread's magazine of <paramref name="bucket"/>; made when there is none.</summary>
+    /// <returns>Null when the bucket's items are too large for the thread tier, or its pool is retired.</returns>
+    internal static Magazine? FindSlow(Bucket bucket)
+    {
+        if (bucket.Id < 0)
+        {
+            return null;
+        }
+
+        Shard shard = t_shard ?? NewShard();
+        Remember(shard);
+        Magazine? magazine = shard.Find(bucket);
+        return magazine is null || magazine.IsClosed ? NewMagazine(shard, bucket) : magazine;
+    }
+
+    /// <summary>The stack bounds of the running thread, as its shard knows them.</summary>
+    internal static (nuint Low, nuint Size) CurrentStack()
+    {
+        Shard shard = t_shard ?? NewShard();
+        return (shard.StackLow, shard.StackSize);
+    }
+
+    /// <summary>A place in every thread's table, for one bucket.</summary>
+    internal static int AllocateId()
+    {
+        lock (Gate)
+        {
+            return FreeIds.TryPop(out int id) ? id : s_nextId++;
+        }
+    }
+
+    /// <summary>Runs <paramref name="visit"/> on each live magazine, under the gate.</summary>
+    internal static void ForEach(Action<Magazine> visit)
+    {
+        lock (Gate)
+        {
+            foreach (Shard shard in Shards)
+            {
+                foreach (Magazine magazine in shard.Table)
+                {
+                    if (magazine != Magazine.None)
+                    {
+                        visit(magazine);
+                    }
+                }
+            }
+        }
+    }
+
+    /// <summary>Closes every magazine of a retired station, in every thread's table, and frees the places.</summary>
+    internal static void Retire(Station station)
+    {
+        List<Taken> taken;
+        lock (Gate)
+        {
+            taken = CloseWhere(Shards, magazine => magazine.Bucket.Station == station);
+            foreach (Bucket bucket in station.Buckets())
+            {
+                if (bucket.Id >= 0)
+                {
+                    FreeIds.Push(bucket.Id);
+                }
+            }
+        }
+
+        taken.ForEach(t => station.Discard(t.Bucket, CollectionsMarshal.AsSpan(t.Items)));
+    }
+
+    /// <summary>Gives the magazines of ended threads to the shared tier.</summary>
+    internal static void ReapDead() => Reap(int.MaxValue);
+
+    /// <summary>Trims the magazines of <paramref name="station"/>, or of all when null.</summary>
+    /// <param name="station">The station, or null.</param>
+    /// <param name="all">Everything idle, or half of what was not reached since the last epoch.</param>
+    /// <param name="visited">The number of magazines that are left.</param>
+    /// <returns>What was taken, to be discarded by the caller.</returns>
+    internal static List<Taken> Trim(Station? station, bool all, out int visited)
+    {
+        var result = new List<Taken>();
+        lock (Gate)
+        {
+            var chosen = new List<(Shard Shard, Magazine Magazine)>();
+            foreach (Shard shard in Shards)
+            {
+                foreach (Magazine magazine in shard.Table)
+                {
+                    if (magazine != Magazine.None && (station is null || magazine.Bucket.Station == station))
+                    {
+                        chosen.Add((shard, magazine));
+                    }
+                }
+            }
+
+            visited = chosen.Count;
+            foreach ((Shard, Magazine)[] batch in chosen.Chunk(64))
+            {
+                visited -= TrimBatch(batch, all, result);
+            }
+        }
+
+        return result;
+    }
+
+    private static int TrimBatch((Shard Shard, Magazine Magazine)[] batch, bool all, List<Taken> result)
+    {
+        int closed = 0;
+        var paused = batch.Where(static b => b.Magazine.TryPause()).ToList();
+        Interlocked.MemoryBarrierProcessWide();
+        foreach ((Shard shard, Magazine magazine) in paused)
+        {
+            if (!magazine.TryBegin())
+            {
+                continue;
+            }
+
+            var items = new List<object?>();
+            bool unused = magazine.Trim(all, items);
+            magazine.Resume();
+            if (unused)
+            {
+                magazine.Close(items);
+                shard.Set(magazine.Bucket.Id, Magazine.None);
+                magazine.Bucket.Station.Budget.Refund(magazine.Charge);
+                closed++;
+            }
+
+            if (items.Count > 0)
+            {
+                result.Add(new Taken(magazine.Bucket, items));
+            }
+        }
+
+        return closed;
+    }
+
+    private static Shard NewShard()
+    {
+        (nuint low, nuint size) = StackIdentity.OfCurrentThread();
+        var shard = new Shard(Thread.CurrentThread, low, size);
+        t_shard = shard;
+        lock (Gate)
+        {
+            Shards.Add(shard);
+        }
+
+        Reap(ReapsPerBirth);
+        Trimmer.Wake();
+        return shard;
+    }
+
+    private static Magazine? NewMagazine(Shard shard, Bucket bucket)
+    {
+        lock (Gate)
+        {
+            if (bucket.Station.Retired)
+            {
+                return null;
+            }
+
+            // The whole capacity is charged at once, so that rentals need not count. Without room the thread keeps one hot item.
+            int capacity = bucket.MagazineCapacity;
+            long charge = (capacity + 1) * bucket.ItemBytes;
+            if (!bucket.Station.Budget.TryCharge(charge))
+            {
+                capacity = 0;
+                charge = 0;
+            }
+
+            var magazine = new Magazine(bucket, shard.StackLow, shard.StackSize, capacity) { Charge = charge };
+            shard.Set(bucket.Id, magazine);
+            Trimmer.Wake();
+            return magazine;
+        }
+    }
+
+    /// <summary>Lets the fast look-up find <paramref name="shard"/> from the page that the caller's stack is on.</summary>
+    private static void Remember(Shard shard)
+    {
+        Unsafe.SkipInit(out int here);
+        nuint address = (nuint)(&here);
+        ref Shard place = ref Directory[(address >> PageShift) & (DirectorySize - 1)];
+        Shard there = Volatile.Read(ref place);
+        if (there != shard && address - shard.StackLow < shard.StackSize && (there == Shard.None || !there.IsAlive))
+        {
+            Volatile.Write(ref place, shard);
+        }
+    }
+
+    private static void Reap(int most)
+    {
+        List<Taken> taken = [];
+        lock (Gate)
+        {
+            for (int looks = Math.Min(most, Shards.Count); looks > 0; looks--)
+            {
+                s_nextReap = s_nextReap >= Shards.Count ? 0 : s_nextReap;
+                Shard shard = Shards[s_nextReap];
+                if (shard.IsAlive)
+                {
+                    s_nextReap++;
+                    continue;
+                }
+
+                Shards[s_nextReap] = Shards[^1];
+                Shards.RemoveAt(Shards.Count - 1);
+                Forget(shard);
+                taken.AddRange(CloseWhere([shard], static _ => true));
+            }
+        }
+
+        taken.ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
+    }
+
+    private static void Forget(Shard shard)
+    {
+        for (nuint page = shard.StackLow >> PageShift; page <= (shard.StackLow + shard.StackSize) >> PageShift; page++)
+        {
+            ref Shard place = ref Directory[page & (DirectorySize - 1)];
+            Interlocked.CompareExchange(ref place, Shard.None, shard);
+        }
+    }
+
+    /// <summary>Closes magazines with one barrier for all of them and takes them out of their tables. Under the gate.</summary>
+    private static List<Taken> CloseWhere(List<Shard> shards, Func<Magazine, bool> choose)
+    {
+        var taken = new List<Taken>();
+        var closing = new List<(Shard Shard, Magazine Magazine)>();
+        foreach (Shard shard in shards)
+        {
+            foreach (Magazine magazine in shard.Table)
+            {
+                if (magazine != Magazine.None && choose(magazine))
+                {
+                    magazine.StopForGood();
+                    closing.Add((shard, magazine));
+                }
+            }
+        }
+
+        if (closing.Count == 0)
+        {
+            return taken;
+        }
+
+        Interlocked.MemoryBarrierProcessWide();
+        foreach ((Shard shard, Magazine magazine) in closing)
+        {
+            var items = new List<object?>();
+            magazine.FinishClose(items);
+            shard.Set(magazine.Bucket.Id, Magazine.None);
+            magazine.Bucket.Station.Budget.Refund(magazine.Charge);
+            if (items.Count > 0)
+            {
+                taken.Add(new Taken(magazine.Bucket, items));
+            }
+        }
+
+        return taken;
+    }
+
+    private static Shard[] NewDirectory()
+    {
+        var directory = new Shard[DirectorySize];
+        Array.Fill(directory, Shard.None);
+        return directory;
+    }
+
+    internal readonly record struct Taken(Bucket Bucket, List<object?> Items);
+}

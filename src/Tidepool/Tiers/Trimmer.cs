@@ -1,0 +1,206 @@
+namespace Tidepool;
+
+/// <summary>
+/// Gives idle memory back without any call from the program: a timer every ten seconds, each generation 2 collection, and memory pressure.
+/// </summary>
+/// <remarks>
+/// One epoch trims the magazines of every thread and the shared tier of every pool; what no rental can have reached since the last epoch is
+/// halved, so an idle pool keeps 1/32 after five epochs. Under memory pressure everything idle goes. The timer runs while anything is held
+/// and stops when nothing is. Pools are referred to weakly through their stations: a station leaves the list when its pool is disposed or collected.
+/// </remarks>
+internal static class Trimmer
+{
+    private static readonly Lock TrimGate = new();
+    private static readonly List<Station> Stations = [];
+    private static readonly Timer Clock = NewTimer();
+    private static int s_running;
+    private static int s_gen2Armed;
+
+    static Trimmer() => TidepoolEventSource.RentalsChanged += static () => Array.ForEach(Snapshot(), static s => s.OnRentalsChanged());
+
+    /// <summary>The time between two epochs.</summary>
+    internal static TimeSpan Period { get; } = TimeSpan.FromSeconds(10);
+
+    internal static bool IsRunning => Volatile.Read(ref s_running) != 0;
+
+    /// <summary>The stations of all pools that have not been disposed or collected.</summary>
+    internal static Station[] Snapshot()
+    {
+        lock (Stations)
+        {
+            return Stations.ToArray();
+        }
+    }
+
+    /// <summary>Adds the station of a new pool.</summary>
+    internal static void Add(Station station)
+    {
+        lock (Stations)
+        {
+            Stations.Add(station);
+        }
+    }
+
+    /// <summary>Forgets the station of a retired pool.</summary>
+    internal static void Remove(Station station)
+    {
+        lock (Stations)
+        {
+            Stations.Remove(station);
+        }
+    }
+
+    /// <summary>Starts the clock if it stands. Called from slow paths that make something which can hold idle items.</summary>
+    internal static void Wake()
+    {
+        if (Volatile.Read(ref s_running) == 0 && Interlocked.Exchange(ref s_running, 1) == 0)
+        {
+            Clock.Change(Period, Period);
+            if (Interlocked.Exchange(ref s_gen2Armed, 1) == 0)
+            {
+                _ = new Gen2Callback();
+            }
+        }
+    }
+
+    /// <summary>Everything idle of one pool goes to its source now.</summary>
+    internal static long TrimNow(Station station) => Run(station, all: true, out _);
+
+    /// <summary>One epoch over all pools. The clock calls it; tests do so to let time pass.</summary>
+    internal static void Epoch(bool all)
+    {
+        // A second caller need not wait: the one inside does its work.
+        if (!TrimGate.TryEnter())
+        {
+            return;
+        }
+
+        try
+        {
+            ThreadTier.ReapDead();
+            long started = Environment.TickCount64;
+            long taken = Run(null, all, out bool empty);
+            TidepoolEventSource.Log.BufferTrimPoll((int)(Environment.TickCount64 - started), all ? 1 : 0);
+            if (empty && taken == 0)
+            {
+                Stop();
+            }
+        }
+        finally
+        {
+            TrimGate.Exit();
+        }
+    }
+
+    private static void Tick() => Epoch(IsUnderPressure());
+
+    private static bool IsUnderPressure()
+    {
+        GCMemoryInfo info = GC.GetGCMemoryInfo();
+        return info.MemoryLoadBytes >= info.HighMemoryLoadThresholdBytes;
+    }
+
+    private static long Run(Station? only, bool all, out bool empty)
+    {
+        var counts = new Dictionary<Station, long>();
+        foreach (ThreadTier.Taken taken in ThreadTier.Trim(only, all, out int magazines))
+        {
+            taken.Bucket.Station.Discard(taken.Bucket, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(taken.Items));
+            counts[taken.Bucket.Station] = counts.GetValueOrDefault(taken.Bucket.Station) + taken.Items.Count;
+        }
+
+        empty = ThreadTierIsEmpty(only);
+        foreach (Station station in only is null ? Snapshot() : [only])
+        {
+            long shared = TrimShared(station, all, ref empty);
+            counts[station] = counts.GetValueOrDefault(station) + shared;
+        }
+
+        long sum = 0;
+        foreach ((Station station, long count) in counts)
+        {
+            sum += count;
+            Interlocked.Add(ref station.Counters.Trimmed, count);
+            station.WriteTrimmed(count);
+        }
+
+        return sum;
+    }
+
+    private static bool ThreadTierIsEmpty(Station? only)
+    {
+        bool empty = true;
+        ThreadTier.ForEach(magazine => empty &= only is not null && magazine.Bucket.Station != only);
+        return empty;
+    }
+
+    private static long TrimShared(Station station, bool all, ref bool empty)
+    {
+        long count = 0;
+        foreach (Bucket bucket in station.Buckets())
+        {
+            var chunks = new List<Chunk>();
+            bucket.Shared.Trim(all, chunks);
+            foreach (Chunk chunk in chunks)
+            {
+                count += chunk.Count;
+                station.Discard(bucket, chunk.Content());
+            }
+
+            empty &= bucket.Shared.IsEmpty;
+        }
+
+        return count;
+    }
+
+    private static void Stop()
+    {
+        Clock.Change(Timeout.Infinite, Timeout.Infinite);
+        Volatile.Write(ref s_running, 0);
+
+        // Something may have been made between the look and the stop; its Wake saw a running clock.
+        bool empty = ThreadTierIsEmpty(null);
+        foreach (Station station in Snapshot())
+        {
+            empty &= station.Buckets().All(static b => b.Shared.IsEmpty);
+        }
+
+        if (!empty)
+        {
+            Wake();
+        }
+    }
+
+    private static Timer NewTimer()
+    {
+        // Whatever flows with the first renter (culture, activity, async locals) must not live as long as the process.
+        if (ExecutionContext.IsFlowSuppressed())
+        {
+            return new Timer(static _ => Tick(), null, Timeout.Infinite, Timeout.Infinite);
+        }
+
+        using (ExecutionContext.SuppressFlow())
+        {
+            return new Timer(static _ => Tick(), null, Timeout.Infinite, Timeout.Infinite);
+        }
+    }
+
+    /// <summary>Lives on by re-registering its finalizer, which therefore runs after each collection of the generation it has reached.</summary>
+    private sealed class Gen2Callback
+    {
+        ~Gen2Callback()
+        {
+            if (Environment.HasShutdownStarted)
+            {
+                return;
+            }
+
+            if (IsRunning && IsUnderPressure())
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(static _ => Epoch(all: true), null);
+            }
+
+            GC.ReRegisterForFinalize(this);
+        }
+    }
+}
