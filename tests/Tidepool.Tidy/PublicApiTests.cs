@@ -20,7 +20,7 @@ public sealed class PublicApiTests
             | SymbolDisplayParameterOptions.IncludeDefaultValue | SymbolDisplayParameterOptions.IncludeExtensionThis,
         propertyStyle: SymbolDisplayPropertyStyle.ShowReadWriteDescriptor,
         miscellaneousOptions: SymbolDisplayMiscellaneousOptions.UseSpecialTypes | SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier
-            | SymbolDisplayMiscellaneousOptions.ExpandNullable | SymbolDisplayMiscellaneousOptions.AllowDefaultLiteral);
+            | SymbolDisplayMiscellaneousOptions.AllowDefaultLiteral);
 
     [Fact]
     public void The_public_API_equals_its_recorded_text()
@@ -61,7 +61,7 @@ public sealed class PublicApiTests
     private static bool IsListed(INamedTypeSymbol type, ISymbol member) => member switch
     {
         INamedTypeSymbol => false,
-        IMethodSymbol { AssociatedSymbol: not null } => false,
+        IMethodSymbol { AssociatedSymbol: not null } or IMethodSymbol { MethodKind: MethodKind.Destructor } => false,
         IMethodSymbol { MethodKind: MethodKind.Constructor } constructor => type.TypeKind == TypeKind.Class && !type.IsStatic || !constructor.IsImplicitlyDeclared,
         _ => !member.IsImplicitlyDeclared,
     };
