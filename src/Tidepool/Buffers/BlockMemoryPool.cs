@@ -29,7 +29,7 @@ internal sealed class BlockMemoryPool<T>
     {
         if (minBufferSize < -1 || minBufferSize > _blockLength)
         {
-            throw new ArgumentOutOfRangeException(nameof(minBufferSize), minBufferSize, $"The length must be -1, or 0 to {_blockLength} elements, the block of this pool.");
+            Refuse(minBufferSize);
         }
 
         Magazine? magazine = _pool.IsFast ? ThreadTier.Find(_bucket.Id) : null;
@@ -37,4 +37,7 @@ internal sealed class BlockMemoryPool<T>
         slot ??= _pool.RentSlow(_blockLength);
         return OwnerReuse.Wrap(new BufferLease<T>(slot, slot.Begin(), _blockLength));
     }
+
+    private void Refuse(int minBufferSize) => throw new ArgumentOutOfRangeException(
+        nameof(minBufferSize), minBufferSize, $"The length must be -1, or 0 to {_blockLength} elements, the block of this pool.");
 }

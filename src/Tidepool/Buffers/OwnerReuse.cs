@@ -15,7 +15,7 @@ internal static class OwnerReuse
         }
 
         var reused = Unsafe.As<PooledOwner<T>>(owner);
-        reused.Bind(lease);
+        reused.Bind(lease.Slot, lease.Generation, lease.Length);
         return reused;
     }
 

@@ -19,6 +19,7 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
     private readonly BufferPool<T> _pool;
     private readonly bool _reuseOwners;
     private readonly bool _ignoresDispose;
+    private readonly int _maxLength;
     private bool _disposed;
 
     /// <summary>Makes a memory pool.</summary>
@@ -34,10 +35,11 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
         _pool = pool;
         _reuseOwners = reuseOwners;
         _ignoresDispose = ignoresDispose;
+        _maxLength = pool.Core.Geometry.Source.MaxLength;
     }
 
     /// <summary>The longest memory that can be rented, in elements.</summary>
-    public override int MaxBufferSize => _pool.Core.Geometry.Source.MaxLength;
+    public override int MaxBufferSize => _maxLength;
 
     /// <summary>Rents memory.</summary>
     /// <param name="minBufferSize">Its length in elements, 0 to <see cref="MaxBufferSize"/>; -1 for 4096 bytes' worth.</param>
@@ -46,14 +48,23 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
     public override IMemoryOwner<T> Rent(int minBufferSize = -1)
     {
         int length = minBufferSize == -1 ? Math.Max(1, DefaultBytes / Unsafe.SizeOf<T>()) : minBufferSize;
-        if ((uint)length > (uint)MaxBufferSize)
+        if ((uint)length > (uint)_maxLength || _disposed)
         {
-            throw new ArgumentOutOfRangeException(nameof(minBufferSize), minBufferSize, $"The length must be -1 for the default, or 0 to {MaxBufferSize} elements.");
+            Refuse(minBufferSize, length);
         }
 
-        ObjectDisposedException.ThrowIf(_disposed, this);
         BufferLease<T> lease = _pool.Rent(length);
         return _reuseOwners ? OwnerReuse.Wrap(lease) : new PooledOwner<T>(lease, reusable: false);
+    }
+
+    private void Refuse(int minBufferSize, int length)
+    {
+        if ((uint)length > (uint)_maxLength)
+        {
+            throw new ArgumentOutOfRangeException(nameof(minBufferSize), minBufferSize, $"The length must be -1 for the default, or 0 to {_maxLength} elements.");
+        }
+
+        throw new ObjectDisposedException(nameof(PooledMemoryPool<T>), "The memory pool was disposed.");
     }
 
     /// <inheritdoc/>

@@ -17,8 +17,6 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
         Home = bucket.ClosedHome;
     }
 
-    internal override bool IsGuarded => Core.Geometry.Checks == PoolChecks.Full;
-
     internal override bool Return(int generation, int length, object? companion) => Core.Return(this, generation, length, companion);
 
     internal override ArraySegment<T> Detach(int generation, int length) => Core.Detach(this, generation, length);
@@ -38,6 +36,7 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
         Address = buffer.Address;
         Capacity = buffer.Length;
         Tag = buffer.Tag;
+        IsPlain = buffer.Array is not null && Core.Geometry.Checks != PoolChecks.Full;
     }
 
     internal SourceBuffer<T> ToBuffer() =>

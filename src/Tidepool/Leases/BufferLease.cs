@@ -46,7 +46,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
             BufferSlot<T>? slot = _slot;
             if (slot is null || ((slot.Generation ^ _generation) | slot.Mail) != 0)
             {
-                slot = CheckSlow();
+                slot = Check(slot, _generation);
             }
 
             return slot.First(_length);
@@ -60,10 +60,13 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     {
         get
         {
-            BufferSlot<T> slot = CheckSlow();
-            return slot.Array is null || slot.IsGuarded
-                ? new LeaseMemoryManager<T>(this).Memory
-                : new Memory<T>(slot.Array, slot.Offset, _length);
+            BufferSlot<T>? slot = _slot;
+            if (slot is null || ((slot.Generation ^ _generation) | slot.Mail) != 0)
+            {
+                slot = Check(slot, _generation);
+            }
+
+            return slot.IsPlain ? new Memory<T>(slot.Array, slot.Offset, _length) : NewMemory(this);
         }
     }
 
@@ -74,7 +77,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     {
         get
         {
-            BufferSlot<T> slot = CheckSlow();
+            BufferSlot<T> slot = Check(_slot, _generation);
             return slot.Array is null
                 ? throw new NotSupportedException("The buffers of this pool are native memory and no part of an array; use Span or Memory.")
                 : new ArraySegment<T>(slot.Array, slot.Offset, _length);
@@ -99,7 +102,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     {
         if (!TryReturnFast())
         {
-            End(MisuseKind.DoubleReturn);
+            End(_slot, _generation, _length, MisuseKind.DoubleReturn);
         }
     }
 
@@ -109,7 +112,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     {
         if (!TryReturnFast())
         {
-            End(MisuseKind.StaleDispose);
+            End(_slot, _generation, _length, MisuseKind.StaleDispose);
         }
     }
 
@@ -123,7 +126,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     /// <returns>The rented elements.</returns>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
     /// <exception cref="NotSupportedException">The pool's buffers are native memory; the lease is unchanged.</exception>
-    public ArraySegment<T> Detach() => CheckSlow().Detach(_generation, _length);
+    public ArraySegment<T> Detach() => Check(_slot, _generation).Detach(_generation, _length);
 
     /// <inheritdoc/>
     public bool Equals(BufferLease<T> other) => _slot == other._slot && _generation == other._generation && _length == other._length;
@@ -134,10 +137,8 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     /// <inheritdoc/>
     public override int GetHashCode() => HashCode.Combine(_slot, _generation);
 
-    /// <summary>Ends the rental for an owner that may be reused.</summary>
-    /// <returns>False when it had ended before.</returns>
-    internal bool TryReturn(object? companion) => TryReturnFast() || (_slot is not null && _slot.Return(_generation, _length, companion));
-
+    /// <summary>Ends the rental on its home thread.</summary>
+    /// <returns>False when the slow path must decide.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal unsafe bool TryReturnFast()
     {
@@ -159,38 +160,43 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
             : home.TryReturn(slot, _generation, default(NoClear));
     }
 
+    // The slow exits take the fields and not the lease: its address would keep it out of registers in every caller.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void End(MisuseKind whenRetired)
+    private static void End(BufferSlot<T>? slot, int generation, int length, MisuseKind whenRetired)
     {
-        if (_slot is null)
+        if (slot is null)
         {
             ObjectDisposedException.ThrowIf(whenRetired == MisuseKind.DoubleReturn, typeof(BufferLease<T>));
         }
-        else if (!_slot.Return(_generation, _length, null))
+        else if (!slot.Return(generation, length, null))
         {
-            _slot.OnRetired(whenRetired);
+            slot.OnRetired(whenRetired);
         }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static BufferSlot<T> Check(BufferSlot<T>? slot, int generation) =>
+        slot is not null && slot.IsActive(generation) ? slot : throw Retired(slot);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static Memory<T> NewMemory(BufferLease<T> lease) => new LeaseMemoryManager<T>(lease).Memory;
+
+    private static ObjectDisposedException Retired(BufferSlot<T>? slot)
+    {
+        slot?.OnRetired(MisuseKind.UseAfterReturn);
+        return new(
+            $"BufferLease<{typeof(T).Name}>",
+            slot is null
+                ? "This lease is default(BufferLease): it was never rented."
+                : "A lease was used after it was returned. Use the buffer before Return or Dispose.");
     }
 
     private unsafe BufferLease<T> Renew()
     {
-        BufferSlot<T> slot = CheckSlow();
+        BufferSlot<T> slot = Check(_slot, _generation);
         Unsafe.SkipInit(out int here);
         return slot.Home.TryTakeBack(slot, _generation, (nuint)(&here))
             ? new BufferLease<T>(slot, slot.Begin(), _length)
-            : throw Retired();
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private BufferSlot<T> CheckSlow() => IsActive ? _slot! : throw Retired();
-
-    private ObjectDisposedException Retired()
-    {
-        _slot?.OnRetired(MisuseKind.UseAfterReturn);
-        return new(
-            $"BufferLease<{typeof(T).Name}>",
-            _slot is null
-                ? "This lease is default(BufferLease): it was never rented."
-                : "A lease was used after it was returned. Use the buffer before Return or Dispose.");
+            : throw Retired(slot);
     }
 }

@@ -24,8 +24,8 @@ internal abstract class BufferSlot<T> : Slot
         return new Span<T>((void*)Address, length);
     }
 
-    /// <summary>Whether a Memory of this slot must look at the ticket each time its span is taken.</summary>
-    internal abstract bool IsGuarded { get; }
+    /// <summary>Whether a Memory may be made of the array; otherwise it must look at the ticket each time its span is taken.</summary>
+    internal bool IsPlain;
 
     /// <summary>Ends the rental and hands the buffer over for good.</summary>
     internal abstract ArraySegment<T> Detach(int generation, int length);

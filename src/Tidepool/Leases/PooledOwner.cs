@@ -6,19 +6,25 @@ namespace Tidepool;
 internal sealed class PooledOwner<T> : IMemoryOwner<T>
 {
     private readonly bool _reusable;
-    private BufferLease<T> _lease;
+    private BufferSlot<T> _slot;
+    private int _generation;
+    private int _length;
 
     internal PooledOwner(BufferLease<T> lease, bool reusable)
     {
-        _lease = lease;
+        _slot = lease.Slot!;
+        _generation = lease.Generation;
+        _length = lease.Length;
         _reusable = reusable;
     }
 
-    public Memory<T> Memory => _lease.Memory;
+    public Memory<T> Memory => Lease.Memory;
+
+    private BufferLease<T> Lease => new(_slot, _generation, _length);
 
     public void Dispose()
     {
-        BufferLease<T> lease = _lease;
+        BufferLease<T> lease = Lease;
         if (!_reusable)
         {
             lease.Dispose();
@@ -26,15 +32,26 @@ internal sealed class PooledOwner<T> : IMemoryOwner<T>
         }
 
         // A return on the home thread hands this owner straight to the ring; elsewhere it travels home with the slot.
+        Magazine home = lease.Slot!.Home;
         if (lease.TryReturnFast())
         {
-            lease.Slot!.Home.Owners?.Put(this);
+            home.Owners?.Put(this);
         }
-        else if (!lease.TryReturn(this))
+        else if (!lease.Slot.Return(lease.Generation, lease.Length, this))
         {
-            lease.Slot!.OnRetired(MisuseKind.StaleDispose);
+            lease.Slot.OnRetired(MisuseKind.StaleDispose);
         }
     }
 
-    internal void Bind(BufferLease<T> lease) => _lease = lease;
+    /// <summary>Begins another rental. Reusing an owner mostly means the same slot again: comparing is cheaper than the write barrier.</summary>
+    internal void Bind(BufferSlot<T> slot, int generation, int length)
+    {
+        if (_slot != slot)
+        {
+            _slot = slot;
+        }
+
+        _generation = generation;
+        _length = length;
+    }
 }

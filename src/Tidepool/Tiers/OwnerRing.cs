@@ -7,10 +7,13 @@ namespace Tidepool;
 internal sealed class OwnerRing
 {
     internal const int Delay = 16;
-    private const int MaxLength = 1024;
+    private const int MaxLength = 1024 + Delay;
 
-    private object?[] _places = new object?[2 * Delay];
+    // One place more than must wait: a thread that rents and returns one at a time then puts each owner back where it lay, which the
+    // comparison in Put turns into no write at all. Taken owners stay in their places until then; the ring dies with its magazine.
+    private Place[] _places = new Place[Delay + 1];
     private int _first;
+    private int _next;
     private int _count;
 
     internal void Put(object owner)
@@ -20,7 +23,13 @@ internal sealed class OwnerRing
             return; // more than a thread needs: the collector may have it
         }
 
-        _places[(_first + _count) & (_places.Length - 1)] = owner;
+        ref Place place = ref _places[_next];
+        if (place.Owner != owner)
+        {
+            place.Owner = owner;
+        }
+
+        _next = Following(_next);
         _count++;
     }
 
@@ -32,27 +41,36 @@ internal sealed class OwnerRing
             return null;
         }
 
-        object? owner = _places[_first];
-        _first = (_first + 1) & (_places.Length - 1);
+        object? owner = _places[_first].Owner;
+        _first = Following(_first);
         _count--;
         return owner;
     }
 
+    private int Following(int index) => index + 1 == _places.Length ? 0 : index + 1;
+
     private bool TryGrow()
     {
-        if (_places.Length == MaxLength)
+        if (_places.Length >= MaxLength)
         {
             return false;
         }
 
-        var longer = new object?[_places.Length * 2];
+        var longer = new Place[Math.Min(_places.Length * 2, MaxLength)];
         for (int i = 0; i < _count; i++)
         {
-            longer[i] = _places[(_first + i) & (_places.Length - 1)];
+            longer[i] = _places[(_first + i) % _places.Length];
         }
 
         _places = longer;
         _first = 0;
+        _next = _count;
         return true;
+    }
+
+    /// <summary>A struct around the reference spares the array's covariance check.</summary>
+    private struct Place
+    {
+        internal object? Owner;
     }
 }

@@ -1,6 +1,9 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
+// Locals whose address is taken to identify the thread need no zeroing.
+[module: SkipLocalsInit]
+
 namespace Tidepool;
 
 /// <summary>The thread tier of the process: finds the running thread's magazine, and knows every thread's shard for trimming and counting.</summary>
