@@ -8,7 +8,7 @@ namespace Tidepool;
 /// </remarks>
 public enum PoolChecks
 {
-    /// <summary>Misuse of a lease does nothing and is counted; arrays are not compared on return.</summary>
+    /// <summary>A wrong return does nothing and is counted. Taking a span of a returned lease still throws.</summary>
     Off,
 
     /// <summary>Misuse of a lease throws; an array that is returned twice in a row on one thread throws.</summary>

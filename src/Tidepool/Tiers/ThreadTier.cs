@@ -106,14 +106,15 @@ internal static unsafe class ThreadTier
         }
     }
 
-    /// <summary>Closes every magazine of a retired station, in every thread's table, and frees the places.</summary>
+    /// <summary>Closes every magazine of a retired station, in every thread's table, and frees the places. The station makes no more buckets.</summary>
     internal static void Retire(Station station)
     {
         List<Taken> taken;
+        var buckets = station.Buckets().ToList(); // asked first: a station that makes a bucket holds its own lock and then takes the gate
         lock (Gate)
         {
             taken = CloseWhere(Shards, magazine => magazine.Bucket.Station == station);
-            foreach (Bucket bucket in station.Buckets())
+            foreach (Bucket bucket in buckets)
             {
                 if (bucket.Id >= 0)
                 {

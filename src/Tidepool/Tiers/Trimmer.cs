@@ -69,13 +69,7 @@ internal static class Trimmer
     /// <summary>One epoch over all pools. The clock calls it; tests do so to let time pass.</summary>
     internal static void Epoch(bool all)
     {
-        // A second caller need not wait: the one inside does its work.
-        if (!TrimGate.TryEnter())
-        {
-            return;
-        }
-
-        try
+        lock (TrimGate)
         {
             ThreadTier.ReapDead();
             long started = Environment.TickCount64;
@@ -85,10 +79,6 @@ internal static class Trimmer
             {
                 Stop();
             }
-        }
-        finally
-        {
-            TrimGate.Exit();
         }
     }
 
