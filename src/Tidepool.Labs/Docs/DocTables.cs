@@ -1,0 +1,167 @@
+using System.Globalization;
+using System.Text;
+
+namespace Tidepool.Labs;
+
+/// <summary>The tables of the docs, made from published figures and committed results.</summary>
+internal static class DocTables
+{
+    private const string NoResults = "_No results are committed yet. `./tidepool lab` shows yours._\n";
+
+    /// <summary>The README's table: the usual choice and ours, cell by cell.</summary>
+    public static string Ratios(IReadOnlyList<MachineResults> machines)
+    {
+        var text = new StringBuilder();
+        foreach (var machine in machines)
+        {
+            var lines = from lab in LabCatalog.All
+                        where machine.Labs.ContainsKey(lab.Name)
+                        from headline in Headlines.Of(lab, PlanOf(lab), machine.Labs[lab.Name].Lab)
+                        select headline;
+            text.Append(text.Length > 0 ? "\n" : "").Append(Describe(machine, machine.Labs.Values.First().File)).Append('\n');
+            Head(text, "what", "usual choice", ">time", "ours", ">time", ">ratio");
+            foreach (var (what, usual, ours) in lines)
+            {
+                Row(text, what, Code(usual.Subject), NumberText.Time(usual.MedianNs), Code(ours.Subject), NumberText.Time(ours.MedianNs), NumberText.Ratio(ours.Ratio));
+            }
+        }
+
+        return text.Length > 0 ? text.ToString() : NoResults;
+    }
+
+    /// <summary>The published rows of a lab's experiments beside today's.</summary>
+    public static string Published(ILab lab, IReadOnlyList<MachineResults> machines)
+    {
+        var text = new StringBuilder();
+        foreach (var match in lab.Classics)
+        {
+            var experiment = Classics.All.Single(classic => classic.Lab == lab.Name && classic.Name == match.Experiment);
+            text.Append(text.Length > 0 ? "\n" : "");
+            text.Append(CultureInfo.InvariantCulture, $"**{experiment.Name}** (published: {experiment.Environment}; today: the first machine below)\n\n");
+            var today = machines.FirstOrDefault(machine => machine.Labs.ContainsKey(lab.Name))?.Labs[lab.Name].Lab;
+            ClassicTable.Write(text, experiment, match, today);
+        }
+
+        return text.ToString();
+    }
+
+    /// <summary>The committed results of a lab.</summary>
+    public static string Results(ILab lab, IReadOnlyList<MachineResults> machines)
+    {
+        var text = new StringBuilder();
+        foreach (var machine in machines.Where(machine => machine.Labs.ContainsKey(lab.Name)))
+        {
+            var (file, results) = machine.Labs[lab.Name];
+            text.Append(text.Length > 0 ? "\n" : "").Append(Describe(machine, file));
+            bool hasMatrix = false;
+            foreach (var section in ReportBuilder.Group(PlanOf(lab), results.Rows))
+            {
+                // The other tables over all lengths are in the result file: a page is for reading.
+                if (section.Section.Layout != SectionLayout.Matrix || !hasMatrix)
+                {
+                    WriteSection(text, section);
+                }
+
+                hasMatrix |= section.Section.Layout == SectionLayout.Matrix;
+            }
+        }
+
+        return text.Length > 0 ? text.ToString() : NoResults;
+    }
+
+    /// <summary>The verdicts of a lab.</summary>
+    public static string Verdicts(ILab lab, IReadOnlyList<MachineResults> machines)
+    {
+        var text = new StringBuilder();
+        foreach (var machine in machines.Where(machine => machine.Labs.ContainsKey(lab.Name)))
+        {
+            text.Append(text.Length > 0 ? "\n" : "");
+            text.Append(CultureInfo.InvariantCulture, $"`{machine.Machine}`: {ConsoleReport.Summarize(machine.Labs[lab.Name].Lab.Verdicts)}\n\n");
+            Head(text, "verdict", "what must hold", ">value", ">limit", "interval, subject");
+            foreach (var verdict in machine.Labs[lab.Name].Lab.Verdicts)
+            {
+                Row(
+                    text,
+                    verdict.StateText,
+                    $"{Escape(verdict.Bar.Name)} (`{verdict.Bar.Id}`)",
+                    verdict.Value is { } value ? NumberText.Factor(value) : NumberText.None,
+                    NumberText.Factor(verdict.Bar.Limit),
+                    Escape(verdict.Detail));
+            }
+        }
+
+        return text.Length > 0 ? text.ToString() : NoResults;
+    }
+
+    /// <summary>The heading lines of a table; a leading '>' aligns a column to the right.</summary>
+    public static void Head(StringBuilder text, params IReadOnlyList<string> columns)
+    {
+        Row(text, [.. columns.Select(column => column.TrimStart('>'))]);
+        text.Append('|').AppendJoin('|', columns.Select(column => column.StartsWith('>') ? "--:" : "---")).Append("|\n");
+    }
+
+    /// <summary>A line of a table.</summary>
+    public static void Row(StringBuilder text, params IReadOnlyList<string> cells) =>
+        text.Append("| ").AppendJoin(" | ", cells).Append(" |\n");
+
+    /// <summary>A name of code.</summary>
+    public static string Code(string name) => name.Contains('<', StringComparison.Ordinal) ? $"`{name}`" : name;
+
+    private static LabPlan PlanOf(ILab lab) => LabPlan.Of(lab, LabMode.Full);
+
+    private static string Describe(MachineResults machine, ResultFile file)
+    {
+        string Fact(string name) => file.Machine[name]?.ToString() ?? "?";
+        return $"`{machine.Machine}`: {Fact("processor")}, {Fact("cores")} cores, {Fact("system")}, {Fact("runtime")}, {Fact("collector")} collector; {Fact("mode")} run, measured {Fact("measured")}.\n";
+    }
+
+    private static void WriteSection(StringBuilder text, ReportSection section)
+    {
+        text.Append(CultureInfo.InvariantCulture, $"\n### {section.Section.Title}\n\n{Escape(section.Section.About)}\n\n");
+        switch (section.Section.Layout)
+        {
+            case SectionLayout.Rows:
+                Head(text, "cell", "subject", ">median", ">min", ">ratio", ">95 % interval", ">allocated");
+                foreach (var row in section.Rows)
+                {
+                    string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.Ratio(row.Ratio);
+                    Row(text, section.Label(row.Cell), Subject(row), NumberText.Time(row.MedianNs), NumberText.Time(row.MinNs), row.IsEmpty ? "NOT RUN" : ratio, NumberText.Interval(row.Ratio), NumberText.Bytes(row.BytesPerOp));
+                }
+
+                break;
+            case SectionLayout.Matrix:
+                WriteMatrix(text, section);
+                break;
+            default:
+                string[] metrics = [.. section.Rows.SelectMany(row => row.Metrics.Keys).Distinct()];
+                Head(text, ["cell", "subject", .. metrics.Select(metric => ">" + NumberText.MetricName(metric))]);
+                foreach (var row in section.Rows)
+                {
+                    Row(text, [section.Label(row.Cell), Subject(row), .. metrics.Select(metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)]);
+                }
+
+                break;
+        }
+    }
+
+    private static void WriteMatrix(StringBuilder text, ReportSection section)
+    {
+        string[] subjects = [.. section.Rows.Select(row => row.Subject).Distinct().Where(subject => subject != section.Section.Baseline)];
+        Head(text, ["cell", $">{Code(section.Section.Baseline!)}", .. subjects.Select(subject => ">" + Code(subject))]);
+        foreach (var cell in section.Cells)
+        {
+            var rows = cell.ToDictionary(row => row.Subject);
+            Row(
+                text,
+                [
+                    section.Label(cell.Key),
+                    NumberText.Time(rows.GetValueOrDefault(section.Section.Baseline!)?.MedianNs),
+                    .. subjects.Select(subject => NumberText.Ratio(rows.GetValueOrDefault(subject)?.Ratio)),
+                ]);
+        }
+    }
+
+    private static string Subject(ReportRow row) => row.Ours ? $"**{Code(row.Subject)}**" : Code(row.Subject);
+
+    private static string Escape(string text) => text.Replace("<", "&lt;", StringComparison.Ordinal).Replace("|", "\\|", StringComparison.Ordinal);
+}

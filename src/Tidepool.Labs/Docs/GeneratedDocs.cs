@@ -1,0 +1,49 @@
+namespace Tidepool.Labs;
+
+/// <summary>
+/// Fills the generated parts of the docs: everything between <c>&lt;!-- generated:NAME --&gt;</c> and
+/// <c>&lt;!-- /generated --&gt;</c>.
+/// </summary>
+internal static class GeneratedDocs
+{
+    private const string End = "<!-- /generated -->";
+
+    /// <summary>The files with generated parts and the text they must have.</summary>
+    /// <exception cref="InvalidDataException">A file lacks a marker.</exception>
+    public static IEnumerable<(string Path, string Text)> Render(string repository)
+    {
+        var machines = ResultFolder.Read(repository);
+        yield return RenderFile(Path.Combine(repository, "README.md"), ("readme-ratios", DocTables.Ratios(machines)));
+        foreach (var lab in LabCatalog.All)
+        {
+            yield return RenderFile(
+                Path.Combine(repository, "docs", "labs", $"{lab.Name}.md"),
+                ("published", DocTables.Published(lab, machines)),
+                ("verdicts", DocTables.Verdicts(lab, machines)),
+                ("results", DocTables.Results(lab, machines)));
+        }
+    }
+
+    /// <summary>The text with one generated part replaced.</summary>
+    /// <exception cref="InvalidDataException">The text lacks the markers.</exception>
+    public static string Replace(string text, string name, string content)
+    {
+        string begin = $"<!-- generated:{name} -->";
+        int start = text.IndexOf(begin, StringComparison.Ordinal);
+        int end = start < 0 ? -1 : text.IndexOf(End, start, StringComparison.Ordinal);
+        return end < 0
+            ? throw new InvalidDataException($"The markers '{begin}' and '{End}' are missing.")
+            : $"{text[..(start + begin.Length)]}\n{content}{text[end..]}";
+    }
+
+    private static (string Path, string Text) RenderFile(string path, params ReadOnlySpan<(string Name, string Content)> parts)
+    {
+        string text = File.ReadAllText(path);
+        foreach (var (name, content) in parts)
+        {
+            text = Replace(text, name, content);
+        }
+
+        return (path, text);
+    }
+}

@@ -1,0 +1,44 @@
+using System.Reflection;
+
+namespace Tidepool.Labs;
+
+/// <summary>
+/// One experiment: a question, the workloads that answer it, and the verdicts that judge the answer.
+/// A class of this assembly that implements it joins the command line, the benchmarks and the docs by itself.
+/// </summary>
+internal interface ILab
+{
+    /// <summary>What the user types.</summary>
+    string Name { get; }
+
+    /// <summary>The question the lab answers.</summary>
+    string Question { get; }
+
+    /// <summary>The subject of ours that short tables show.</summary>
+    string Headline { get; }
+
+    /// <summary>The published experiments that the lab repeats, and where their rows are in its grid.</summary>
+    IReadOnlyList<ClassicMatch> Classics { get; }
+
+    /// <summary>
+    /// Adds workloads, probes and verdict rules. The parent process and every child make the same plan,
+    /// so it must depend on nothing but the plan's mode.
+    /// </summary>
+    void Describe(LabPlan plan);
+}
+
+/// <summary>All labs of this assembly.</summary>
+internal static class LabCatalog
+{
+    /// <summary>The labs in the order of their names.</summary>
+    public static IReadOnlyList<ILab> All { get; } =
+    [
+        .. Assembly.GetExecutingAssembly().GetTypes()
+            .Where(type => type is { IsAbstract: false, IsClass: true } && type.IsAssignableTo(typeof(ILab)))
+            .Select(type => (ILab)Activator.CreateInstance(type)!)
+            .OrderBy(lab => lab.Name, StringComparer.Ordinal),
+    ];
+
+    /// <summary>The lab of that name, or null.</summary>
+    public static ILab? Find(string name) => All.FirstOrDefault(lab => lab.Name == name);
+}

@@ -1,0 +1,144 @@
+namespace Tidepool.Labs;
+
+/// <summary>
+/// Measures workloads in interleaved rounds (A B C A B C ...): the subjects of a cell follow each other, each round
+/// begins with the next one, and every timed batch comes after a short untimed one of the same loop, so that what an
+/// earlier subject did to the collector or the caches is not charged to the next.
+/// </summary>
+internal sealed class RoundRunner(LabPlan plan)
+{
+    private readonly Dictionary<int, Prepared> _prepared = [];
+
+    /// <summary>Measures the rounds of the request.</summary>
+    public MeasureReply Measure(MeasureRequest request, Action<double> progress)
+    {
+        var dropped = Prepare(request, progress);
+        int[][] cells =
+        [
+            .. request.Workloads.Where(_prepared.ContainsKey)
+                .GroupBy(index => plan.Workloads[index].Key.Cell).Select(cell => cell.ToArray()),
+        ];
+        var rounds = cells.SelectMany(cell => cell).ToDictionary(index => index, _ => new Sample?[request.Rounds]);
+        for (int round = 0; round < request.Rounds; round++)
+        {
+            foreach (int[] cell in cells)
+            {
+                MeasureCell(cell, round, rounds, dropped);
+            }
+
+            progress(0.3 + (0.7 * (round + 1) / request.Rounds));
+        }
+
+        return new MeasureReply(
+            [.. rounds.Where(pair => _prepared.ContainsKey(pair.Key)).Select(pair => new WorkloadRounds(pair.Key, pair.Value))],
+            [.. dropped.Select(pair => new DroppedWorkload(pair.Key, pair.Value))]);
+    }
+
+    private void MeasureCell(int[] cell, int round, Dictionary<int, Sample?[]> rounds, Dictionary<int, string> dropped)
+    {
+        for (int place = 0; place < cell.Length; place++)
+        {
+            int index = cell[(place + round) % cell.Length];
+            if (round % plan.Workloads[index].EveryRounds == 0 && _prepared.TryGetValue(index, out var prepared))
+            {
+                Try(index, dropped, () =>
+                {
+                    prepared.Prime();
+                    rounds[index][round] = prepared.Loop.Measure(prepared.Operations);
+                });
+            }
+        }
+    }
+
+    private Dictionary<int, string> Prepare(MeasureRequest request, Action<double> progress)
+    {
+        var dropped = new Dictionary<int, string>();
+        int[] missing = [.. request.Workloads.Where(index => !_prepared.ContainsKey(index))];
+        foreach (int index in missing)
+        {
+            Try(index, dropped, () =>
+            {
+                var workload = plan.Workloads[index];
+                if (workload.Create() is { } loop)
+                {
+                    loop.Run(loop.Granularity);
+                    _prepared.Add(index, new Prepared(loop));
+                }
+                else
+                {
+                    dropped[index] = workload.Missing;
+                }
+            });
+        }
+
+        progress(0.05);
+        WarmUp.Run([.. missing.Where(_prepared.ContainsKey).Select(index => _prepared[index].Loop)]);
+        progress(0.25);
+        foreach (int index in missing.Where(_prepared.ContainsKey))
+        {
+            var workload = plan.Workloads[index];
+            Try(index, dropped, () => _prepared[index].Calibrate(workload.FixedOperations, request.BatchMicroseconds));
+        }
+
+        GC.Collect();
+        return dropped;
+    }
+
+    private void Try(int index, Dictionary<int, string> dropped, Action act)
+    {
+        try
+        {
+            act();
+        }
+        catch (Exception failure)
+        {
+            // A subject that fails loses its row, with the reason; the others go on.
+            dropped[index] = failure.GetBaseException().Message;
+            if (_prepared.Remove(index, out var prepared))
+            {
+                prepared.Loop.Dispose();
+            }
+        }
+    }
+
+    private sealed class Prepared(Loop loop)
+    {
+        public Loop Loop => loop;
+
+        public int Operations { get; private set; } = loop.Granularity;
+
+        public void Prime()
+        {
+            int operations = Operations / 16 / loop.Granularity * loop.Granularity;
+            if (operations > 0)
+            {
+                loop.Run(operations);
+            }
+        }
+
+        public void Calibrate(int fixedOperations, int batchMicroseconds)
+        {
+            if (fixedOperations > 0)
+            {
+                Operations = fixedOperations;
+                return;
+            }
+
+            double target = batchMicroseconds * 1000.0 * loop.BatchFactor;
+            int operations = loop.Granularity;
+            while (true)
+            {
+                double total = loop.Measure(operations).Nanoseconds * operations;
+                if (total >= target / 4 || operations > 1 << 24)
+                {
+                    double fitting = operations * target / Math.Max(total, 1);
+                    int multiples = (int)Math.Clamp(Math.Round(fitting / loop.Granularity), 1, (1 << 26) / loop.Granularity);
+                    Operations = multiples * loop.Granularity;
+                    return;
+                }
+
+                operations *= 2;
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+namespace Tidepool.Labs;
+
+/// <summary>Lab <c>memory</c>: which <c>MemoryPool&lt;byte&gt;</c> for a pipe?</summary>
+internal sealed class MemoryLab : ILab
+{
+    private const int BlockLength = 4096;
+    private const string DefaultPipe = "default (no pool given)";
+
+    private static readonly MemorySubject[] Subjects =
+    [
+        MemorySubject.Of<DefaultMemoryPool>(MemorySubject.Shared, ours: false),
+        MemorySubject.Of<KestrelPool>(RentalCatalog.Kestrel, ours: false),
+        MemorySubject.Of<ArraysFreshOwners>("arrays, fresh owners", ours: true),
+        MemorySubject.Of<ArraysReusedOwners>("arrays, reused owners", ours: true, reuses: true),
+        MemorySubject.Of<SlabsFreshOwners>("slabs, fresh owners", ours: true),
+        MemorySubject.Of<SlabsReusedOwners>("slabs, reused owners", ours: true, reuses: true),
+        MemorySubject.Of<PinnedFreshOwners>("pinned blocks, fresh owners", ours: true),
+        MemorySubject.Of<PinnedReusedOwners>("pinned blocks, reused owners", ours: true, reuses: true),
+    ];
+
+    /// <inheritdoc/>
+    public string Name => "memory";
+
+    /// <inheritdoc/>
+    public string Question => "Which MemoryPool<byte> for a pipe?";
+
+    /// <inheritdoc/>
+    public string Headline => "arrays, reused owners";
+
+    /// <inheritdoc/>
+    public IReadOnlyList<ClassicMatch> Classics { get; } =
+    [
+        new("rent of a memory block", MatchClassic) { Time = "mean_ns" },
+        new("rent of a memory block, with an array pool that reuses its owners (single thread)", MatchClassic) { Time = "mean_ns" },
+    ];
+
+    /// <inheritdoc/>
+    public void Describe(LabPlan plan)
+    {
+        RentalCatalog.DescribeRivals(plan);
+        AddRent(plan);
+        AddPipes(plan);
+        AddHold(plan);
+        AddIdle(plan);
+        Judge(plan);
+    }
+
+    private static Cell RentPoint(string pattern, int depth, int threads) =>
+        Cell.Of(("block", BlockLength), ("pattern", pattern), ("depth", depth), ("threads", threads), ("length", BlockLength));
+
+    private static WorkloadKey MatchClassic(IReadOnlyDictionary<string, string> row) => new(
+        RentPoint(RentalPattern.Inlined, 1, 1),
+        row["subject"] switch
+        {
+            "slab pool" => "slabs, reused owners",
+            "pinned block pool" => "pinned blocks, reused owners",
+            "array pool, reused owners" => "arrays, reused owners",
+            var same => same,
+        });
+
+    private static Cell HoldCell { get; } = Cell.Of(("held", HeldOwners.Count), ("block", BlockLength));
+
+    private static Cell IdleCell(string after) => Cell.Of(("returned", "1 GiB"), ("after", after));
+
+    private static IEnumerable<Cell> RentCells(LabMode mode)
+    {
+        string[] patterns = mode == LabMode.Full ? [RentalPattern.Inlined, RentalPattern.CallSite] : [RentalPattern.Inlined];
+        int[] threads = mode == LabMode.Full && Environment.ProcessorCount > 2 ? [1, 2, Environment.ProcessorCount] : [1, 2];
+        return from count in threads
+               from pattern in patterns
+               from depth in (int[])[1, 8]
+               select RentPoint(pattern, depth, count);
+    }
+
+    private static void AddRent(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Rent and return",
+            About = $"Rent an owner of {BlockLength} bytes, write one, dispose it; with threads, wall time over all of them on {Environment.ProcessorCount} cores.",
+            Baseline = MemorySubject.Shared,
+            Varies = ["pattern", "depth", "threads"],
+        };
+        foreach (var cell in RentCells(plan.Mode))
+        {
+            foreach (var subject in Subjects)
+            {
+                plan.Add(subject.Rental.In(section, cell));
+            }
+        }
+    }
+
+    private static void AddPipes(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Copy 64 MiB through a pipe",
+            About = "Writer and reader of System.IO.Pipelines in parallel; a pipe without a pool rents arrays from ArrayPool.Shared. Time for the whole copy.",
+            Baseline = DefaultPipe,
+            Varies = ["pipes"],
+            Operation = "copy",
+        };
+        foreach (int pipes in (int[])[1, 2 * Environment.ProcessorCount])
+        {
+            var cell = Cell.Of(("copied", "64 MiB"), ("pipes", pipes));
+            plan.Add(PipeWorkload(section, cell, DefaultPipe, ours: false, () => new PipeLoop(null, pipes)));
+            foreach (var subject in Subjects.Where(subject => subject.Name != MemorySubject.Shared))
+            {
+                plan.Add(PipeWorkload(section, cell, subject.Name, subject.Ours, () => subject.Exists() ? new PipeLoop(subject.Pool(), pipes) : null));
+            }
+        }
+    }
+
+    private static Workload PipeWorkload(Section section, Cell cell, string subject, bool ours, Func<Loop?> create) => new()
+    {
+        Key = new(cell, subject),
+        Section = section,
+        Ours = ours,
+        Create = create,
+        EveryRounds = 4,
+        FixedOperations = 1,
+    };
+
+    private static void AddHold(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = $"Hold {HeldOwners.Count} owners at once",
+            About = "Bytes of the heap: while they are held; after they were disposed and the collector ran; allocated when they are rented again; still there when none was ever disposed.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["held"],
+        };
+        foreach (var subject in Subjects)
+        {
+            plan.Add(new Probe
+            {
+                Key = new(HoldCell, subject.Name),
+                Section = section,
+                Ours = subject.Ours,
+                Run = _ => subject.Exists() ? HeldOwners.Measure(subject.Create, BlockLength) : null,
+            });
+        }
+    }
+
+    private static void AddIdle(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Idle memory",
+            About = "1 GiB of leases rented and returned on four threads that are then parked: what is held a minute later without any call, and at once after Trim().",
+            Layout = SectionLayout.Metrics,
+            Varies = ["after"],
+        };
+        plan.Add(IdleProbe(section, "60 s", IdleMemory.WaitAndMeasure, waits: true));
+        plan.Add(IdleProbe(section, "Trim()", _ => IdleMemory.TrimAndMeasure(), waits: false));
+    }
+
+    private static Probe IdleProbe(
+        Section section, string after, Func<ProbeSite, IReadOnlyDictionary<string, double>> run, bool waits) => new()
+        {
+            Key = new(IdleCell(after), RentalCatalog.Lease),
+            Section = section,
+            Ours = true,
+            Run = run,
+            Waits = waits,
+        };
+
+    private static void Judge(LabPlan plan)
+    {
+        string[] reusing = [.. Subjects.Where(subject => subject.Reuses).Select(subject => subject.Name)];
+        var cell = RentPoint(RentalPattern.Inlined, 1, 1);
+        plan.Add(new RatioRule(Bars.ReusedKestrel, [.. reusing.Select(name => Pair(cell, name, RentalCatalog.Kestrel))]));
+        plan.Add(new RatioRule(Bars.ReusedShared, [.. reusing.Select(name => Pair(cell, name, MemorySubject.Shared))]));
+        plan.Add(new BytesRule(
+            Bars.ReusedBytes,
+            [.. from point in RentCells(plan.Mode) from name in reusing select new WorkloadKey(point, name)]));
+        plan.Add(new MetricRule(Bars.HeldBytes, HeldOwners.RentedAgain, [.. reusing.Select(name => new WorkloadKey(HoldCell, name))]));
+        plan.Add(new MetricRule(Bars.IdleHeld, IdleMemory.HeldPercent, [new(IdleCell("60 s"), RentalCatalog.Lease)]));
+        plan.Add(new MetricRule(Bars.IdleAlive, IdleMemory.AlivePercent, [new(IdleCell("60 s"), RentalCatalog.Lease)]));
+        plan.Add(new MetricRule(Bars.TrimHeld, IdleMemory.HeldPercent, [new(IdleCell("Trim()"), RentalCatalog.Lease)]));
+        plan.Add(new MetricRule(Bars.TrimAlive, IdleMemory.AlivePercent, [new(IdleCell("Trim()"), RentalCatalog.Lease)]));
+    }
+
+    private static (WorkloadKey, WorkloadKey) Pair(Cell cell, string ours, string other) => (new(cell, ours), new(cell, other));
+}

@@ -1,0 +1,199 @@
+using Spectre.Console;
+
+namespace Tidepool.Labs;
+
+/// <summary>Prints results as tables.</summary>
+internal static class ConsoleReport
+{
+    private const int PlainWidth = 150;
+
+    /// <summary>A console of the right width: a file or a pipe has none of its own.</summary>
+    public static IAnsiConsole CreateConsole(TextWriter? output = null)
+    {
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output ?? Console.Out) });
+        if (output is not null || Console.IsOutputRedirected)
+        {
+            console.Profile.Width = PlainWidth;
+        }
+
+        return console;
+    }
+
+    /// <summary>Prints the tables of every lab, then all verdicts.</summary>
+    public static void Print(IAnsiConsole console, LabReport report, IReadOnlyList<ReportLab> labs)
+    {
+        foreach (var (outcome, lab) in report.Labs.Zip(labs))
+        {
+            if (lab.Rows.All(row => row.IsEmpty))
+            {
+                continue;
+            }
+
+            console.WriteLine();
+            console.Write(new Rule($"[bold]{Markup.Escape(lab.Name)}[/]: {Markup.Escape(outcome.Lab.Question)}").LeftJustified());
+            foreach (var section in ReportBuilder.Group(outcome.Plan, lab.Rows))
+            {
+                PrintSection(console, section);
+            }
+
+            PrintVerdicts(console, lab);
+        }
+
+        console.WriteLine();
+        PrintMachine(console, report);
+    }
+
+    /// <summary>One line: how many verdicts of each state.</summary>
+    public static string Summarize(IEnumerable<Verdict> verdicts)
+    {
+        var states = verdicts.GroupBy(verdict => verdict.StateText).ToDictionary(group => group.Key, group => group.Count());
+        return string.Join(", ", ((string[])["PASS", "FAIL", "UNCLEAR", "NOT RUN"]).Select(state => $"{states.GetValueOrDefault(state)} {state}"));
+    }
+
+    private static void PrintSection(IAnsiConsole console, ReportSection section)
+    {
+        console.WriteLine();
+        console.MarkupLine($"[bold]{Markup.Escape(section.Section.Title)}[/]");
+        console.MarkupLine($"[grey]{Markup.Escape(section.Section.About)}[/]");
+        switch (section.Section.Layout)
+        {
+            case SectionLayout.Rows:
+                console.Write(RowsTable(section));
+                break;
+            case SectionLayout.Matrix:
+                PrintMatrix(console, section);
+                break;
+            default:
+                console.Write(MetricsTable(section));
+                break;
+        }
+    }
+
+    private static Table NewTable() => new Table().Border(TableBorder.Simple);
+
+    private static Table RowsTable(ReportSection section)
+    {
+        var table = NewTable().AddColumn("subject").AddColumns(
+            Right("median"), Right("min"), Right("ratio"), Right("95 % interval"), Right("allocated"), Right("gen 0/1/2 per 1000"));
+        foreach (var cell in section.Cells)
+        {
+            table.AddRow($"[underline]{Markup.Escape(section.Label(cell.Key))}[/]");
+            foreach (var row in cell)
+            {
+                if (row.IsEmpty)
+                {
+                    table.AddRow(Subject(row), "[yellow]NOT RUN[/]", "", "", "", "", "");
+                    continue;
+                }
+
+                table.AddRow(
+                    Subject(row),
+                    NumberText.Time(row.MedianNs),
+                    NumberText.Time(row.MinNs),
+                    row.Subject == row.Baseline ? "1.00" : NumberText.Ratio(row.Ratio),
+                    NumberText.Interval(row.Ratio),
+                    NumberText.Bytes(row.BytesPerOp),
+                    NumberText.Collections(row));
+            }
+        }
+
+        foreach (var row in section.Rows.Where(row => row.IsEmpty))
+        {
+            table.Caption = new TableTitle(Markup.Escape($"{row.Subject}: {row.Dropped}"));
+        }
+
+        return table;
+    }
+
+    private static void PrintMatrix(IAnsiConsole console, ReportSection section)
+    {
+        string[] subjects = [.. section.Rows.Select(row => row.Subject).Distinct()];
+        string? baseline = section.Section.Baseline;
+        string[] others = [.. subjects.Where(subject => subject != baseline)];
+        bool numbered = others.Sum(subject => subject.Length + 2) + 50 > console.Profile.Width;
+        var table = NewTable().AddColumn("").AddColumn(Right(baseline ?? ""));
+        foreach (var (place, subject) in others.Index())
+        {
+            table.AddColumn(Right(numbered ? $"({place + 1})" : subject));
+        }
+
+        foreach (var cell in section.Cells)
+        {
+            var bySubject = cell.ToDictionary(row => row.Subject);
+            table.AddRow(
+            [
+                Markup.Escape(section.Label(cell.Key)),
+                NumberText.Time(baseline is null ? null : bySubject.GetValueOrDefault(baseline)?.MedianNs),
+                .. others.Select(subject => NumberText.Ratio(bySubject.GetValueOrDefault(subject)?.Ratio)),
+            ]);
+        }
+
+        console.Write(table);
+        console.MarkupLine(Markup.Escape($"  median of {baseline}; the others as ratios to it"));
+        if (numbered)
+        {
+            console.MarkupLine(Markup.Escape("  " + string.Join("  ", others.Index().Select(other => $"({other.Index + 1}) {other.Item}"))));
+        }
+    }
+
+    private static Table MetricsTable(ReportSection section)
+    {
+        string[] metrics = [.. section.Rows.SelectMany(row => row.Metrics.Keys).Distinct()];
+        var table = NewTable().AddColumn("subject").AddColumn("");
+        foreach (string metric in metrics)
+        {
+            table.AddColumn(Right(NumberText.MetricName(metric)));
+        }
+
+        foreach (var row in section.Rows)
+        {
+            table.AddRow(
+            [
+                Subject(row),
+                Markup.Escape(section.Label(row.Cell)),
+                .. metrics.Select(metric => row.Metrics.TryGetValue(metric, out double value)
+                    ? NumberText.Metric(metric, value)
+                    : metric == metrics[0] ? "[yellow]NOT RUN[/]" : ""),
+            ]);
+        }
+
+        return table;
+    }
+
+    private static void PrintVerdicts(IAnsiConsole console, ReportLab lab)
+    {
+        var table = NewTable().AddColumns("", "verdict").AddColumn(Right("value")).AddColumn(Right("limit")).AddColumn("how");
+        foreach (var verdict in lab.Verdicts)
+        {
+            table.AddRow(
+                $"[{Color(verdict.State)}]{verdict.StateText}[/]",
+                Markup.Escape(verdict.Bar.Id),
+                verdict.Value is { } value ? NumberText.Factor(value) : NumberText.None,
+                NumberText.Factor(verdict.Bar.Limit),
+                Markup.Escape(verdict.Detail));
+        }
+
+        console.WriteLine();
+        console.MarkupLine($"[bold]Verdicts of {Markup.Escape(lab.Name)}[/]: {Markup.Escape(Summarize(lab.Verdicts))}");
+        console.Write(table);
+    }
+
+    private static void PrintMachine(IAnsiConsole console, LabReport report)
+    {
+        var machine = report.Machine;
+        console.MarkupLine(Markup.Escape(
+            $"{machine.Processor}, {machine.Cores} cores, {machine.MemoryGiB} GiB; {machine.System}; {machine.Runtime}; {machine.Collector} collector; {report.Options.Mode.ToString().ToLowerInvariant()} run, seed {report.Options.Seed}"));
+        console.MarkupLine("Ratios are of paired rounds; below 1.00 is faster. \"same\": the 95 % interval includes 1.00.");
+    }
+
+    private static TableColumn Right(string heading) => new TableColumn(Markup.Escape(heading)).RightAligned();
+
+    private static string Subject(ReportRow row) => row.Ours ? $"  [bold cyan]{Markup.Escape(row.Subject)}[/]" : $"  {Markup.Escape(row.Subject)}";
+
+    private static string Color(VerdictState state) => state switch
+    {
+        VerdictState.Pass => "green",
+        VerdictState.Fail => "red",
+        _ => "yellow",
+    };
+}

@@ -1,0 +1,79 @@
+using System.Globalization;
+
+namespace Tidepool.Labs;
+
+/// <summary>Numbers as people read them: three digits and a unit.</summary>
+internal static class NumberText
+{
+    /// <summary>What stands where there is no number.</summary>
+    public const string None = "-";
+
+    /// <summary>A time given in nanoseconds.</summary>
+    public static string Time(double? nanoseconds) => nanoseconds switch
+    {
+        null => None,
+        < 1e3 => $"{Digits(nanoseconds.Value)} ns",
+        < 1e6 => $"{Digits(nanoseconds.Value / 1e3)} us",
+        < 1e9 => $"{Digits(nanoseconds.Value / 1e6)} ms",
+        _ => $"{Digits(nanoseconds.Value / 1e9)} s",
+    };
+
+    /// <summary>An amount of memory given in bytes.</summary>
+    public static string Bytes(double? bytes) => bytes switch
+    {
+        null => None,
+        0 => "0 B",
+        < 0 => "-" + Bytes(-bytes),
+        < 1024 => $"{Digits(bytes.Value)} B",
+        < 1 << 20 => $"{Digits(bytes.Value / 1024)} KiB",
+        < 1 << 30 => $"{Digits(bytes.Value / (1 << 20))} MiB",
+        _ => $"{Digits(bytes.Value / (1 << 30))} GiB",
+    };
+
+    /// <summary>A ratio; "same" when its interval includes 1.</summary>
+    public static string Ratio(RatioEstimate? ratio) => ratio switch
+    {
+        null => None,
+        { IsSame: true } => "same",
+        _ => Factor(ratio.Value.Value),
+    };
+
+    /// <summary>The interval of a ratio.</summary>
+    public static string Interval(RatioEstimate? ratio) =>
+        ratio is { } known ? $"{Factor(known.Low)} .. {Factor(known.High)}" : None;
+
+    /// <summary>A factor with two decimals, fewer when it is large.</summary>
+    public static string Factor(double factor) => factor switch
+    {
+        < 10 => factor.ToString("0.00", CultureInfo.InvariantCulture),
+        < 100 => factor.ToString("0.0", CultureInfo.InvariantCulture),
+        _ => factor.ToString("0", CultureInfo.InvariantCulture),
+    };
+
+    /// <summary>Collections per 1000 operations of the three generations.</summary>
+    public static string Collections(ReportRow row) => row.Gen0 is null ? None
+        : row.Gen0 == 0 ? "0"
+        : $"{Digits(row.Gen0.Value)} / {Digits(row.Gen1!.Value)} / {Digits(row.Gen2!.Value)}";
+
+    /// <summary>A metric by the unit in its name.</summary>
+    public static string Metric(string name, double value) =>
+        name.EndsWith("_B", StringComparison.Ordinal) ? Bytes(value)
+        : name.EndsWith("_MiB", StringComparison.Ordinal) ? Bytes(value * (1 << 20))
+        : name.EndsWith("_percent", StringComparison.Ordinal) ? $"{Digits(value)} %"
+        : Digits(value);
+
+    /// <summary>The heading of a metric: its name without the unit.</summary>
+    public static string MetricName(string name) =>
+        name[..(name.LastIndexOf('_') is var end and > 0 ? end : name.Length)].Replace('_', ' ');
+
+    /// <summary>A number with about three digits.</summary>
+    public static string Digits(double value) => Math.Abs(value) switch
+    {
+        0 => "0",
+        < 0.001 => "<0.001",
+        < 1 => value.ToString("0.###", CultureInfo.InvariantCulture),
+        < 10 => value.ToString("0.00", CultureInfo.InvariantCulture),
+        < 100 => value.ToString("0.0", CultureInfo.InvariantCulture),
+        _ => value.ToString("0", CultureInfo.InvariantCulture),
+    };
+}

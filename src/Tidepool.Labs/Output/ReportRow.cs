@@ -1,0 +1,148 @@
+namespace Tidepool.Labs;
+
+/// <summary>One line of a lab's results, as it is stored and shown; a field that the lab cannot fill is null.</summary>
+internal sealed record ReportRow
+{
+    /// <summary>The point of the grid.</summary>
+    public required Cell Cell { get; init; }
+
+    /// <summary>The subject.</summary>
+    public required string Subject { get; init; }
+
+    /// <summary>Whether it is ours.</summary>
+    public required bool Ours { get; init; }
+
+    /// <summary>Median time of an operation.</summary>
+    public double? MedianNs { get; init; }
+
+    /// <summary>Shortest time of an operation.</summary>
+    public double? MinNs { get; init; }
+
+    /// <summary>Bytes allocated by an operation.</summary>
+    public double? BytesPerOp { get; init; }
+
+    /// <summary>Collections per 1000 operations, generation 0 and above.</summary>
+    public double? Gen0 { get; init; }
+
+    /// <summary>Collections per 1000 operations, generation 1 and above.</summary>
+    public double? Gen1 { get; init; }
+
+    /// <summary>Collections per 1000 operations, generation 2.</summary>
+    public double? Gen2 { get; init; }
+
+    /// <summary>The subject that the ratio refers to.</summary>
+    public string? Baseline { get; init; }
+
+    /// <summary>Time over the baseline's, of paired rounds.</summary>
+    public RatioEstimate? Ratio { get; init; }
+
+    /// <summary>What has no column.</summary>
+    public IReadOnlyDictionary<string, double> Metrics { get; init; } = new Dictionary<string, double>();
+
+    /// <summary>Why the row is empty, or null when it is not.</summary>
+    public string? Dropped { get; init; }
+
+    /// <summary>Who, and where.</summary>
+    public WorkloadKey Key => new(Cell, Subject);
+
+    /// <summary>Whether the row has nothing to show.</summary>
+    public bool IsEmpty => MedianNs is null && Metrics.Count == 0;
+}
+
+/// <summary>A lab's results as they are stored and shown.</summary>
+internal sealed record ReportLab(string Name, int Processes, IReadOnlyList<ReportRow> Rows, IReadOnlyList<Verdict> Verdicts);
+
+/// <summary>A part of a lab's table with its rows.</summary>
+internal sealed record ReportSection(Section Section, IReadOnlyList<ReportRow> Rows)
+{
+    /// <summary>The rows by cell, in order.</summary>
+    public IEnumerable<IGrouping<Cell, ReportRow>> Cells => Rows.GroupBy(row => row.Cell);
+
+    /// <summary>What tells a cell from the others of its section.</summary>
+    public string Label(Cell cell) => string.Join(", ", Section.Varies.Select(name => LabelOf(name, cell[name])).Where(text => text.Length > 0));
+
+    private static string LabelOf(string name, string? value) => (name, value) switch
+    {
+        (_, null) => "",
+        ("pattern" or "type", _) => value,
+        ("length", _) => value,
+        ("depth", _) => $"depth {value}",
+        ("threads", "1") => "1 thread",
+        ("threads", _) => $"{value} threads",
+        ("pipes", "1") => "1 pipe",
+        ("pipes", _) => $"{value} pipes",
+        ("clear", "yes") => "cleared",
+        ("clear", _) => "not cleared",
+        ("held", _) => $"{value} owners",
+        ("after", _) => $"after {value}",
+        _ => value,
+    };
+}
+
+/// <summary>Turns what was measured into rows.</summary>
+internal static class ReportBuilder
+{
+    /// <summary>The lab's results.</summary>
+    public static ReportLab Build(LabOutcome outcome) => new(
+        outcome.Lab.Name,
+        outcome.Processes,
+        [
+            .. outcome.Plan.Workloads.Select(workload => FromWorkload(workload, outcome.Results)),
+            .. outcome.Plan.Probes.Select(probe => FromProbe(probe, outcome.Results)),
+        ],
+        outcome.Verdicts);
+
+    /// <summary>Groups rows by the sections of a plan; rows that the plan does not know are left out.</summary>
+    public static IReadOnlyList<ReportSection> Group(LabPlan plan, IEnumerable<ReportRow> rows)
+    {
+        var sections = new Dictionary<WorkloadKey, Section>();
+        foreach (var workload in plan.Workloads)
+        {
+            sections[workload.Key] = workload.Section;
+        }
+
+        foreach (var probe in plan.Probes)
+        {
+            sections[probe.Key] = probe.Section;
+        }
+
+        return
+        [
+            .. rows.Where(row => sections.ContainsKey(row.Key))
+                .GroupBy(row => sections[row.Key])
+                .Select(group => new ReportSection(group.Key, [.. group])),
+        ];
+    }
+
+    private static ReportRow FromWorkload(Workload workload, LabResults results)
+    {
+        var (cell, subject) = workload.Key;
+        var row = new ReportRow { Cell = cell, Subject = subject, Ours = workload.Ours, Baseline = workload.Section.Baseline };
+        if (results.Samples(workload.Key) is not { } samples)
+        {
+            return row with { Dropped = results.Dropped.GetValueOrDefault(workload.Key, "not measured") };
+        }
+
+        var (gen0, gen1, gen2) = samples.CollectionsPerThousand;
+        return row with
+        {
+            MedianNs = samples.MedianNanoseconds,
+            MinNs = samples.MinimumNanoseconds,
+            BytesPerOp = samples.BytesPerOperation,
+            Gen0 = gen0,
+            Gen1 = gen1,
+            Gen2 = gen2,
+            Ratio = row.Baseline is null || row.Baseline == subject
+                ? null
+                : results.Ratio(workload.Key, workload.Key with { Subject = row.Baseline }),
+        };
+    }
+
+    private static ReportRow FromProbe(Probe probe, LabResults results)
+    {
+        var row = new ReportRow { Cell = probe.Key.Cell, Subject = probe.Key.Subject, Ours = probe.Ours };
+        return results.Metrics(probe.Key) is { } metrics
+            ? row with { Metrics = metrics }
+            : row with { Dropped = results.Dropped.GetValueOrDefault(probe.Key, "not measured") };
+    }
+}

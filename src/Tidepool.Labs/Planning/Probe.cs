@@ -1,0 +1,33 @@
+namespace Tidepool.Labs;
+
+/// <summary>A measurement that is made once, not in rounds: it fills a row's metrics.</summary>
+internal sealed class Probe
+{
+    /// <summary>Where and who.</summary>
+    public required WorkloadKey Key { get; init; }
+
+    /// <summary>The part of the lab's table it is shown in.</summary>
+    public required Section Section { get; init; }
+
+    /// <summary>Whether the subject is ours or a rival's.</summary>
+    public required bool Ours { get; init; }
+
+    /// <summary>Makes the measurement; returns null when the subject is not there.</summary>
+    public required Func<ProbeSite, IReadOnlyDictionary<string, double>?> Run { get; init; }
+
+    /// <summary>What to say when <see cref="Run"/> returns null.</summary>
+    public string Missing { get; init; } = "not available here";
+
+    /// <summary>
+    /// Whether it mostly waits: it then has a process of its own that is started before everything else,
+    /// says when it has gone quiet, and is collected last.
+    /// </summary>
+    public bool Waits { get; init; }
+}
+
+/// <summary>What a probe may ask of the process it runs in.</summary>
+internal sealed class ProbeSite(Action quiet)
+{
+    /// <summary>Says that from now on the probe only waits, so that others may measure.</summary>
+    public void Quiet() => quiet();
+}

@@ -1,0 +1,123 @@
+using System.Diagnostics;
+using System.Text;
+
+namespace Tidepool.Labs;
+
+/// <summary>A child process that measures for one lab; one request at a time.</summary>
+internal sealed class LabProcess : IDisposable
+{
+    private readonly Process _process;
+    private readonly StringBuilder _errors = new();
+
+    private LabProcess(Process process)
+    {
+        _process = process;
+        _process.ErrorDataReceived += (_, line) =>
+        {
+            lock (_errors)
+            {
+                _errors.AppendLine(line.Data);
+            }
+        };
+        _process.BeginErrorReadLine();
+    }
+
+    /// <summary>Starts a child.</summary>
+    /// <exception cref="LabProcessException">It did not start.</exception>
+    public static LabProcess Start(ChildCommand command, string lab, LabMode mode) =>
+        new(Process.Start(command.ToStartInfo(lab, mode)) ?? throw new LabProcessException("The measuring process did not start."));
+
+    /// <summary>Lets the child measure rounds.</summary>
+    /// <exception cref="LabProcessException">The child failed or ended.</exception>
+    /// <exception cref="OperationCanceledException">The run was stopped.</exception>
+    public async Task<MeasureReply> MeasureAsync(MeasureRequest request, Action<double> progress, CancellationToken stop)
+    {
+        await SendAsync(new ChildRequest(Measure: request), stop);
+        while (true)
+        {
+            var message = await ReceiveAsync(stop);
+            progress(message.Progress ?? 0);
+            if (message.Measured is { } measured)
+            {
+                return measured;
+            }
+        }
+    }
+
+    /// <summary>Lets the child begin a probe; the result follows by <see cref="FinishProbeAsync"/>.</summary>
+    public Task BeginProbeAsync(int probe, CancellationToken stop) => SendAsync(new ChildRequest(Probe: probe), stop);
+
+    /// <summary>Waits until the probe says that it only waits from now on; returns early when it is done before.</summary>
+    /// <exception cref="LabProcessException">The child failed or ended.</exception>
+    public async Task<ProbeReply?> WaitUntilQuietAsync(CancellationToken stop)
+    {
+        while (true)
+        {
+            var message = await ReceiveAsync(stop);
+            if (message.Quiet == true || message.Probed is not null)
+            {
+                return message.Probed;
+            }
+        }
+    }
+
+    /// <summary>Waits for the probe's result.</summary>
+    /// <exception cref="LabProcessException">The child failed or ended.</exception>
+    public async Task<ProbeReply> FinishProbeAsync(CancellationToken stop)
+    {
+        while (true)
+        {
+            if ((await ReceiveAsync(stop)).Probed is { } probed)
+            {
+                return probed;
+            }
+        }
+    }
+
+    /// <summary>Ends the child.</summary>
+    public void Dispose()
+    {
+        try
+        {
+            _process.Kill(entireProcessTree: true);
+            _process.WaitForExit();
+        }
+        catch (InvalidOperationException)
+        {
+            // It has ended by itself.
+        }
+
+        _process.Dispose();
+    }
+
+    private async Task SendAsync(ChildRequest request, CancellationToken stop)
+    {
+        try
+        {
+            await _process.StandardInput.WriteLineAsync(MessageLine.Write(request).AsMemory(), stop);
+            await _process.StandardInput.FlushAsync(stop);
+        }
+        catch (IOException)
+        {
+            throw Ended();
+        }
+    }
+
+    private async Task<ChildMessage> ReceiveAsync(CancellationToken stop)
+    {
+        string line = await _process.StandardOutput.ReadLineAsync(stop) ?? throw Ended();
+        var message = MessageLine.Read<ChildMessage>(line);
+        return message.Failure is null ? message : throw new LabProcessException(message.Failure);
+    }
+
+    private LabProcessException Ended()
+    {
+        lock (_errors)
+        {
+            return new LabProcessException($"The measuring process ended early. {_errors.ToString().Trim()}");
+        }
+    }
+}
+
+/// <summary>A measuring process failed.</summary>
+internal sealed class LabProcessException(string message) : Exception(message);

@@ -1,0 +1,48 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace Tidepool.Labs;
+
+/// <summary>What the parent asks of a child: exactly one of the members is set.</summary>
+internal sealed record ChildRequest(MeasureRequest? Measure = null, int? Probe = null);
+
+/// <summary>Rounds of some workloads, by their index in the plan.</summary>
+internal sealed record MeasureRequest(IReadOnlyList<int> Workloads, int Rounds, int BatchMicroseconds);
+
+/// <summary>One line from a child: exactly one of the members is set.</summary>
+internal sealed record ChildMessage(
+    double? Progress = null,
+    bool? Quiet = null,
+    MeasureReply? Measured = null,
+    ProbeReply? Probed = null,
+    string? Failure = null);
+
+/// <summary>What was measured, and what could not be.</summary>
+internal sealed record MeasureReply(IReadOnlyList<WorkloadRounds> Rounds, IReadOnlyList<DroppedWorkload> Dropped);
+
+/// <summary>The rounds of one workload; null where a round has no sample.</summary>
+internal sealed record WorkloadRounds(int Workload, IReadOnlyList<Sample?> Samples);
+
+/// <summary>A workload without result, and why.</summary>
+internal sealed record DroppedWorkload(int Workload, string Reason);
+
+/// <summary>What a probe found; null when its subject is not there.</summary>
+internal sealed record ProbeReply(IReadOnlyDictionary<string, double>? Metrics);
+
+/// <summary>One message is one line of JSON.</summary>
+internal static class MessageLine
+{
+    private static readonly JsonSerializerOptions Options = new()
+    {
+        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
+        NumberHandling = JsonNumberHandling.AllowNamedFloatingPointLiterals,
+    };
+
+    /// <summary>Writes a message as one line.</summary>
+    public static string Write<T>(T message) => JsonSerializer.Serialize(message, Options);
+
+    /// <summary>Reads a message.</summary>
+    /// <exception cref="JsonException">The line is no such message.</exception>
+    public static T Read<T>(string line) => JsonSerializer.Deserialize<T>(line, Options)
+        ?? throw new JsonException("The line is empty.");
+}

@@ -1,0 +1,132 @@
+namespace Tidepool.Labs;
+
+/// <summary>
+/// Runs labs: waiting probes first, in processes of their own that then stand still; the labs one after another;
+/// at last the waiting probes are collected and every rule is judged.
+/// </summary>
+internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progress)
+{
+    private const int Doublings = 2;
+
+    /// <summary>Runs the labs; a stop request ends the run early with what is done.</summary>
+    public async Task<LabReport> RunAsync(IReadOnlyList<ILab> labs, CancellationToken stop)
+    {
+        LabRun[] runs = [.. labs.Select(lab => new LabRun(lab, LabPlan.Of(lab, options.Mode), new LabResults(options.Seed)))];
+        var waiting = new WaitingProbes(options, progress);
+        bool stopped = false;
+        try
+        {
+            await waiting.StartAsync(runs, stop);
+            foreach (var run in runs)
+            {
+                await RunProbesAsync(run, stop);
+                await MeasureAsync(run, stop);
+                progress(new(run.Lab.Name, waiting.Covers(run) ? 0.95 : 1, waiting.Covers(run) ? "waiting for idle memory" : "done"));
+            }
+
+            await waiting.CollectAsync(stop);
+        }
+        catch (OperationCanceledException) when (stop.IsCancellationRequested)
+        {
+            stopped = true;
+        }
+        finally
+        {
+            waiting.Dispose();
+        }
+
+        return new LabReport(MachineInfo.OfThisMachine(), options, [.. runs.Select(ToOutcome)], stopped);
+    }
+
+    private LabOutcome ToOutcome(LabRun run) => new(
+        run.Lab, run.Plan, run.Results, run.Processes, [.. run.Plan.Rules.Select(rule => rule.Judge(run.Results))]);
+
+    private async Task RunProbesAsync(LabRun run, CancellationToken stop)
+    {
+        int[] probes = [.. run.SelectProbes(options, waits: false)];
+        if (probes.Length == 0)
+        {
+            return;
+        }
+
+        progress(new(run.Lab.Name, 0.01, "counting memory"));
+        foreach (int index in probes)
+        {
+            await run.TryAsync(run.Plan.Probes[index].Key, async () =>
+            {
+                // What one probe leaves behind in the heap or the pools must not meet the next.
+                using var process = LabProcess.Start(options.Child, run.Lab.Name, options.Mode);
+                await process.BeginProbeAsync(index, stop);
+                run.AddProbe(index, await process.FinishProbeAsync(stop));
+            });
+        }
+    }
+
+    private async Task MeasureAsync(LabRun run, CancellationToken stop)
+    {
+        int[] workloads = [.. run.SelectWorkloads(options)];
+        int processes = options.Processes ?? run.Plan.Processes;
+        int rounds = options.Rounds ?? run.Plan.Rounds;
+        var children = new List<LabProcess>();
+        try
+        {
+            for (int number = 0; number < processes && workloads.Length > 0; number++)
+            {
+                var child = LabProcess.Start(options.Child, run.Lab.Name, options.Mode);
+                children.Add(child);
+                await MeasureInAsync(run, children, number, workloads, 0, rounds, stop);
+                run.Processes = number + 1;
+            }
+
+            await DecideAsync(run, children, rounds, stop);
+        }
+        catch (LabProcessException failure)
+        {
+            run.DropWithoutSamples(workloads, failure.Message);
+        }
+        finally
+        {
+            children.ForEach(child => child.Dispose());
+        }
+    }
+
+    /// <summary>Doubles the rounds of what is unclear, at most twice, in the same processes.</summary>
+    private async Task DecideAsync(LabRun run, List<LabProcess> children, int rounds, CancellationToken stop)
+    {
+        for (int doubling = 0; doubling < Doublings; doubling++)
+        {
+            int[] undecided =
+            [
+                .. run.Plan.Rules.OfType<RatioRule>().SelectMany(rule => rule.Undecided(run.Results))
+                    .Distinct().Select(run.IndexOf).Order(),
+            ];
+            for (int number = 0; number < children.Count && undecided.Length > 0; number++)
+            {
+                await MeasureInAsync(run, children, number, undecided, rounds, rounds, stop);
+            }
+
+            rounds *= 2;
+        }
+    }
+
+    private async Task MeasureInAsync(
+        LabRun run, List<LabProcess> children, int number, int[] workloads, int firstRound, int rounds, CancellationToken stop)
+    {
+        int total = options.Processes ?? run.Plan.Processes;
+        string step = firstRound == 0 ? $"process {number + 1} of {total}" : "more rounds for what is unclear";
+        var request = new MeasureRequest(workloads, rounds, run.Plan.BatchMicroseconds);
+        var reply = await children[number].MeasureAsync(
+            request,
+            done => progress(new(run.Lab.Name, firstRound == 0 ? 0.85 * (number + done) / total : 0.9, step)),
+            stop);
+        foreach (var measured in reply.Rounds)
+        {
+            run.Results.Add(run.Plan.Workloads[measured.Workload].Key, number, firstRound, measured.Samples);
+        }
+
+        foreach (var dropped in reply.Dropped)
+        {
+            run.Results.Drop(run.Plan.Workloads[dropped.Workload].Key, dropped.Reason);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+using MathNet.Numerics.Random;
+using MathNet.Numerics.Statistics;
+
+namespace Tidepool.Labs;
+
+/// <summary>A ratio with its 95 % interval.</summary>
+/// <param name="Value">Geometric mean over the processes of each process's median ratio.</param>
+/// <param name="Low">Lower end of the interval.</param>
+/// <param name="High">Upper end of the interval.</param>
+internal readonly record struct RatioEstimate(double Value, double Low, double High)
+{
+    /// <summary>Whether the interval includes 1.00: no difference was shown.</summary>
+    public bool IsSame => Low <= 1 && High >= 1;
+}
+
+/// <summary>
+/// Ratio of two subjects that were measured in the same rounds of the same processes.
+/// Within a process each round gives one ratio and their median is taken, so that a disturbed round does not count;
+/// over the processes the geometric mean is taken, so that the luck of code layout, which differs by process,
+/// averages out. The interval is a percentile bootstrap that redraws processes first, then rounds in each.
+/// </summary>
+internal static class PairedRatio
+{
+    /// <summary>Redraws of the bootstrap.</summary>
+    public const int Redraws = 2000;
+
+    /// <summary>Estimates <paramref name="numerator"/> over <paramref name="denominator"/>.</summary>
+    /// <param name="numerator">One array for each process, one value for each round; NaN where the round has none.</param>
+    /// <param name="denominator">The same of the other subject.</param>
+    /// <param name="seed">Seed of the redraws; the same seed gives the same interval.</param>
+    /// <returns>The estimate, or null when no round has both.</returns>
+    public static RatioEstimate? Estimate(
+        IReadOnlyList<double[]> numerator, IReadOnlyList<double[]> denominator, int seed)
+    {
+        double[][] ratios =
+        [
+            .. numerator.Zip(denominator, PairRounds).Where(rounds => rounds.Length > 0),
+        ];
+        return ratios.Length == 0 ? null : Bootstrap(ratios, seed);
+    }
+
+    private static double[] PairRounds(double[] numerator, double[] denominator) =>
+        [.. numerator.Zip(denominator, (n, d) => n / d).Where(double.IsFinite)];
+
+    private static RatioEstimate Bootstrap(double[][] ratios, int seed)
+    {
+        var random = new Xoshiro256StarStar(seed, threadSafe: false);
+        double value = Math.Exp(ratios.Average(rounds => Math.Log(ArrayStatistics.MedianInplace([.. rounds]))));
+        var estimates = new double[Redraws];
+        var redrawn = new double[ratios[0].Length];
+        for (int redraw = 0; redraw < Redraws; redraw++)
+        {
+            double sum = 0;
+            for (int process = 0; process < ratios.Length; process++)
+            {
+                double[] rounds = ratios[random.Next(ratios.Length)];
+                redrawn = redrawn.Length == rounds.Length ? redrawn : new double[rounds.Length];
+                for (int round = 0; round < rounds.Length; round++)
+                {
+                    redrawn[round] = rounds[random.Next(rounds.Length)];
+                }
+
+                sum += Math.Log(ArrayStatistics.MedianInplace(redrawn));
+            }
+
+            estimates[redraw] = Math.Exp(sum / ratios.Length);
+        }
+
+        Array.Sort(estimates);
+        return new(
+            value,
+            SortedArrayStatistics.Quantile(estimates, 0.025),
+            SortedArrayStatistics.Quantile(estimates, 0.975));
+    }
+}

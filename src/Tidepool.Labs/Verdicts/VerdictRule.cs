@@ -1,0 +1,130 @@
+using System.Globalization;
+
+namespace Tidepool.Labs;
+
+/// <summary>How one bar is judged from a lab's results.</summary>
+internal abstract class VerdictRule(Bar bar)
+{
+    /// <summary>The bar.</summary>
+    public Bar Bar => bar;
+
+    /// <summary>The workloads or probes whose results it needs.</summary>
+    public abstract IEnumerable<WorkloadKey> Needs { get; }
+
+    /// <summary>Judges.</summary>
+    public abstract Verdict Judge(LabResults results);
+
+    /// <summary>The rule for an interval: within the limit, beyond it, or neither.</summary>
+    public static VerdictState Compare(double low, double high, double limit) =>
+        high <= limit ? VerdictState.Pass : low > limit ? VerdictState.Fail : VerdictState.Unclear;
+
+    /// <summary>The outcome of several comparisons that must all hold: one failure fails, one unclear leaves it unclear.</summary>
+    public static VerdictState Combine(IReadOnlyCollection<VerdictState> states) =>
+        states.Contains(VerdictState.NotRun) || states.Count == 0 ? VerdictState.NotRun
+        : states.Contains(VerdictState.Fail) ? VerdictState.Fail
+        : states.Contains(VerdictState.Unclear) ? VerdictState.Unclear
+        : VerdictState.Pass;
+
+    /// <summary>The verdict that says what is missing.</summary>
+    protected Verdict NotRun(WorkloadKey missing) => new(bar, VerdictState.NotRun, null, $"no result of {missing.Subject}");
+
+    /// <summary>A number with as many digits as a reader needs.</summary>
+    protected static string Text(double value) => value.ToString(Math.Abs(value) < 10 ? "0.00" : "0.#", CultureInfo.InvariantCulture);
+}
+
+/// <summary>Times of one subject against those of another; of several pairs all must hold and the worst is shown.</summary>
+internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours, WorkloadKey Other)> pairs) : VerdictRule(bar)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Needs => pairs.SelectMany(pair => new[] { pair.Ours, pair.Other }).Distinct();
+
+    /// <inheritdoc/>
+    public override Verdict Judge(LabResults results)
+    {
+        var judged = new List<(VerdictState State, RatioEstimate Ratio, WorkloadKey Ours, WorkloadKey Other)>();
+        foreach (var (ours, other) in pairs)
+        {
+            if (results.Ratio(ours, other) is not { } ratio)
+            {
+                return NotRun(results.Has(ours) ? other : ours);
+            }
+
+            judged.Add((Compare(ratio.Low, ratio.High, Bar.Limit), ratio, ours, other));
+        }
+
+        var worst = judged.MaxBy(pair => pair.Ratio.Value);
+        var state = Combine([.. judged.Select(pair => pair.State)]);
+        return new(Bar, state, worst.Ratio.Value, Describe(judged.Count, worst.Ratio, worst.Ours, worst.Other));
+    }
+
+    /// <summary>The workloads of the pairs that are not decided yet.</summary>
+    public IEnumerable<WorkloadKey> Undecided(LabResults results)
+    {
+        foreach (var (ours, other) in pairs)
+        {
+            if (results.Ratio(ours, other) is { } ratio && Compare(ratio.Low, ratio.High, Bar.Limit) == VerdictState.Unclear)
+            {
+                yield return ours;
+                yield return other;
+            }
+        }
+    }
+
+    private static string Describe(int count, RatioEstimate ratio, WorkloadKey ours, WorkloadKey other)
+    {
+        string against = ours.Cell.Equals(other.Cell)
+            ? $"{ours.Subject} / {other.Subject}, {ours.Cell}"
+            : $"{ours.Subject}, {ours.Cell} / {other.Subject}, {other.Cell}";
+        string worst = count > 1 ? $", worst of {count}" : "";
+        return $"{Text(ratio.Low)} .. {Text(ratio.High)}{worst}: {against}";
+    }
+}
+
+/// <summary>Bytes allocated per operation, exactly; of several workloads all must hold.</summary>
+internal sealed class BytesRule(Bar bar, params IReadOnlyList<WorkloadKey> keys) : VerdictRule(bar)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Needs => keys;
+
+    /// <inheritdoc/>
+    public override Verdict Judge(LabResults results)
+    {
+        foreach (var key in keys)
+        {
+            if (!results.Has(key))
+            {
+                return NotRun(key);
+            }
+        }
+
+        var worst = keys.MaxBy(results.BytesPerOperation);
+        double value = results.BytesPerOperation(worst);
+        var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
+        return new(Bar, state, value, $"{Text(value)} B per operation, highest of {keys.Count}: {worst.Subject}, {worst.Cell}");
+    }
+}
+
+/// <summary>A metric of a probe, exactly; of several probes all must hold.</summary>
+internal sealed class MetricRule(Bar bar, string metric, params IReadOnlyList<WorkloadKey> keys) : VerdictRule(bar)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Needs => keys;
+
+    /// <inheritdoc/>
+    public override Verdict Judge(LabResults results)
+    {
+        foreach (var key in keys)
+        {
+            if (results.Metric(key, metric) is null)
+            {
+                return NotRun(key);
+            }
+        }
+
+        var worst = keys.MaxBy(key => results.Metric(key, metric));
+        double value = results.Metric(worst, metric)!.Value;
+        var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
+        string of = keys.Count > 1 ? $", highest of {keys.Count}" : "";
+        return new(Bar, state, value, $"{metric} {Text(value)}{of}: {worst.Subject}");
+    }
+}

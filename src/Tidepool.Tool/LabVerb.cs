@@ -1,0 +1,116 @@
+using System.CommandLine;
+using Spectre.Console;
+using Tidepool.Labs;
+
+namespace Tidepool.Tool;
+
+/// <summary><c>tidepool lab</c>: runs experiments and shows what they found.</summary>
+internal static class LabVerb
+{
+    private static readonly Argument<string[]> Names = new("name")
+    {
+        Description = $"Labs to run; none is the quick tour of all. There are: {string.Join(", ", LabCatalog.All.Select(lab => lab.Name))}.",
+        Arity = ArgumentArity.ZeroOrMore,
+    };
+
+    private static readonly Option<bool> Quick = new("--quick") { Description = "A subset of the grid in three processes (the default)." };
+    private static readonly Option<bool> Full = new("--full") { Description = "The whole grid in seven processes; ratio verdicts count for the exit code." };
+    private static readonly Option<bool> Strict = new("--strict") { Description = "Ratio verdicts count for the exit code in a quick run too." };
+    private static readonly Option<FileInfo?> Html = new("--html") { Description = "Write one self-contained page with tables and plots.", HelpName = "FILE" };
+    private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every number.", HelpName = "FILE" };
+    private static readonly Option<int> Seed = new("--seed") { Description = "Seed of the bootstrap intervals.", HelpName = "N", DefaultValueFactory = _ => 1 };
+
+    /// <summary>What the help says below the options.</summary>
+    public static string Examples { get; } =
+        $"""
+        Labs:
+        {string.Join('\n', LabCatalog.All.Select(lab => $"  {lab.Name,-10}{lab.Question}"))}
+
+        Examples:
+          tidepool lab                                 quick tour of all labs
+          tidepool lab arrays                          one lab
+          tidepool lab arrays --full --html out.html   the whole grid, and a page with plots
+          tidepool lab memory --json out.json          every number
+
+        Exit codes: 0 ok, 1 a verdict failed (counts always, ratios with --full or --strict), 2 wrong usage,
+        3 the machine lacks something, 130 stopped by Ctrl+C.
+        """;
+
+    /// <summary>The verb for the parser.</summary>
+    public static Command Create()
+    {
+        var verb = new Command("lab", "Runs experiments: rivals and ours side by side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Seed };
+        verb.Validators.Add(result =>
+        {
+            foreach (string name in result.GetValue(Names) ?? [])
+            {
+                if (LabCatalog.Find(name) is null)
+                {
+                    result.AddError(name.StartsWith('-')
+                        ? $"There is no option '{name}'."
+                        : $"There is no lab '{name}'. There are: {string.Join(", ", LabCatalog.All.Select(lab => lab.Name))}.");
+                }
+            }
+
+            if (result.GetValue(Quick) && result.GetValue(Full))
+            {
+                result.AddError("--quick and --full exclude each other.");
+            }
+
+            foreach (var option in (Option<FileInfo?>[])[Html, Json])
+            {
+                if (result.GetValue(option) is { Directory: not { Exists: true } } file)
+                {
+                    result.AddError($"The folder of {option.Name} '{file}' does not exist.");
+                }
+            }
+        });
+        verb.SetAction(RunAsync);
+        return verb;
+    }
+
+    private static async Task<int> RunAsync(ParseResult parsed, CancellationToken ended)
+    {
+        var mode = parsed.GetValue(Full) ? LabMode.Full : LabMode.Quick;
+        string[] names = parsed.GetValue(Names) ?? [];
+        ILab[] labs = [.. LabCatalog.All.Where(lab => names.Length == 0 || names.Contains(lab.Name))];
+        var options = new LabRunOptions { Mode = mode, Seed = parsed.GetValue(Seed) };
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(ended);
+        ConsoleCancelEventHandler onCtrlC = (_, pressed) =>
+        {
+            pressed.Cancel = true;
+            stop.Cancel();
+        };
+        Console.CancelKeyPress += onCtrlC;
+        var console = ConsoleReport.CreateConsole();
+        var report = await ConsoleProgress.RunAsync(console, labs, options, stop.Token);
+        Console.CancelKeyPress -= onCtrlC;
+
+        ReportLab[] results = [.. report.Labs.Select(ReportBuilder.Build)];
+        ConsoleReport.Print(console, report, results);
+        WriteFiles(parsed, console, report, results);
+        if (report.Stopped)
+        {
+            console.WriteLine("Stopped: only what is shown was measured.");
+            return ExitRule.Stopped;
+        }
+
+        return ExitRule.Of(results.SelectMany(lab => lab.Verdicts), mode, parsed.GetValue(Strict));
+    }
+
+    private static void WriteFiles(
+        ParseResult parsed, IAnsiConsole console, LabReport report, IReadOnlyList<ReportLab> results)
+    {
+        if (parsed.GetValue(Json) is { } json)
+        {
+            File.WriteAllText(json.FullName, ResultJson.Write(report, results));
+            console.WriteLine($"Numbers: {json}");
+        }
+
+        if (parsed.GetValue(Html) is { } html)
+        {
+            File.WriteAllText(html.FullName, HtmlReport.Write(report, results, HtmlReport.PackedPlots()));
+            console.WriteLine($"Page: {html}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+using System.CommandLine;
+using System.CommandLine.Help;
+using System.CommandLine.Parsing;
+using Tidepool.Labs;
+
+namespace Tidepool.Tool;
+
+internal static class Program
+{
+    private static async Task<int> Main(string[] arguments)
+    {
+        if (arguments is [ChildProgram.Argument, var lab, var mode])
+        {
+            return ChildProgram.Run(lab, mode);
+        }
+
+        var help = new HelpOption();
+        help.Action = new HelpWithExamples((HelpAction)help.Action!);
+        var root = new Command("tidepool", "Tidepool: rent, use, return. Shows on your own machine whether a pool pays at all.")
+        {
+            help,
+            new VersionOption(),
+            LabVerb.Create(),
+            DocsVerb.Create(),
+        };
+        help.Recursive = true;
+        var parsed = root.Parse(arguments);
+        if (parsed.Errors.Count > 0)
+        {
+            return ExplainErrors(parsed);
+        }
+
+        return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null });
+    }
+
+    private static int ExplainErrors(ParseResult parsed)
+    {
+        foreach (string message in parsed.Errors.Select(error => error.Message).Distinct())
+        {
+            Console.Error.WriteLine($"tidepool: {message}");
+        }
+
+        var command = parsed.CommandResult.Command;
+        var options = command.Options.Where(option => !option.Hidden).Select(option => option.Name);
+        var verbs = command.Subcommands.Where(verb => !verb.Hidden).Select(verb => verb.Name);
+        Console.Error.WriteLine(command.Subcommands.Count > 0
+            ? $"There are the verbs: {string.Join(", ", verbs)}. See: tidepool --help"
+            : $"'{command.Name}' has the options: {string.Join(", ", options)}. See: tidepool {command.Name} --help");
+        return ExitRule.BadUsage;
+    }
+}
