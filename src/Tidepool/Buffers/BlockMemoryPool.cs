@@ -7,7 +7,7 @@ namespace Tidepool;
 internal sealed class BlockMemoryPool<T>
 {
     private readonly BufferPool<T> _pool;
-    private readonly Bucket _bucket;
+    private readonly int[] _ids;
     private readonly int _blockLength;
 
     internal BlockMemoryPool(string name, BufferSource<T> source, int blockLength, int alignment)
@@ -20,7 +20,7 @@ internal sealed class BlockMemoryPool<T>
             Sizes = SizeClasses.FromLengths(blockLength),
             Alignment = alignment,
         });
-        _bucket = _pool.Core.FindBucket(blockLength)!;
+        _ids = _pool.Core.FastIds; // one class, one id; taken away when the pool is disposed
     }
 
     internal BufferPool<T> Pool => _pool;
@@ -32,7 +32,7 @@ internal sealed class BlockMemoryPool<T>
             Refuse(minBufferSize);
         }
 
-        Magazine? magazine = _pool.IsFast ? ThreadTier.Find(_bucket.Id) : null;
+        Magazine? magazine = _pool.IsFast ? ThreadTier.Find(_ids[0]) : null;
         BufferSlot<T>? slot = magazine is null ? null : Unsafe.As<BufferSlot<T>>(magazine.TryPop());
         slot ??= _pool.RentSlow(_blockLength);
         return OwnerReuse.Wrap(new BufferLease<T>(slot, slot.Begin(), _blockLength));

@@ -113,7 +113,7 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
 
         Counters.AddReturns(1, BufferGeometry<T>.BytesOf(array.Length));
         Interlocked.Increment(ref Counters.Dropped);
-        FindRecord(array)?.Forget();
+        ForgetRecord(array);
         if (TidepoolEventSource.Log.IsEnabled())
         {
             TidepoolEventSource.Log.BufferDropped(array.GetHashCode(), array.Length, PoolId, -1);
@@ -192,6 +192,15 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
 
     private RentalRecord? FindRecord(T[] array) =>
         Guard is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
+
+    private void ForgetRecord(T[] array)
+    {
+        if (FindRecord(array) is { } record)
+        {
+            record.Forget();
+            _records.Remove(array);
+        }
+    }
 
     private RentalRecord NewRecord(T[] array) => new(this, null);
 

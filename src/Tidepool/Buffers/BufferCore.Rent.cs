@@ -171,7 +171,7 @@ internal sealed partial class BufferCore<T>
             ref object? place = ref Items.At(ref chunk.Items, i);
             if (place is T[] array)
             {
-                FindRecord(array)?.Forget();
+                ForgetRecord(array);
                 var slot = new PooledSlot<T>(this, bucket);
                 slot.Adopt(new SourceBuffer<T>(array, 0, array.Length));
                 place = slot;

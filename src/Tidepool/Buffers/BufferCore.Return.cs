@@ -16,31 +16,34 @@ internal sealed partial class BufferCore<T>
         if (home.IsOwnedBy((nuint)(&here)))
         {
             ReturnOutcome outcome = ReturnAtHome(home, slot, generation, length);
+            if (outcome == ReturnOutcome.Returned && companion is not null)
+            {
+                home.Owners?.Put(companion);
+            }
+
             if (outcome != ReturnOutcome.Closed)
             {
                 return outcome == ReturnOutcome.Returned;
             }
         }
 
-        if (!slot.TryClaim(generation, out bool linked))
+        if (!slot.TryClaim(generation, length, companion, out bool linked))
         {
             return false;
         }
 
-        slot.PendingClear = BufferGeometry<T>.HoldsReferences ? length : 0;
         if (linked)
         {
-            return true; // it is on its way in an inbox already and will be settled there
+            return true; // an old posting has the slot on its way home: it is settled there
         }
 
         if (!home.IsClosed)
         {
-            slot.Companion = companion;
             home.Post(slot);
             return true;
         }
 
-        if (!slot.TrySettle())
+        if (!slot.TrySettle(out _))
         {
             ReportLater(MisuseKind.RacingReturn, "The renting thread won; the other return was ignored.");
             return false;
@@ -76,7 +79,7 @@ internal sealed partial class BufferCore<T>
         if (kind == MisuseKind.StaleDispose)
         {
             Interlocked.Increment(ref Counters.StaleDisposes);
-            if (slot.IsLeased && slot.Mail == 0)
+            if (slot.IsLeased && !slot.IsPosted)
             {
                 Counters.Misuse.Increment(kind);
                 WriteReport(kind, slot.Record?.Where());
@@ -132,7 +135,7 @@ internal sealed partial class BufferCore<T>
     }
 
     /// <summary>Ends the rest of everything in quarantine: into the tiers, or to the source when the pool is retired.</summary>
-    internal void EndRest()
+    internal override void EndRest()
     {
         foreach (object item in Guard?.Release() ?? [])
         {

@@ -10,7 +10,7 @@ internal sealed partial class BufferCore<T> : Station
 {
     internal readonly BufferGeometry<T> Geometry;
 
-    /// <summary>Bucket ids of the fast path by class; <see cref="NoId"/> where the slow path must look. Empty while every rental is slow.</summary>
+    /// <summary>Bucket ids by class for the fast look-up; <see cref="NoId"/> where the slow path must look, and everywhere once retired.</summary>
     internal readonly int[] FastIds;
 
     internal readonly Guard<T>? Guard;
@@ -29,7 +29,7 @@ internal sealed partial class BufferCore<T> : Station
         Geometry = geometry;
         _buckets = new Bucket?[geometry.Sizes.Count];
         _lastIndex = geometry.LastIndexOf(geometry.Sizes);
-        FastIds = new int[SizeClasses.FineCount];
+        FastIds = new int[geometry.Sizes.IsDefault ? SizeClasses.FineCount : geometry.Sizes.Count];
         Array.Fill(FastIds, NoId);
         if (geometry.Checks == PoolChecks.Full)
         {
@@ -177,7 +177,7 @@ internal sealed partial class BufferCore<T> : Station
             }
             else if (item is T[] array)
             {
-                FindRecord(array)?.Forget();
+                ForgetRecord(array);
                 Free(new SourceBuffer<T>(array, 0, array.Length));
             }
         }
@@ -271,10 +271,14 @@ internal sealed partial class BufferCore<T> : Station
     private SourceBuffer<T> Allocate(int length)
     {
         SourceBuffer<T> buffer = Geometry.Source.Allocate(length, Geometry.Alignment);
-        return buffer.Length == length
-            ? buffer
-            : throw new InvalidOperationException(
-                $"{Geometry.Source.GetType()} was asked for {length} elements and made {buffer.Length} (pool '{Geometry.Name}').");
+        if (buffer.Length == length)
+        {
+            return buffer;
+        }
+
+        Free(buffer);
+        throw new InvalidOperationException(
+            $"{Geometry.Source.GetType()} was asked for {length} elements and made {buffer.Length} (pool '{Geometry.Name}').");
     }
 
     /// <summary>A source that throws must not end the trim timer's thread, nor keep other buffers from their death.</summary>
@@ -302,7 +306,7 @@ internal sealed partial class BufferCore<T> : Station
             Bucket bucket = NewBucket(Geometry.Sizes.LengthOf(index));
             FindTwin(bucket, raw: false);
             Volatile.Write(ref _buckets[index], bucket);
-            if (Geometry.Sizes.IsDefault && index < FastIds.Length && bucket.Id >= 0)
+            if (index < FastIds.Length && bucket.Id >= 0)
             {
                 FastIds[index] = bucket.Id;
             }

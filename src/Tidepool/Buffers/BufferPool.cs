@@ -18,6 +18,7 @@ public sealed class BufferPool<T> : IDisposable
     private readonly Lock _gate = new();
     private readonly List<PooledArrayPool<T>> _arrayPools = [];
     private int[] _ids = [];
+    private bool _slow;
     private int[] _scopeIds = [];
     private RawBuckets<T>? _scopes;
     private PooledArrayPool<T>? _arrayPool;
@@ -47,7 +48,7 @@ public sealed class BufferPool<T> : IDisposable
     internal bool IsShared { get; }
 
     /// <summary>False while every rental must be seen.</summary>
-    internal bool IsFast => _ids.Length != 0;
+    internal bool IsFast => !_slow;
 
     internal bool IsDisposed => _core.Retired;
 
@@ -191,10 +192,11 @@ public sealed class BufferPool<T> : IDisposable
     internal void ChoosePath()
     {
         bool slow = _core.Geometry.IsAlwaysSlow || TidepoolEventSource.Rentals;
-        _ids = slow ? [] : _core.FastIds;
+        _slow = slow;
+        _ids = slow || !_core.Geometry.Sizes.IsDefault ? [] : _core.FastIds;
         lock (_gate)
         {
-            _scopeIds = slow || _scopes is null ? [] : _scopes.FastIds;
+            _scopeIds = slow || _scopes is null || !_core.Geometry.Sizes.IsDefault ? [] : _scopes.FastIds;
             _arrayPools.ForEach(p => p.ChoosePath(slow));
         }
     }
@@ -203,7 +205,7 @@ public sealed class BufferPool<T> : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal BufferSlot<T> RentSlow(int length)
     {
-        BufferSlot<T> slot = _core.Rent(length, isSlow: _ids.Length == 0);
+        BufferSlot<T> slot = _core.Rent(length, isSlow: _slow);
         GC.KeepAlive(this); // a pool that is being rented from is not collected
         return slot;
     }
@@ -221,7 +223,7 @@ public sealed class BufferPool<T> : IDisposable
         }
 
         T[] array = _core.RentArray(bucket, length, PooledArrayPool<T>.NoPoolId, cleared: false);
-        Magazine? magazine = _scopeIds.Length == 0 ? null : ThreadTier.FindSlow(bucket);
+        Magazine? magazine = _slow ? null : ThreadTier.FindSlow(bucket);
         GC.KeepAlive(this);
         return new ArrayScope<T>(array, magazine, bucket, length);
     }
@@ -247,7 +249,7 @@ public sealed class BufferPool<T> : IDisposable
     {
         CheckWholeArrays();
         var pool = new PooledArrayPool<T>(this, sizes);
-        pool.ChoosePath(_ids.Length == 0);
+        pool.ChoosePath(_slow);
         _arrayPools.Add(pool);
         return pool;
     }

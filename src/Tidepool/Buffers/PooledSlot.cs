@@ -23,10 +23,22 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
 
     internal override void OnRetired(MisuseKind kind) => Core.OnRetired(this, kind);
 
-    internal override void ClearPending()
+    internal override Slot Replace()
     {
-        First(PendingClear).Clear();
-        PendingClear = 0;
+        var slot = new PooledSlot<T>(Core, Bucket);
+        slot.Adopt(ToBuffer());
+        slot.Record = Record is null ? null : new RentalRecord(Core, slot);
+        Record?.Forget();
+        (Array, Address, Capacity, Record) = (null, 0, 0, null);
+        return slot;
+    }
+
+    internal override void ClearReferences(int length)
+    {
+        if (BufferGeometry<T>.HoldsReferences)
+        {
+            First(length < 0 ? Capacity : length).Clear();
+        }
     }
 
     internal void Adopt(in SourceBuffer<T> buffer)

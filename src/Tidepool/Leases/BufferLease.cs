@@ -44,7 +44,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
         get
         {
             BufferSlot<T>? slot = _slot;
-            if (slot is null || ((slot.Generation ^ _generation) | slot.Mail) != 0)
+            if (slot is null || ((slot.State.Generation ^ _generation) | slot.State.Mail) != 0)
             {
                 slot = Check(slot, _generation);
             }
@@ -61,7 +61,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
         get
         {
             BufferSlot<T>? slot = _slot;
-            if (slot is null || ((slot.Generation ^ _generation) | slot.Mail) != 0)
+            if (slot is null || ((slot.State.Generation ^ _generation) | slot.State.Mail) != 0)
             {
                 slot = Check(slot, _generation);
             }

@@ -10,15 +10,31 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class Inbox
 {
+    private const int MaxSteps = 1 << 20; // a list that is taken while it is counted may lead anywhere
+
     private Slot? _head;
 
     internal bool IsEmpty => Volatile.Read(ref _head) is null;
 
-    /// <summary>How many slots wait. Exact when nobody pushes or takes.</summary>
-    internal int Count => Volatile.Read(ref _head)?.Depth ?? 0;
+    /// <summary>How many returns wait: slots whose posting did not lose a race. Exact when nobody pushes or takes.</summary>
+    internal int Count
+    {
+        get
+        {
+            int count = 0;
+            int steps = 0;
+            for (Slot? slot = Volatile.Read(ref _head); slot is not null && steps < MaxSteps; slot = slot.Next)
+            {
+                steps++;
+                count += slot.IsPosted ? 1 : 0;
+            }
+
+            return count;
+        }
+    }
 
     /// <summary>Adds a claimed slot.</summary>
-    /// <returns>How many slots wait now.</returns>
+    /// <returns>About how many slots wait now.</returns>
     internal int Push(Slot slot)
     {
         Slot? head = Volatile.Read(ref _head);

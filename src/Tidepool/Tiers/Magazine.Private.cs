@@ -38,14 +38,14 @@ internal sealed partial class Magazine
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryReturnPrivate(Slot slot, int generation)
     {
-        if (slot.Generation != generation || slot.Mail != 0 || _state.Stop != Open)
+        if (slot.State.Generation != generation || slot.State.Mail != 0 || _state.Stop != Open)
         {
             return false;
         }
 
         if (_state.HotFull == 0)
         {
-            slot.Generation = generation + 1;
+            slot.State.Generation = generation + 1;
             if (_state.Hot != slot)
             {
                 _state.Hot = slot;
@@ -61,7 +61,7 @@ internal sealed partial class Magazine
             return false;
         }
 
-        slot.Generation = generation + 1;
+        slot.State.Generation = generation + 1;
         ref object? place = ref Items.At(ref _state.Items, count);
         if (place != slot)
         {

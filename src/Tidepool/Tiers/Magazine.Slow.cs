@@ -43,12 +43,7 @@ internal sealed partial class Magazine
             ref object? place = ref Items.At(ref chunk.Items, chunk.Count);
             object item = place!;
             place = null;
-            if (item is Slot slot)
-            {
-                slot.Home = this;
-            }
-
-            PushInside(item);
+            PushInside(item is Slot slot ? slot.MoveTo(this) : item);
             moved++;
         }
 
@@ -86,21 +81,21 @@ internal sealed partial class Magazine
             return ReturnOutcome.Closed;
         }
 
-        if (slot.Generation == generation && slot.Mail != 0 && slot.Mail != generation)
+        if (slot.IsActive(generation) && slot.State.Mail != 0)
         {
-            TakeInbox(owner: true); // an old posting that lost its race may still hold the slot
+            TakeInbox(owner: true); // a posting that lost its race may still hold the slot
         }
 
         ReturnOutcome outcome = ReturnOutcome.Retired;
-        if (slot.Generation == generation && slot.Mail != generation)
+        if (slot.IsActive(generation))
         {
-            outcome = slot.Mail == 0 ? ReturnOutcome.Returned : ReturnOutcome.Closed;
+            outcome = slot.State.Mail == 0 ? ReturnOutcome.Returned : ReturnOutcome.Closed;
         }
 
         if (outcome == ReturnOutcome.Returned)
         {
             clear.Run();
-            slot.Generation = generation + 1;
+            slot.State.Generation = generation + 1;
             MakeRoom(flushed);
             PushInside(slot);
         }
@@ -118,12 +113,7 @@ internal sealed partial class Magazine
     {
         if (IsOwnedBy(here) && TryEnter())
         {
-            bool active = slot.Generation == generation && slot.Mail != generation;
-            if (active)
-            {
-                slot.Generation = generation + 1;
-            }
-
+            bool active = slot.TryTakeBack(generation);
             Leave();
             return active;
         }
@@ -134,28 +124,20 @@ internal sealed partial class Magazine
                 "A lease of a thread handle can be converted or detached only on the thread of its handle, or after the handle was disposed.");
         }
 
-        if (!slot.TryClaim(generation, out _))
-        {
-            return false;
-        }
-
         var spin = default(SpinWait);
-        while (true)
+        while (!IsClosed)
         {
-            bool closed = IsClosed;
-            if (closed || TryVisit())
+            if (TryVisit())
             {
-                bool active = slot.TrySettle();
-                if (!closed)
-                {
-                    Resume();
-                }
-
+                bool active = slot.TryTakeBack(generation);
+                Resume();
                 return active;
             }
 
             Schedule.Spin(ref spin);
         }
+
+        return slot.TryTakeBack(generation);
     }
 
     /// <summary>Keeps an idle item that was not rented from here. Only for the owning thread.</summary>
@@ -174,13 +156,8 @@ internal sealed partial class Magazine
         twice = (_state.HotFull != 0 && _state.Hot == item) || Holds(item, _state.Count);
         if (!twice)
         {
-            if (item is Slot slot)
-            {
-                slot.Home = this;
-            }
-
             MakeRoom(flushed);
-            PushInside(item);
+            PushInside(item is Slot slot ? slot.MoveTo(this) : item);
         }
 
         Leave();
@@ -337,29 +314,18 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Ends the rental of a slot taken from the inbox, unless its posting lost a race or the slot has moved on.</summary>
+    /// <summary>Ends the rental of a slot taken from the inbox, unless its posting lost a race.</summary>
     private bool TrySettle(Slot slot, bool owner)
     {
-        if (slot.Home != this)
-        {
-            // Its mail stays, so that it is linked in one inbox only. Not from in here: posting may run code of a source.
-            ThreadPool.UnsafeQueueUserWorkItem(static moved => moved.Home.Post(moved), slot, preferLocal: false);
-            return false;
-        }
-
-        if (!slot.TrySettle())
+        if (!slot.TrySettle(out object? companion))
         {
             Bucket.Station.ReportLater(MisuseKind.RacingReturn, "The renting thread won; the other return was ignored.");
             return false;
         }
 
-        if (slot.Companion is { } companion)
+        if (companion is not null && owner)
         {
-            slot.Companion = null;
-            if (owner)
-            {
-                Owners?.Put(companion);
-            }
+            Owners?.Put(companion);
         }
 
         return true;

@@ -116,13 +116,13 @@ internal sealed partial class Magazine
     {
         Volatile.Write(ref _state.Busy, 1);
         Schedule.Point("return: busy");
-        if (Volatile.Read(ref _state.Stop) == Open && slot.Generation == generation && slot.Mail == 0)
+        if (Volatile.Read(ref _state.Stop) == Open && slot.State.Generation == generation && slot.State.Mail == 0)
         {
             Schedule.Point("return: checked");
             if (_state.HotFull == 0)
             {
                 clear.Run();
-                slot.Generation = generation + 1;
+                slot.State.Generation = generation + 1;
 
                 // The place often still holds this very slot: comparing is cheaper than the write barrier.
                 if (_state.Hot != slot)
@@ -139,7 +139,7 @@ internal sealed partial class Magazine
             if (count < _state.Capacity)
             {
                 clear.Run();
-                slot.Generation = generation + 1;
+                slot.State.Generation = generation + 1;
                 ref object? place = ref Items.At(ref _state.Items, count);
                 if (place != slot)
                 {

@@ -48,6 +48,7 @@ internal sealed class SharedTier
         Schedule.Point("shared put");
         Own().Push(chunk);
         Interlocked.Increment(ref _chunks);
+        Trimmer.Wake();
         if (_bucket.Station.Retired)
         {
             // Retired in between: its drain may have passed this stripe already.

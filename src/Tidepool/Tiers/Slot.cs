@@ -6,57 +6,66 @@ namespace Tidepool;
 /// The fixed record of one leased thing: it lives as long as its item and carries the ticket state. A lease is {slot, generation}.
 /// </summary>
 /// <remarks>
-/// States of a slot, by <see cref="Generation"/> g and <see cref="Mail"/>:
+/// States of a slot, by its generation g and its mail m, which share one aligned word (<see cref="TicketState"/>):
 /// <list type="bullet">
 /// <item><b>idle</b>: g is even; the slot lies in a tier or is in one thread's hands.</item>
-/// <item><b>leased</b>: g is odd and equals the generation of exactly one ticket; Mail is 0, or a stale posting of an older generation.</item>
-/// <item><b>posted</b>: returned by a thread other than the home thread: g is odd, Mail = g, and the slot is linked in an inbox.</item>
+/// <item><b>leased</b>: g is odd and equals the generation of exactly one ticket; m is 0, or a stale posting: an older generation.</item>
+/// <item><b>posted</b>: returned by a thread other than the home thread: g is odd, m = g, and the slot is, or is about to be, in the inbox of its home.</item>
 /// </list>
-/// Who may write: <see cref="Generation"/> only a thread that holds the idle slot, the thread that owns <see cref="Home"/> inside its busy
-/// section, a thread that has paused <see cref="Home"/>, or, once Home is closed, the thread whose claim of <see cref="Mail"/> succeeded.
-/// <see cref="Mail"/> goes from 0 (or a stale posting) to g by compare-and-swap only, and back to 0 only by whoever may write the generation.
-/// <see cref="Home"/> changes only while the slot is idle and in one thread's hands. Generations start at random, so that a torn or forged
-/// ticket, or one that outlived 2^31 rentals, matches with odds of 1 in 2^31.
+/// <para>Who may write. The home thread, inside its busy section: g by a plain 32-bit store, after reading g and m. A thread that holds the
+/// idle slot: g by a plain store (<see cref="Begin"/>). Everybody else: the whole word by compare-and-swap, (g, m) to (g, g) to claim, from
+/// any thread; (g, g) to (g + 1, 0) to settle and (g, m) to (g + 1, m) to take back, only from a thread that has paused the home, or when the home is
+/// closed. A home return that races with a claim leaves (g + 1, g): a stale posting, which loses.</para>
+/// <para>A slot changes home only while it is idle and its mail is 0; one with a stale posting is replaced by <see cref="Replace"/>. So the
+/// inbox that holds a slot is always that of its home. Generations start at random, so that a torn or forged ticket, or one that outlived
+/// 2^31 rentals, matches with odds of 1 in 2^31.</para>
 /// </remarks>
 internal abstract class Slot
 {
-    internal int Generation = Random.Shared.Next() << 1;
-    internal int Mail;
+    internal TicketState State;
 
-    /// <summary>The number of slots from this one to the end of the inbox list; written before the slot is pushed.</summary>
+    /// <summary>The number of slots from this one to the end of the inbox list when it was pushed; a hint, exact unless threads race.</summary>
     internal int Depth;
 
     internal Magazine Home = Magazine.None;
     internal Slot? Next;
 
-    /// <summary>A thing that travels home with a posted slot (a memory owner that will be reused).</summary>
-    internal object? Companion;
+    // Written by the claimer of the generation PostedGeneration before it pushes the slot; other postings know nothing of them.
+    private int _postedGeneration;
+    private int _postedLength;
+    private object? _postedCompanion;
 
-    /// <summary>Elements to clear when a posted rental is settled; written by the poster before it posts.</summary>
-    internal int PendingClear;
+    protected Slot() => State.Generation = Random.Shared.Next() << 1;
 
     /// <summary>Whether a rental is out.</summary>
-    internal bool IsLeased => (Volatile.Read(ref Generation) & 1) != 0;
+    internal bool IsLeased => (Volatile.Read(ref State.Generation) & 1) != 0;
+
+    /// <summary>Whether the slot is in an inbox, or about to be, with the return of a rental that is still out.</summary>
+    internal bool IsPosted
+    {
+        get
+        {
+            var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
+            return seen.Mail != 0 && seen.Mail == seen.Generation;
+        }
+    }
 
     /// <summary>Begins a rental of an idle slot that the caller holds.</summary>
     /// <returns>The generation of its ticket, odd.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal int Begin()
     {
-        int generation = Generation + 1;
-        Generation = generation;
+        int generation = State.Generation + 1;
+        State.Generation = generation;
         return generation;
     }
 
     /// <summary>Whether the ticket of <paramref name="generation"/> is still out.</summary>
-    internal bool IsActive(int generation) => Volatile.Read(ref Generation) == generation && Volatile.Read(ref Mail) != generation;
-
-    /// <summary>Clears <see cref="PendingClear"/> elements of a slot that was just settled.</summary>
-    internal abstract void ClearPending();
-
-    /// <summary>Counts, and where the pool's checks ask for it throws, a use of a retired ticket.</summary>
-    /// <param name="kind"><see cref="MisuseKind.DoubleReturn"/> or <see cref="MisuseKind.StaleDispose"/>.</param>
-    internal abstract void OnRetired(MisuseKind kind);
+    internal bool IsActive(int generation)
+    {
+        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
+        return seen.Generation == generation && seen.Mail != generation;
+    }
 
     /// <summary>
     /// Ends the rental of <paramref name="generation"/> where the fast path could not. Implemented by the pool that owns the slot.
@@ -67,55 +76,115 @@ internal abstract class Slot
     /// <returns>False when the ticket was retired already; nothing was changed then.</returns>
     internal abstract bool Return(int generation, int length, object? companion);
 
+    /// <summary>Counts, and where the pool's checks ask for it throws, a use of a retired ticket.</summary>
+    /// <param name="kind"><see cref="MisuseKind.DoubleReturn"/>, <see cref="MisuseKind.StaleDispose"/> or <see cref="MisuseKind.UseAfterReturn"/>.</param>
+    internal abstract void OnRetired(MisuseKind kind);
+
+    /// <summary>A new slot for the same item; this one is left without it. The caller holds this idle slot.</summary>
+    internal abstract Slot Replace();
+
+    /// <summary>Clears the first elements, or all, of an item that holds references, so that an idle one keeps no object alive.</summary>
+    /// <param name="length">Elements, or -1 for all.</param>
+    internal abstract void ClearReferences(int length);
+
     /// <summary>Claims the right to end the rental of <paramref name="generation"/> against all other threads that are not home.</summary>
     /// <param name="generation">The ticket's generation.</param>
-    /// <param name="linked">True when a stale posting still holds the slot in an inbox: then it must not be linked again.</param>
+    /// <param name="length">The rented length.</param>
+    /// <param name="companion">What travels home with the slot, or null.</param>
+    /// <param name="linked">True when a stale posting holds the slot in its home's inbox: it must not be pushed again.</param>
     /// <returns>False when the ticket is retired, or another thread claimed it first.</returns>
-    internal bool TryClaim(int generation, out bool linked)
+    internal bool TryClaim(int generation, int length, object? companion, out bool linked)
     {
-        linked = false;
-        if (Volatile.Read(ref Generation) != generation)
-        {
-            return false;
-        }
-
-        int seen = Volatile.Read(ref Mail);
-        while (true)
+        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
+        while (seen.Generation == generation && seen.Mail != generation)
         {
             Schedule.Point("claim");
-            if (seen == generation)
+            var claimed = new TicketState { Generation = generation, Mail = generation };
+            long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);
+            if (found == seen.Word)
             {
-                return false;
-            }
+                linked = seen.Mail != 0;
+                if (!linked)
+                {
+                    _postedGeneration = generation;
+                    _postedLength = length;
+                    _postedCompanion = companion;
+                }
 
-            int found = Interlocked.CompareExchange(ref Mail, generation, seen);
-            if (found == seen)
-            {
-                linked = seen != 0;
                 return true;
             }
 
-            seen = found;
+            seen.Word = found;
+        }
+
+        linked = false;
+        return false;
+    }
+
+    /// <summary>Ends a posted rental, or takes a stale posting away. The caller has the slot from its inbox, or claimed it, and may write the generation.</summary>
+    /// <param name="companion">What came home with it.</param>
+    /// <returns>False when the posting had lost against a return by the home thread: the slot is not the caller's.</returns>
+    internal bool TrySettle(out object? companion)
+    {
+        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
+        while (true)
+        {
+            Schedule.Point("settle");
+            bool valid = seen.Mail == seen.Generation;
+            bool known = valid && _postedGeneration == seen.Generation;
+            int length = known ? _postedLength : -1;
+            companion = known ? _postedCompanion : null;
+            if (valid)
+            {
+                ClearReferences(length);
+            }
+
+            // What was posted is let go before the word says so: afterwards the next claimer may write there.
+            object? posted = _postedCompanion;
+            _postedCompanion = null;
+            var settled = new TicketState { Generation = valid ? seen.Generation + 1 : seen.Generation, Mail = 0 };
+            long found = Interlocked.CompareExchange(ref State.Word, settled.Word, seen.Word);
+            if (found == seen.Word)
+            {
+                return valid;
+            }
+
+            _postedCompanion = posted;
+            seen.Word = found;
         }
     }
 
-    /// <summary>Ends a posted rental. The caller may write the generation and has unlinked the slot.</summary>
-    /// <returns>False when the posting lost against a return by the home thread: the slot is in its hands and must be left alone.</returns>
-    internal bool TrySettle()
+    /// <summary>Ends the rental and leaves the idle slot in the caller's hands. The caller may write the generation.</summary>
+    /// <returns>False when the ticket was retired before.</returns>
+    internal bool TryTakeBack(int generation)
     {
-        Schedule.Point("settle");
-        int posted = Interlocked.Exchange(ref Mail, 0);
-        if (posted != Generation)
+        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
+        while (seen.Generation == generation && seen.Mail != generation)
         {
-            return false;
+            Schedule.Point("take back");
+            var idle = new TicketState { Generation = generation + 1, Mail = seen.Mail };
+            long found = Interlocked.CompareExchange(ref State.Word, idle.Word, seen.Word);
+            if (found == seen.Word)
+            {
+                return true;
+            }
+
+            seen.Word = found;
         }
 
-        Generation = posted + 1;
-        if (PendingClear != 0)
+        return false;
+    }
+
+    /// <summary>This slot for a new home, or its replacement when a stale posting holds it in the inbox of the old one. The caller holds the idle slot.</summary>
+    internal Slot MoveTo(Magazine home)
+    {
+        Slot mover = this;
+        if (Home != home)
         {
-            ClearPending();
+            mover = Volatile.Read(ref State.Mail) == 0 ? this : Replace();
+            mover.Home = home;
         }
 
-        return true;
+        return mover;
     }
 }

@@ -22,6 +22,9 @@ internal abstract class Station
     /// <summary>Takes items that leave the tiers for good. Called without any lock held.</summary>
     internal abstract void Discard(Bucket bucket, ReadOnlySpan<object?> items);
 
+    /// <summary>Puts what rests outside the tiers (a quarantine) into them.</summary>
+    internal abstract void EndRest();
+
     /// <summary>Ends the rental of a raw item that the thread tier could not take.</summary>
     internal abstract void ReturnItem(Bucket bucket, object item);
 

@@ -127,6 +127,7 @@ internal static class Trimmer
     private static long TrimShared(Station station, bool all, ref bool empty)
     {
         long count = 0;
+        station.EndRest();
         foreach (Bucket bucket in station.Buckets())
         {
             var chunks = new List<Chunk>();
