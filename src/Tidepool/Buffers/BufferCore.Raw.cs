@@ -99,7 +99,6 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
 
         Guard<T>.Fill(array);
         FindRecord(array)!.IsPoisoned = true;
-        Counters.AddReturns(1, bucket.ItemBytes);
         LetRest(array, bucket.ItemBytes);
     }
 
@@ -236,7 +235,7 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
             throw Misuse(MisuseKind.ForeignReturn, $"Its length is {array.Length}.");
         }
 
-        if (!record.TryEnd(Guard!.SampleStack()))
+        if (!record.TryEnd(RentalRecord.CaptureStack))
         {
             throw Misuse(MisuseKind.DoubleReturn, record.Where());
         }

@@ -146,7 +146,6 @@ internal sealed partial class BufferCore<T>
         int damage = record.IsPoisoned ? Guard<T>.FindDamage(slot.Whole()) : -1;
         string? history = damage < 0 ? null : record.Where();
         record.IsPoisoned = false;
-        record.TryEnd(null);
         if (damage >= 0)
         {
             Counters.AddReturns(1, slot.Bucket.ItemBytes);

@@ -114,8 +114,7 @@ internal sealed partial class BufferCore<T>
     {
         while (!Retired && ThreadTier.FindSlow(bucket) is { } magazine)
         {
-            Chunk flushed = bucket.Shared.TakeEmpty();
-            bool kept = magazine.PushSlow(item, flushed, out bool twice);
+            bool kept = magazine.PushSlow(item, out Chunk? flushed, out bool twice);
             Magazine.PutShared(bucket, flushed);
             if (twice)
             {
@@ -137,7 +136,7 @@ internal sealed partial class BufferCore<T>
     /// <summary>Ends the rest of everything in quarantine: into the tiers, or to the source when the pool is retired.</summary>
     internal override void EndRest()
     {
-        foreach (object item in Guard?.Release() ?? [])
+        while (Guard?.TryWake(BytesOf) is { } item)
         {
             PutRested(item);
         }
@@ -145,10 +144,10 @@ internal sealed partial class BufferCore<T>
 
     private static ReturnOutcome ReturnAtHome(Magazine home, PooledSlot<T> slot, int generation, int length)
     {
-        Chunk flushed = slot.Bucket.Shared.TakeEmpty();
+        Chunk? flushed;
         ReturnOutcome outcome = BufferGeometry<T>.HoldsReferences
-            ? home.ReturnSlow(slot, generation, new ClearRange(slot.Array, slot.Offset, length), flushed)
-            : home.ReturnSlow(slot, generation, default(NoClear), flushed);
+            ? home.ReturnSlow(slot, generation, new ClearRange(slot.Array, slot.Offset, length), out flushed)
+            : home.ReturnSlow(slot, generation, default(NoClear), out flushed);
         Magazine.PutShared(slot.Bucket, flushed);
         return outcome;
     }
@@ -181,8 +180,7 @@ internal sealed partial class BufferCore<T>
         {
             Guard<T>.Fill(slot.Whole());
             slot.Record!.IsPoisoned = true;
-            slot.Record.TryEnd(Guard.SampleStack());
-            Counters.AddReturns(1, bucket.ItemBytes);
+            slot.Record.TryEnd(RentalRecord.CaptureStack);
             LetRest(slot, bucket.ItemBytes);
         }
         else
@@ -193,29 +191,24 @@ internal sealed partial class BufferCore<T>
 
     private void LetRest(object item, long bytes)
     {
-        var rested = new List<object>();
-        Guard!.Rest(item, bytes, BytesOf, rested);
-        rested.ForEach(PutRested);
-        if (Retired)
+        object? rested = Guard!.Rest(item, bytes, BytesOf);
+        while (rested is not null)
         {
-            EndRest();
+            PutRested(rested);
+            rested = Guard.IsCrowded || Retired ? Guard.TryWake(BytesOf) : null;
         }
     }
 
     private void PutRested(object item)
     {
         Bucket? bucket = item is PooledSlot<T> slot ? slot.Bucket : FindRawBucket((T[])item);
-        if (bucket is null)
+        if (bucket is not null)
         {
-            return;
+            Keep(bucket, item);
         }
-
-        Chunk chunk = bucket.Shared.TakeEmpty();
-        chunk.Add(item);
-        Magazine.PutShared(bucket, chunk);
     }
 
-    private static long BytesOf(object item) =>
+    private static readonly Func<object, long> BytesOf = static item =>
         BufferGeometry<T>.BytesOf(item is PooledSlot<T> slot ? slot.Capacity : ((T[])item).Length);
 
     private static void Wipe(Span<T> whole)

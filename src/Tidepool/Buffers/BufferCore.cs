@@ -229,12 +229,15 @@ internal sealed partial class BufferCore<T> : Station
             idleBytes += bucket.Shared.Count * bucket.ItemBytes;
         }
 
+        // What rests in quarantine has been returned and is counted by a tier only when it gets there.
+        long restingBytes = Guard?.RestingBytes ?? 0;
+        returned += Guard?.RestingCount ?? 0;
         return new PoolStatistics
         {
             Rented = rented + Volatile.Read(ref Counters.Rented),
             Returned = returned + Volatile.Read(ref Counters.Returned),
-            BytesLeased = leasedBytes + Volatile.Read(ref Counters.LeasedBytes),
-            BytesIdle = idleBytes + (Guard?.RestingBytes ?? 0),
+            BytesLeased = leasedBytes - restingBytes + Volatile.Read(ref Counters.LeasedBytes),
+            BytesIdle = idleBytes + restingBytes,
             Missed = Volatile.Read(ref Counters.Missed),
             Dropped = Volatile.Read(ref Counters.Dropped),
             Trimmed = Volatile.Read(ref Counters.Trimmed),

@@ -102,7 +102,7 @@ public sealed class BufferPool<T> : IDisposable
             && ThreadTier.Find(ids[index]) is { } magazine
             && magazine.TryPop() is { } item)
         {
-            return new ArrayScope<T>(Unsafe.As<T[]>(item), magazine, magazine.Bucket, length);
+            return new ArrayScope<T>(Unsafe.As<T[]>(item), magazine, length);
         }
 
         return RentScopeSlow(length);
@@ -219,13 +219,13 @@ public sealed class BufferPool<T> : IDisposable
         if (scopes.Find(length) is not { } bucket)
         {
             // Longer than what the pool keeps: an array that is not returned anywhere.
-            return new ArrayScope<T>(new T[length], null, null, length);
+            return new ArrayScope<T>(new T[length], null, length);
         }
 
         T[] array = _core.RentArray(bucket, length, PooledArrayPool<T>.NoPoolId, cleared: false);
-        Magazine? magazine = _slow ? null : ThreadTier.FindSlow(bucket);
+        Magazine magazine = (_slow ? null : ThreadTier.FindSlow(bucket)) ?? bucket.ClosedHome;
         GC.KeepAlive(this);
-        return new ArrayScope<T>(array, magazine, bucket, length);
+        return new ArrayScope<T>(array, magazine, length);
     }
 
     private RawBuckets<T> Scopes()

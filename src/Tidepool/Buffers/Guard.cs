@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 
 namespace Tidepool;
@@ -21,8 +22,19 @@ internal sealed class Guard<T>
 
     internal long RestingBytes => Volatile.Read(ref _restingBytes);
 
-    /// <summary>The call site of this rental or return if it is one of those recorded.</summary>
-    internal string? SampleStack() =>
+    internal int RestingCount
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _resting.Count;
+            }
+        }
+    }
+
+    /// <summary>The call site of this rental if it is one of those recorded.</summary>
+    internal StackTrace? SampleStack() =>
         _allStacks || (Interlocked.Increment(ref _rentals) - 1) % StackSampling == 0 ? RentalRecord.CaptureStack() : null;
 
     internal static void Fill(Span<T> buffer)
@@ -57,32 +69,35 @@ internal sealed class Guard<T>
         return -1;
     }
 
-    /// <summary>Lets an item rest; those that have rested longest come out when there are too many.</summary>
-    internal void Rest(object item, long bytes, Func<object, long> bytesOf, List<object> rested)
+    /// <summary>Whether more rests than should.</summary>
+    internal bool IsCrowded => _resting.Count > MaxResting || (RestingBytes > MaxRestingBytes && _resting.Count > 1);
+
+    /// <summary>Lets an item rest.</summary>
+    /// <returns>The item that has rested longest, when there are too many.</returns>
+    internal object? Rest(object item, long bytes, Func<object, long> bytesOf)
     {
         lock (_gate)
         {
             _resting.Enqueue(item);
             _restingBytes += bytes;
-            while (_resting.Count > MaxResting || (_restingBytes > MaxRestingBytes && _resting.Count > 1))
-            {
-                object first = _resting.Dequeue();
-                _restingBytes -= bytesOf(first);
-                rested.Add(first);
-            }
+            return IsCrowded ? Wake(bytesOf) : null;
         }
     }
 
-    /// <summary>Ends every rest.</summary>
-    internal List<object> Release()
+    /// <summary>Takes the item that has rested longest.</summary>
+    internal object? TryWake(Func<object, long> bytesOf)
     {
         lock (_gate)
         {
-            var all = _resting.ToList();
-            _resting.Clear();
-            _restingBytes = 0;
-            return all;
+            return _resting.Count == 0 ? null : Wake(bytesOf);
         }
+    }
+
+    private object Wake(Func<object, long> bytesOf)
+    {
+        object first = _resting.Dequeue();
+        _restingBytes -= bytesOf(first);
+        return first;
     }
 
     internal List<object> Snapshot()

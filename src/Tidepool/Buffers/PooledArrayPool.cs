@@ -11,7 +11,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     private readonly BufferPool<T> _pool;
     private readonly BufferCore<T> _core;
     private readonly RawBuckets<T> _raw;
-    private readonly Type _arrayType = typeof(T[]);
+    private readonly Type _arrayType = typeof(T[]); // an array of a derived element type must not reach a renter who may store into it
     private int[] _ids = [];
 
     internal PooledArrayPool(BufferPool<T> pool, SizeClasses sizes)
@@ -46,19 +46,22 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     {
         if (array is not null)
         {
+            if (array.Length == 0)
+            {
+                return;
+            }
+
             if (clearArray)
             {
                 Array.Clear(array);
             }
 
-            // An array of a derived element type must not reach a renter who may store into it.
             int[] ids = _ids;
             int index = SizeClasses.PowerIndexOf(array.Length);
             if ((uint)index < (uint)ids.Length
                 && array.Length == SizeClasses.SmallestLength << index
-                && (typeof(T).IsValueType || array.GetType() == _arrayType)
                 && ThreadTier.Find(ids[index]) is { } magazine
-                && magazine.TryPush(array))
+                && magazine.TryPush(array, typeof(T).IsValueType ? null : _arrayType))
             {
                 return;
             }
@@ -72,12 +75,13 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T[] RentSlow(int minimumLength)
     {
-        ArgumentOutOfRangeException.ThrowIfNegative(minimumLength);
-        ObjectDisposedException.ThrowIf(_core.Retired, typeof(BufferPool<T>));
         if (minimumLength == 0)
         {
             return [];
         }
+
+        ArgumentOutOfRangeException.ThrowIfNegative(minimumLength);
+        ObjectDisposedException.ThrowIf(_core.Retired, typeof(BufferPool<T>));
 
         int poolId = GetHashCode();
         T[] array = _raw.Find(minimumLength) is { } bucket
@@ -96,11 +100,6 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     private void ReturnSlow(T[] array)
     {
         ArgumentNullException.ThrowIfNull(array);
-        if (array.Length == 0)
-        {
-            return;
-        }
-
         if (!_raw.IsClassLength(array.Length) && array.Length <= Math.Min(_raw.MaxLength, _core.Geometry.MaxLength))
         {
             PoolMisuseException misuse = _core.Misuse(MisuseKind.WrongLength, $"Its length is {array.Length}.");

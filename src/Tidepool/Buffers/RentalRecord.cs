@@ -11,8 +11,8 @@ internal sealed class RentalRecord
 {
     private readonly Station _station;
     private readonly Slot? _slot;
-    private string? _rentedAt;
-    private string? _returnedAt;
+    private StackTrace? _rentedAt;
+    private StackTrace? _returnedAt;
     private int _out;
 
     /// <summary>Watches a buffer.</summary>
@@ -38,9 +38,12 @@ internal sealed class RentalRecord
 
     internal bool IsOut => Volatile.Read(ref _out) != 0;
 
-    internal static string CaptureStack() => new StackTrace(3, fNeedFileInfo: true).ToString().TrimEnd();
+    /// <summary>The call site, without files and lines: they are looked up when a report is written, which is slow.</summary>
+    internal static StackTrace CaptureStack() => new(2, fNeedFileInfo: false);
 
-    internal bool TryBegin(string? stack)
+    /// <summary>Begins a rental.</summary>
+    /// <returns>False when one is out already.</returns>
+    internal bool TryBegin(StackTrace? stack)
     {
         if (Interlocked.Exchange(ref _out, 1) != 0)
         {
@@ -51,14 +54,16 @@ internal sealed class RentalRecord
         return true;
     }
 
-    internal bool TryEnd(string? stack)
+    /// <summary>Ends a rental; where it was made is known, where it ended is recorded too.</summary>
+    /// <returns>False when none is out.</returns>
+    internal bool TryEnd(Func<StackTrace> capture)
     {
         if (Interlocked.Exchange(ref _out, 0) == 0)
         {
             return false;
         }
 
-        _returnedAt = stack;
+        _returnedAt = _rentedAt is null ? null : capture();
         return true;
     }
 
@@ -69,10 +74,10 @@ internal sealed class RentalRecord
     /// <summary>Where the buffer was rented and returned, as far as it was recorded.</summary>
     internal string? Where()
     {
-        string? text = _rentedAt is null ? null : $"Rented at:\n{_rentedAt}";
+        string? text = _rentedAt is null ? null : $"Rented at:\n{_rentedAt.ToString().TrimEnd()}";
         if (_returnedAt is not null)
         {
-            text = $"{text}{(text is null ? null : "\n")}Returned at:\n{_returnedAt}";
+            text = $"{text}{(text is null ? null : "\n")}Returned at:\n{_returnedAt.ToString().TrimEnd()}";
         }
 
         return text;

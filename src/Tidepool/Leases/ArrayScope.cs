@@ -13,15 +13,13 @@ public readonly ref struct ArrayScope<T>
 {
     private readonly T[]? _array;
     private readonly Magazine? _magazine;
-    private readonly Bucket? _bucket;
     private readonly int _length;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal ArrayScope(T[] array, Magazine? magazine, Bucket? bucket, int length)
+    internal ArrayScope(T[] array, Magazine? magazine, int length)
     {
         _array = array;
         _magazine = magazine;
-        _bucket = bucket;
         _length = length;
     }
 
@@ -54,12 +52,12 @@ public readonly ref struct ArrayScope<T>
         }
 
         // A ref struct never leaves its thread, so the magazine it came from is still this thread's.
-        if (_magazine is null || !_magazine.TryPush(_array))
+        if (_magazine is null || !_magazine.TryPush(_array, null))
         {
-            ReturnSlow();
+            ReturnSlow(_magazine, _array);
         }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void ReturnSlow() => _bucket?.Station.ReturnItem(_bucket, _array!);
+    private static void ReturnSlow(Magazine? magazine, T[] array) => magazine?.Bucket.Station.ReturnItem(magazine.Bucket, array);
 }

@@ -12,7 +12,12 @@ internal sealed class Inbox
 {
     private const int MaxSteps = 1 << 20; // a list that is taken while it is counted may lead anywhere
 
+    // A cache line of its own: other threads push here while the owner works on the magazine beside it.
+    private readonly CacheLine _before;
     private Slot? _head;
+    private readonly CacheLine _after;
+
+    internal Inbox() => (_before, _after) = (default, default);
 
     internal bool IsEmpty => Volatile.Read(ref _head) is null;
 

@@ -71,11 +71,12 @@ internal sealed partial class Magazine
     /// <param name="slot">A slot whose home this is.</param>
     /// <param name="generation">The ticket's generation.</param>
     /// <param name="clear">What to clear once the return is certain.</param>
-    /// <param name="flushed">An empty chunk; takes the older half of a full magazine.</param>
+    /// <param name="flushed">The older half of a magazine that was full, for the shared tier; else null.</param>
     /// <returns>What came of it.</returns>
-    internal ReturnOutcome ReturnSlow<TClear>(Slot slot, int generation, TClear clear, Chunk flushed)
+    internal ReturnOutcome ReturnSlow<TClear>(Slot slot, int generation, TClear clear, out Chunk? flushed)
         where TClear : struct, IClear
     {
+        flushed = null;
         if (!TryEnter())
         {
             return ReturnOutcome.Closed;
@@ -96,7 +97,7 @@ internal sealed partial class Magazine
         {
             clear.Run();
             slot.State.Generation = generation + 1;
-            MakeRoom(flushed);
+            flushed = MakeRoom();
             PushInside(slot);
         }
 
@@ -142,11 +143,12 @@ internal sealed partial class Magazine
 
     /// <summary>Keeps an idle item that was not rented from here. Only for the owning thread.</summary>
     /// <param name="item">The item; a slot becomes one of this home.</param>
-    /// <param name="flushed">An empty chunk; takes the older half of a full magazine.</param>
+    /// <param name="flushed">The older half of a magazine that was full, for the shared tier; else null.</param>
     /// <param name="twice">True when the item lies here already: nothing was changed.</param>
     /// <returns>False when the magazine is closed or the item lies here already.</returns>
-    internal bool PushSlow(object item, Chunk flushed, out bool twice)
+    internal bool PushSlow(object item, out Chunk? flushed, out bool twice)
     {
+        flushed = null;
         twice = false;
         if (!TryEnter())
         {
@@ -156,7 +158,7 @@ internal sealed partial class Magazine
         twice = (_state.HotFull != 0 && _state.Hot == item) || Holds(item, _state.Count);
         if (!twice)
         {
-            MakeRoom(flushed);
+            flushed = MakeRoom();
             PushInside(item is Slot slot ? slot.MoveTo(this) : item);
         }
 
@@ -246,24 +248,28 @@ internal sealed partial class Magazine
         _state.Count++;
     }
 
-    /// <summary>Makes at least one place by moving the older half (rounded up) into <paramref name="flushed"/>.</summary>
-    private void MakeRoom(Chunk flushed)
+    /// <summary>Makes at least one place by moving the older half (rounded up) of a full magazine into a chunk.</summary>
+    private Chunk? MakeRoom()
     {
         if (_state.HotFull == 0 || _state.Count < _state.Capacity)
         {
-            return;
+            return null;
         }
 
+        Chunk flushed = Bucket.Shared.TakeEmpty();
         if (_state.Count == 0)
         {
             // A magazine of one: what lies hot makes way for what is hotter.
             flushed.Add(_state.Hot!);
             _state.HotFull = 0;
             _state.Flushed++;
-            return;
+        }
+        else
+        {
+            RemoveOldest((_state.Count + 1) / 2, flushed);
         }
 
-        RemoveOldest((_state.Count + 1) / 2, flushed);
+        return flushed;
     }
 
     private void RemoveOldest(int count, Chunk into)

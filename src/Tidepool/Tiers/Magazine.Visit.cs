@@ -158,8 +158,13 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Puts a chunk into the shared tier; when the budget refuses it, its items are discarded.</summary>
-    internal static void PutShared(Bucket bucket, Chunk chunk)
+    internal static void PutShared(Bucket bucket, Chunk? chunk)
     {
+        if (chunk is null)
+        {
+            return;
+        }
+
         if (chunk.Count == 0)
         {
             bucket.Shared.GiveEmpty(chunk);

@@ -31,7 +31,7 @@ internal sealed partial class Magazine
     internal readonly Inbox Inbox = new();
 
     // Keeps what the owner writes off the cache line that other threads read.
-    private readonly Padding _padding;
+    private readonly CacheLine _padding;
     private State _state;
 
     internal Magazine(Bucket bucket, nuint stackLow, nuint stackSize, int capacity)
@@ -157,55 +157,65 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Keeps a raw item (an array). Only for the owning thread.</summary>
-    /// <returns>False when the slow path must decide: paused, closed, full, or the item lies on top already (returned twice).</returns>
+    /// <param name="item">The item.</param>
+    /// <param name="exact">The only type that may be kept, or null when the caller knows it. Asked for items that did not lie here last.</param>
+    /// <returns>False when the slow path must decide: paused, closed, full, another type, or the item is one of the last few returned (returned twice).</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool TryPush(object item)
+    internal bool TryPush(object item, Type? exact)
     {
+        bool kept = false;
         Volatile.Write(ref _state.Busy, 1);
         Schedule.Point("push: busy");
         if (Volatile.Read(ref _state.Stop) == Open)
         {
             if (_state.HotFull == 0)
             {
-                if (_state.Hot != item)
+                if (_state.Hot == item || exact is null || item.GetType() == exact)
                 {
-                    _state.Hot = item;
-                }
-
-                _state.HotFull = 1;
-                Volatile.Write(ref _state.Busy, 0);
-                return true;
-            }
-
-            int count = _state.Count;
-            if (count < _state.Capacity && _state.Hot != item)
-            {
-                ref object? place = ref Items.At(ref _state.Items, count);
-                if (place != item)
-                {
-                    // Not the array that lay here last: the one case in which the whole stack is compared.
-                    if (Holds(item, count))
+                    if (_state.Hot != item)
                     {
-                        Volatile.Write(ref _state.Busy, 0);
-                        return false;
+                        _state.Hot = item;
                     }
 
-                    place = item;
+                    _state.HotFull = 1;
+                    kept = true;
                 }
-                else if (count > 0 && Items.At(ref _state.Items, count - 1) == item)
-                {
-                    Volatile.Write(ref _state.Busy, 0);
-                    return false;
-                }
-
-                _state.Count = count + 1;
-                Volatile.Write(ref _state.Busy, 0);
-                return true;
+            }
+            else if (_state.Hot != item)
+            {
+                kept = TryPushBelow(item, exact);
             }
         }
 
         Volatile.Write(ref _state.Busy, 0);
-        return false;
+        return kept;
+    }
+
+    /// <summary>Keeps an item on the stack unless it is one of the two on top.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryPushBelow(object item, Type? exact)
+    {
+        int count = _state.Count;
+        if (count >= _state.Capacity
+            || (count > 0 && Items.At(ref _state.Items, count - 1) == item)
+            || (count > 1 && Items.At(ref _state.Items, count - 2) == item))
+        {
+            return false;
+        }
+
+        ref object? place = ref Items.At(ref _state.Items, count);
+        if (place != item)
+        {
+            if (exact is not null && item.GetType() != exact)
+            {
+                return false;
+            }
+
+            place = item;
+        }
+
+        _state.Count = count + 1;
+        return true;
     }
 
     private bool Holds(object item, int count)
@@ -219,12 +229,6 @@ internal sealed partial class Magazine
         }
 
         return false;
-    }
-
-    [InlineArray(8)]
-    private struct Padding
-    {
-        private long _first;
     }
 
     /// <summary>What the owner writes, and <c>Stop</c>, which visitors write rarely.</summary>
