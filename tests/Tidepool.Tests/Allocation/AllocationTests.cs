@@ -1,0 +1,273 @@
+using System.Buffers;
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Allocation;
+
+/// <summary>A rental that a tier serves allocates nothing, in every form.</summary>
+[Collection(SharedPoolsCollection.Name)]
+public sealed class AllocationTests : PoolTest
+{
+    private const int Operations = 20_000;
+
+    public static TheoryData<int> Lengths => [1, 100, 4096, 100_000];
+
+    [Theory]
+    [MemberData(nameof(Lengths))]
+    public void A_lease_of_an_independent_pool_allocates_nothing(int length)
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Checks = PoolChecks.Default });
+        AssertNothing(() =>
+        {
+            BufferLease<byte> lease = pool.Rent(length);
+            lease.Span[0] = 1;
+            lease.Return();
+        });
+    }
+
+    [Fact]
+    public void A_lease_of_length_zero_allocates_nothing()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        AssertNothing(() => pool.Rent(0).Return());
+    }
+
+    [Theory]
+    [MemberData(nameof(Lengths))]
+    public void A_lease_of_the_shared_pool_allocates_nothing(int length) =>
+        AssertNothing(() =>
+        {
+            using BufferLease<byte> lease = BufferPool<byte>.Shared.Rent(length);
+            lease.Memory.Span[0] = 1;
+        });
+
+    [Fact]
+    public void Eight_leases_at_once_allocate_nothing()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        BufferLease<byte>[] leases = new BufferLease<byte>[8];
+        AssertNothing(() =>
+        {
+            for (int i = 0; i < leases.Length; i++)
+            {
+                leases[i] = pool.Rent(1000);
+            }
+
+            foreach (BufferLease<byte> lease in leases)
+            {
+                lease.Return();
+            }
+        });
+    }
+
+    [Fact]
+    public void A_hundred_leases_at_once_allocate_nothing_though_they_pass_the_shared_tier()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        BufferLease<byte>[] leases = new BufferLease<byte>[100];
+        AssertNothing(
+            () =>
+            {
+                for (int i = 0; i < leases.Length; i++)
+                {
+                    leases[i] = pool.Rent(1000);
+                }
+
+                foreach (BufferLease<byte> lease in leases)
+                {
+                    lease.Return();
+                }
+            },
+            operations: 500);
+    }
+
+    [Fact]
+    public void A_lease_of_elements_with_references_allocates_nothing()
+    {
+        BufferPool<string> pool = NewPool<string>();
+        AssertNothing(() =>
+        {
+            using BufferLease<string> lease = pool.Rent(20);
+            lease.Span.Fill("x");
+        });
+    }
+
+    [Theory]
+    [MemberData(nameof(Lengths))]
+    public void A_scope_allocates_nothing(int length)
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        AssertNothing(() =>
+        {
+            using ArrayScope<byte> scope = pool.RentScope(length);
+            scope.Span[0] = 1;
+        });
+    }
+
+    [Theory]
+    [MemberData(nameof(Lengths))]
+    public void A_raw_array_allocates_nothing(int length)
+    {
+        ArrayPool<byte> pool = NewPool<byte>().AsArrayPool();
+        AssertNothing(() => pool.Return(pool.Rent(length)));
+    }
+
+    [Fact]
+    public void An_empty_raw_array_allocates_nothing()
+    {
+        ArrayPool<byte> pool = NewPool<byte>().AsArrayPool();
+        AssertNothing(() => pool.Return(pool.Rent(0)));
+    }
+
+    [Fact]
+    public void A_raw_array_of_the_shared_pool_allocates_nothing() =>
+        AssertNothing(() => BufferPool<char>.Shared.AsArrayPool().Return(BufferPool<char>.Shared.AsArrayPool().Rent(100)));
+
+    [Fact]
+    public void A_reused_memory_owner_allocates_nothing()
+    {
+        using PooledMemoryPool<byte> pool = new(NewPool<byte>(), reuseOwners: true);
+        AssertNothing(() =>
+        {
+            using IMemoryOwner<byte> owner = pool.Rent(1000);
+            owner.Memory.Span[0] = 1;
+        });
+    }
+
+    [Fact]
+    public void A_block_of_a_slab_pool_allocates_nothing()
+    {
+        using SlabMemoryPool<byte> pool = new();
+        AssertNothing(() =>
+        {
+            using IMemoryOwner<byte> owner = pool.Rent();
+            owner.Memory.Span[0] = 1;
+        });
+    }
+
+    [Fact]
+    public void A_block_of_a_pinned_pool_allocates_nothing()
+    {
+        using PinnedMemoryPool<byte> pool = new();
+        AssertNothing(() =>
+        {
+            using IMemoryOwner<byte> owner = pool.Rent();
+            owner.Memory.Span[0] = 1;
+        });
+    }
+
+    [Fact]
+    public void A_thread_handle_allocates_nothing_once_it_is_warm()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        using ThreadHandle<byte> handle = pool.GetThreadHandle(1000);
+        for (int i = 0; i < 1000; i++)
+        {
+            handle.Return(handle.Rent(1000));
+        }
+
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int i = 0; i < Operations; i++)
+        {
+            BufferLease<byte> lease = handle.Rent(1000);
+            lease.Span[0] = 1;
+            handle.Return(lease);
+        }
+
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+
+    [Fact]
+    public void A_lease_of_a_pool_without_checks_allocates_nothing()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Checks = PoolChecks.Off });
+        AssertNothing(() => pool.Rent(100).Return());
+    }
+
+    [Theory]
+    [InlineData(ClearMode.OnRent, false)]
+    [InlineData(ClearMode.OnReturn, false)]
+    [InlineData(ClearMode.Never, true)]
+    public void A_lease_of_a_pool_that_clears_allocates_nothing(ClearMode clear, bool secrets)
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Clear = clear, Secrets = secrets });
+        AssertNothing(() => pool.Rent(100).Return());
+    }
+
+    [Fact]
+    public void A_lease_of_a_pool_over_slabs_with_classes_of_its_own_allocates_nothing()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = new SlabSource<byte>(), Sizes = SizeClasses.FromLengths(100, 1000) });
+        AssertNothing(() => pool.Rent(500).Return());
+    }
+
+    [Fact]
+    public void A_stale_Dispose_allocates_nothing()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        AssertNothing(() =>
+        {
+            using BufferLease<byte> lease = pool.Rent(100);
+            lease.Return();
+        });
+    }
+
+    [Fact]
+    public void A_return_on_another_thread_allocates_nothing()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        using ParkedThread other = new();
+        BufferLease<byte>[] leases = new BufferLease<byte>[50];
+        Action rent = () =>
+        {
+            for (int i = 0; i < leases.Length; i++)
+            {
+                leases[i] = pool.Rent(100);
+            }
+        };
+        Action give = () =>
+        {
+            foreach (BufferLease<byte> lease in leases)
+            {
+                lease.Return();
+            }
+        };
+        for (int i = 0; i < 100; i++)
+        {
+            rent();
+            other.Run(give);
+        }
+
+        long rented = 0;
+        long returned = 0;
+        for (int i = 0; i < 100; i++)
+        {
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            rent();
+            rented += GC.GetAllocatedBytesForCurrentThread() - before;
+            other.Run(() =>
+            {
+                long there = GC.GetAllocatedBytesForCurrentThread();
+                give();
+                returned += GC.GetAllocatedBytesForCurrentThread() - there;
+            });
+        }
+
+        Assert.Equal((0, 0), (rented, returned));
+    }
+
+    private static void AssertNothing(Action operation, int operations = Operations)
+    {
+        for (int i = 0; i < 200; i++)
+        {
+            operation();
+        }
+
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int i = 0; i < operations; i++)
+        {
+            operation();
+        }
+
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+}

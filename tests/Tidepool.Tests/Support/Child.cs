@@ -1,0 +1,82 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool.Tests.Support;
+
+/// <summary>The test assembly as a program of its own: scenarios that need a fresh process run in a child.</summary>
+public static class Child
+{
+    public const string Checks = "checks";
+    public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
+
+    /// <summary>The entry point of the assembly; the test runner does not use it.</summary>
+    public static int Main(string[] args)
+    {
+        ArgumentNullException.ThrowIfNull(args);
+        switch (args)
+        {
+            case [Checks]:
+                PrintChecks();
+                return 0;
+            default:
+                Console.Error.WriteLine("This is a test assembly: run it with 'dotnet test'.");
+                return 2;
+        }
+    }
+
+    /// <summary>Runs one scenario in a child process with TIDEPOOL_CHECKS set as given.</summary>
+    public static (int Code, string Output, string Error) Run(string scenario, string? checks)
+    {
+        ProcessStartInfo start = new(Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet")
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        start.ArgumentList.Add("exec");
+        start.ArgumentList.Add(typeof(Child).Assembly.Location);
+        start.ArgumentList.Add(scenario);
+        start.Environment.Remove("TIDEPOOL_CHECKS");
+        start.Environment["DOTNET_NOLOGO"] = "1";
+        if (checks is not null)
+        {
+            start.Environment["TIDEPOOL_CHECKS"] = checks;
+        }
+
+        using Process process = Process.Start(start)!;
+        Task<string> output = process.StandardOutput.ReadToEndAsync();
+        Task<string> error = process.StandardError.ReadToEndAsync();
+        Assert.True(process.WaitForExit(TimeSpan.FromMinutes(2)), "The child process did not end.");
+        return (process.ExitCode, output.GetAwaiter().GetResult(), error.GetAwaiter().GetResult());
+    }
+
+    private static void PrintChecks()
+    {
+        using BufferPool<int> pool = BufferPool<int>.Create(new() { Name = "child" });
+        using BufferPool<int> off = BufferPool<int>.Create(new() { Checks = PoolChecks.Off });
+        Console.WriteLine($"shared: {BufferPool<byte>.Shared.Checks}");
+        Console.WriteLine($"created: {pool.Checks}");
+        Console.WriteLine($"option: {off.Checks}");
+
+        BufferLease<int> lease = RentInAMethodWithThisName(pool);
+        lease.Return();
+        try
+        {
+            lease.Return();
+            Console.WriteLine("return: nothing");
+        }
+        catch (PoolMisuseException misuse)
+        {
+            Console.WriteLine($"return: {misuse.Kind}");
+            Console.WriteLine(misuse.Message);
+        }
+
+        using BufferLease<int> first = pool.Rent(100);
+        using BufferLease<int> second = pool.Rent(100);
+        first.Span.Fill(1);
+        second.Span.Fill(2);
+        Console.WriteLine($"two renters: {first.Span[0] == 2}");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static BufferLease<int> RentInAMethodWithThisName(BufferPool<int> pool) => pool.Rent(100);
+}
