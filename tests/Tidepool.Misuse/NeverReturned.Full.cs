@@ -1,0 +1,85 @@
+using System.Runtime.CompilerServices;
+using Tidepool.Misuse.Support;
+
+namespace Tidepool.Misuse;
+
+public sealed class NeverReturnedFull() : MisuseTest(PoolChecks.Full, stacks: true)
+{
+    [Fact]
+    public void Every_dropped_lease_is_reported_with_the_place_of_its_rental()
+    {
+        LeakHere(10);
+        Eventually.TrueAfterCollections(() => Count(MisuseKind.NeverReturned) == 10, "ten dropped rentals to be reported");
+        Eventually.True(() => Reported.Count == 10, "the reports");
+        Assert.All(Reported, message =>
+        {
+            Assert.Contains("dropped without being returned", message, StringComparison.Ordinal);
+            Assert.Contains(Name, message, StringComparison.Ordinal);
+            Assert.Contains(nameof(LeakHere), message, StringComparison.Ordinal);
+        });
+        Forgive(Pool, 10);
+        AssertNoTwoRenters();
+    }
+
+    [Fact]
+    public void A_dropped_array_is_reported_with_the_place_of_its_rental()
+    {
+        LeakArrayHere();
+        Eventually.TrueAfterCollections(() => Count(MisuseKind.NeverReturned) == 1, "the dropped array to be reported");
+        Eventually.True(() => Reported.Count == 1, "the report");
+        Assert.Contains(nameof(LeakArrayHere), Reported.Single(), StringComparison.Ordinal);
+        Forgive(Pool, 1);
+        AssertNoTwoRentersOfArrays();
+    }
+
+    [Fact]
+    public void A_buffer_that_was_returned_and_dropped_on_its_second_rental_is_reported()
+    {
+        RentReturnAndLeak();
+        Eventually.TrueAfterCollections(() => Count(MisuseKind.NeverReturned) == 1, "the dropped rental to be reported");
+        Forgive(Pool, 1);
+    }
+
+    [Fact]
+    public void What_is_returned_is_never_reported()
+    {
+        ReturnAll();
+        Pool.Trim();
+        Eventually.Collect();
+        Eventually.Collect();
+        Assert.Equal(0, Count(MisuseKind.NeverReturned));
+        Assert.Empty(Reported);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void LeakHere(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            Pool.Rent(100).Span.Fill(i);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void LeakArrayHere() => Pool.AsArrayPool().Rent(128).AsSpan().Fill(1);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void RentReturnAndLeak()
+    {
+        for (int i = 0; i < 200; i++)
+        {
+            Pool.Rent(100).Return();
+        }
+
+        Pool.Rent(100).Span.Fill(1);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void ReturnAll()
+    {
+        BufferLease<int>[] leases = [.. Enumerable.Range(0, 40).Select(_ => Pool.Rent(100))];
+        Array.ForEach(leases, l => l.Return());
+        Pool.AsArrayPool().Return(Pool.AsArrayPool().Rent(128));
+        Threads.Run(() => Pool.Rent(5000).Dispose());
+    }
+}
