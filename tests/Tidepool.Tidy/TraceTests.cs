@@ -6,9 +6,11 @@ namespace Tidepool.Tidy;
 /// <summary>Pages that name functions name functions that exist.</summary>
 public sealed partial class TraceTests
 {
+    public static TheoryData<string> Pages() =>
+        ["docs/trace.md", "ARCHITECTURE.md", .. Repository.Under("docs/design/", ".md").Where(page => Member().IsMatch(Repository.Read(page)))];
+
     [Theory]
-    [InlineData("docs/trace.md")]
-    [InlineData("ARCHITECTURE.md")]
+    [MemberData(nameof(Pages))]
     public void Functions_that_the_page_names_exist(string page)
     {
         ILookup<string, INamedTypeSymbol> types = Core.AllTypes.ToLookup(type => type.Name);
