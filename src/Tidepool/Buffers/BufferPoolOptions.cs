@@ -34,7 +34,7 @@ public sealed class BufferPoolOptions<T>
     /// <summary>How much is checked. The default is the mode of the process.</summary>
     public PoolChecks? Checks { get; init; }
 
-    /// <summary>In full checks, whether every rental records where it was made and returned; otherwise 1 in 64 does.</summary>
+    /// <summary>In full checks, whether every rental records where it was made and returned; otherwise 1 in 128 does.</summary>
     public bool CaptureStacks { get; init; }
 
     /// <summary>One new buffer in this many is watched for being dropped without return, with the place of its first rental. 0 watches none.</summary>

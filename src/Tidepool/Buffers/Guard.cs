@@ -10,7 +10,7 @@ internal sealed class Guard<T>
     private const byte Pattern = 0xDD;
     private const int MaxResting = 64;
     private const long MaxRestingBytes = 1 << 20;
-    private const int StackSampling = 64;
+    private const int StackSampling = 128;
 
     private readonly Lock _gate = new();
     private readonly Queue<object> _resting = new();
