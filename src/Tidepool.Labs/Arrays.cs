@@ -46,8 +46,8 @@ internal sealed class ArraysLab : ILab
         AddThreads(plan);
         AddCrossing(plan);
         AddObjects(plan);
-        AddGrid(plan);
         AddFullChecks(plan);
+        AddGrid(plan);
         AddWaste(plan);
         Judge(plan);
     }
@@ -61,6 +61,9 @@ internal sealed class ArraysLab : ILab
 
     private static Cell Point(string type, int length, string pattern, int depth, int threads) =>
         Cell.Of(("type", type), ("length", length), ("pattern", pattern), ("depth", depth), ("threads", threads));
+
+    private static Cell ChecksPoint { get; } = Cell.Of(
+        ("type", "byte"), ("length", MainLength), ("pattern", RentalPattern.Inlined), ("depth", 1), ("threads", 1), ("question", "checks"));
 
     private static Cell ObjectPoint(int length, string pattern, int depth, string clear) =>
         Cell.Of(("type", "object"), ("length", length), ("pattern", pattern), ("depth", depth), ("threads", 1), ("clear", clear));
@@ -183,9 +186,14 @@ internal sealed class ArraysLab : ILab
 
     private static void AddFullChecks(LabPlan plan)
     {
-        // It shares the cell of the lease it is compared with, so both are measured next to each other.
-        var section = plan.Workloads[0].Section;
-        plan.Add(RentalCatalog.Checked.In(section, Main(RentalPattern.Inlined, 1)));
+        var section = new Section
+        {
+            Title = "What full checks cost",
+            About = $"Leases of {MainLength} bytes from a pool that tracks every rental, poisons what is returned and verifies it before reuse, against the default checks. For debugging, not for production.",
+            Baseline = RentalCatalog.DefaultLease,
+            Varies = ["pattern"],
+        };
+        AddAll(plan, section, ChecksPoint, [RentalCatalog.ByDefault, RentalCatalog.Checked]);
     }
 
     private static void AddAll(LabPlan plan, Section section, Cell cell, IEnumerable<Rental> subjects, int everyRounds = 1)
@@ -235,7 +243,7 @@ internal sealed class ArraysLab : ILab
         JudgeThreads(plan);
         plan.Add(Within(Bars.Objects, ObjectPoint(1000, RentalPattern.Inlined, 1, "yes"), RentalCatalog.Shared, GridBarSubjects));
         plan.Add(new RatioRule(Bars.Grid, [.. GridPairs(plan)]));
-        plan.Add(Within(Bars.FullChecks, inlined, RentalCatalog.Lease, RentalCatalog.CheckedLease));
+        plan.Add(Within(Bars.FullChecks, ChecksPoint, RentalCatalog.DefaultLease, RentalCatalog.CheckedLease));
         plan.Add(new MetricRule(Bars.Waste, Waste.Percent, [new(WasteCell, RentalCatalog.Lease)]));
     }
 

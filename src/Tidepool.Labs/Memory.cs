@@ -46,7 +46,7 @@ internal sealed class MemoryLab : ILab
     }
 
     private static Cell RentPoint(string pattern, int depth, int threads) =>
-        Cell.Of(("block", BlockLength), ("pattern", pattern), ("depth", depth), ("threads", threads), ("length", BlockLength));
+        Cell.Of(("length", BlockLength), ("pattern", pattern), ("depth", depth), ("threads", threads));
 
     private static WorkloadKey MatchClassic(IReadOnlyDictionary<string, string> row) => new(
         RentPoint(RentalPattern.Inlined, 1, 1),
@@ -58,7 +58,7 @@ internal sealed class MemoryLab : ILab
             var same => same,
         });
 
-    private static Cell HoldCell { get; } = Cell.Of(("held", HeldOwners.Count), ("block", BlockLength));
+    private static Cell HoldCell { get; } = Cell.Of(("held", HeldOwners.Count), ("length", BlockLength));
 
     private static Cell IdleCell(string after) => Cell.Of(("returned", "1 GiB"), ("after", after));
 
@@ -117,8 +117,8 @@ internal sealed class MemoryLab : ILab
         Section = section,
         Ours = ours,
         Create = create,
-        EveryRounds = 4,
-        FixedOperations = 1,
+        EveryRounds = 2,
+        FixedOperations = 4,
     };
 
     private static void AddHold(LabPlan plan)

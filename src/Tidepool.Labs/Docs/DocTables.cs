@@ -84,8 +84,8 @@ internal static class DocTables
                     text,
                     verdict.StateText,
                     $"{Escape(verdict.Bar.Name)} (`{verdict.Bar.Id}`)",
-                    verdict.Value is { } value ? NumberText.Factor(value) : NumberText.None,
-                    NumberText.Factor(verdict.Bar.Limit),
+                    NumberText.Value(verdict.Bar, verdict.Value),
+                    NumberText.Value(verdict.Bar, verdict.Bar.Limit),
                     Escape(verdict.Detail));
             }
         }

@@ -23,9 +23,11 @@
     return `${digits(value)} ${unit}`.trim();
   }
 
+  const tick = (value, unit) => amount(value, unit).replace(/(\.\d*?)0+(?= )/, '$1').replace(/\.(?= )/, '');
+
   function basics() {
     return {
-      animationDuration: 300,
+      animation: false,
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: css('--ink') },
       tooltip: {
         confine: true, backgroundColor: css('--card'), borderColor: css('--line'), textStyle: { color: css('--ink') },
@@ -46,11 +48,15 @@
     const narrow = width < 560;
     return {
       ...basics(),
-      grid: { left: 8, right: narrow ? 84 : 120, top: 12, bottom: 26, containLabel: true },
-      xAxis: { type: logarithmic ? 'log' : 'value', ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: value => amount(value, view.unit) }, splitNumber: narrow ? 3 : 6 },
+      grid: { left: narrow ? 2 : 8, right: narrow ? 92 : 120, top: narrow ? 20 : 12, bottom: 26, containLabel: true },
+      xAxis: { type: logarithmic ? 'log' : 'value', ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: value => tick(value, view.unit) }, splitNumber: narrow ? 3 : 6 },
       yAxis: {
         type: 'category', inverse: true, data: view.items.map(item => item.name), ...axisStyle(), axisTick: { show: false },
-        axisLabel: { color: css('--ink'), width: narrow ? 118 : 260, overflow: 'break', fontSize: narrow ? 11 : 13 },
+        // On a narrow page the names stand above their bars: beside them they would leave no room.
+        axisLabel: narrow
+          ? { color: css('--ink'), inside: true, align: 'left', verticalAlign: 'bottom', padding: [0, 0, 9, -4], fontSize: 11.5 }
+          : { color: css('--ink'), width: 260, overflow: 'break', fontSize: 13 },
+        z: 5,
       },
       tooltip: {
         ...basics().tooltip, trigger: 'item',
@@ -63,7 +69,7 @@
         },
       },
       series: [{
-        type: 'bar', barMaxWidth: 22,
+        type: 'bar', barMaxWidth: narrow ? 12 : 22,
         data: view.items.map(item => ({
           value: item.value,
           itemStyle: { color: item.ours ? css('--accent') : (dark.matches ? '#5d707a' : '#a9b8c0'), borderRadius: [0, 4, 4, 0] },
@@ -72,7 +78,7 @@
           show: true, position: 'right', color: css('--ink'), fontSize: narrow ? 11 : 12,
           formatter: point => {
             const item = view.items[point.dataIndex];
-            const ratio = item.ratio && item.ratio !== '-' ? `  ${item.ratio}` : '';
+            const ratio = !item.ratio || item.ratio === '-' ? '' : item.ratio === 'same' ? ' · same' : ` · ${item.ratio}×`;
             return amount(item.value, view.unit) + ratio;
           },
         },
@@ -92,10 +98,10 @@
     const legendRows = Math.ceil(view.series.length / (narrow ? 1 : 4));
     return {
       ...basics(),
-      legend: { type: narrow ? 'plain' : 'plain', bottom: 0, textStyle: { color: css('--ink'), fontSize: narrow ? 11 : 12 }, itemHeight: 8, itemGap: narrow ? 6 : 12 },
+      legend: { bottom: 0, textStyle: { color: css('--ink'), fontSize: narrow ? 11 : 12 }, itemHeight: 8, itemGap: narrow ? 6 : 12 },
       grid: { left: 8, right: 16, top: 34, bottom: 34 + legendRows * (narrow ? 18 : 22), containLabel: true },
       xAxis: { type: 'log', name: 'length', nameLocation: 'middle', nameGap: 26, min: 0.1, max: 1e6, ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: x => (x < 1 ? '0' : x >= 1e6 ? '1M' : x >= 1000 ? `${x / 1000}k` : `${x}`) } },
-      yAxis: { type: 'log', name: 'time of one rental', nameTextStyle: { color: css('--soft'), align: 'left' }, ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: value => amount(value, view.unit) } },
+      yAxis: { type: 'log', name: 'time of one rental', nameTextStyle: { color: css('--soft'), align: 'left' }, ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: value => tick(value, view.unit) } },
       tooltip: {
         ...basics().tooltip, trigger: 'axis',
         formatter: points => [`length ${lengthOf(points[0].value[0])}`, ...points.sort((a, b) => a.value[1] - b.value[1])
@@ -121,7 +127,7 @@
     let chart = null;
     const draw = () => {
       const view = list[select.value];
-      canvas.style.height = view.kind === 'bars' ? `${Math.max(180, 60 + view.items.length * 34)}px` : '480px';
+      canvas.style.height = view.kind === 'bars' ? `${Math.max(180, 60 + view.items.length * (canvas.clientWidth < 560 ? 42 : 34))}px` : '480px';
       chart?.dispose();
       chart = echarts.init(canvas, null, { renderer: 'svg' });
       chart.setOption(view.kind === 'bars' ? bars(view, canvas.clientWidth) : lines(view, canvas.clientWidth));

@@ -8,11 +8,40 @@ namespace Tidepool.Labs;
 internal sealed class RoundRunner(LabPlan plan)
 {
     private readonly Dictionary<int, Prepared> _prepared = [];
+    private readonly Dictionary<int, string> _dropped = [];
+
+    /// <summary>Makes the loops and warms them; those that fail or whose subject is missing are dropped with the reason.</summary>
+    public void Prepare(IReadOnlyList<int> workloads)
+    {
+        foreach (int index in workloads)
+        {
+            Try(index, () =>
+            {
+                var workload = plan.Workloads[index];
+                if (workload.Create() is { } loop)
+                {
+                    _prepared.Add(index, new Prepared(loop));
+                    loop.Run(loop.Granularity);
+                }
+                else
+                {
+                    _dropped[index] = workload.Missing;
+                }
+            });
+        }
+
+        WarmUp.Run([.. _prepared.Values.Select(prepared => prepared.Loop)]);
+    }
 
     /// <summary>Measures the rounds of the request.</summary>
     public MeasureReply Measure(MeasureRequest request, Action<double> progress)
     {
-        var dropped = Prepare(request, progress);
+        foreach (int index in request.Workloads.Where(_prepared.ContainsKey))
+        {
+            Try(index, () => _prepared[index].Calibrate(plan.Workloads[index].FixedOperations, request.BatchMicroseconds));
+        }
+
+        GC.Collect();
         int[][] cells =
         [
             .. request.Workloads.Where(_prepared.ContainsKey)
@@ -23,25 +52,25 @@ internal sealed class RoundRunner(LabPlan plan)
         {
             foreach (int[] cell in cells)
             {
-                MeasureCell(cell, round, rounds, dropped);
+                MeasureCell(cell, round, rounds);
             }
 
-            progress(0.3 + (0.7 * (round + 1) / request.Rounds));
+            progress((round + 1.0) / request.Rounds);
         }
 
         return new MeasureReply(
             [.. rounds.Where(pair => _prepared.ContainsKey(pair.Key)).Select(pair => new WorkloadRounds(pair.Key, pair.Value))],
-            [.. dropped.Select(pair => new DroppedWorkload(pair.Key, pair.Value))]);
+            [.. _dropped.Select(pair => new DroppedWorkload(pair.Key, pair.Value))]);
     }
 
-    private void MeasureCell(int[] cell, int round, Dictionary<int, Sample?[]> rounds, Dictionary<int, string> dropped)
+    private void MeasureCell(int[] cell, int round, Dictionary<int, Sample?[]> rounds)
     {
         for (int place = 0; place < cell.Length; place++)
         {
             int index = cell[(place + round) % cell.Length];
             if (round % plan.Workloads[index].EveryRounds == 0 && _prepared.TryGetValue(index, out var prepared))
             {
-                Try(index, dropped, () =>
+                Try(index, () =>
                 {
                     prepared.Prime();
                     rounds[index][round] = prepared.Loop.Measure(prepared.Operations);
@@ -50,41 +79,7 @@ internal sealed class RoundRunner(LabPlan plan)
         }
     }
 
-    private Dictionary<int, string> Prepare(MeasureRequest request, Action<double> progress)
-    {
-        var dropped = new Dictionary<int, string>();
-        int[] missing = [.. request.Workloads.Where(index => !_prepared.ContainsKey(index))];
-        foreach (int index in missing)
-        {
-            Try(index, dropped, () =>
-            {
-                var workload = plan.Workloads[index];
-                if (workload.Create() is { } loop)
-                {
-                    loop.Run(loop.Granularity);
-                    _prepared.Add(index, new Prepared(loop));
-                }
-                else
-                {
-                    dropped[index] = workload.Missing;
-                }
-            });
-        }
-
-        progress(0.05);
-        WarmUp.Run([.. missing.Where(_prepared.ContainsKey).Select(index => _prepared[index].Loop)]);
-        progress(0.25);
-        foreach (int index in missing.Where(_prepared.ContainsKey))
-        {
-            var workload = plan.Workloads[index];
-            Try(index, dropped, () => _prepared[index].Calibrate(workload.FixedOperations, request.BatchMicroseconds));
-        }
-
-        GC.Collect();
-        return dropped;
-    }
-
-    private void Try(int index, Dictionary<int, string> dropped, Action act)
+    private void Try(int index, Action act)
     {
         try
         {
@@ -93,7 +88,7 @@ internal sealed class RoundRunner(LabPlan plan)
         catch (Exception failure)
         {
             // A subject that fails loses its row, with the reason; the others go on.
-            dropped[index] = failure.GetBaseException().Message;
+            _dropped[index] = failure.GetBaseException().Message;
             if (_prepared.Remove(index, out var prepared))
             {
                 prepared.Loop.Dispose();
@@ -105,7 +100,7 @@ internal sealed class RoundRunner(LabPlan plan)
     {
         public Loop Loop => loop;
 
-        public int Operations { get; private set; } = loop.Granularity;
+        public int Operations { get; private set; }
 
         public void Prime()
         {
@@ -118,6 +113,11 @@ internal sealed class RoundRunner(LabPlan plan)
 
         public void Calibrate(int fixedOperations, int batchMicroseconds)
         {
+            if (Operations > 0)
+            {
+                return;
+            }
+
             if (fixedOperations > 0)
             {
                 Operations = fixedOperations;

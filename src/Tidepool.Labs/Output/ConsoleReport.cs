@@ -10,8 +10,14 @@ internal static class ConsoleReport
     /// <summary>A console of the right width: a file or a pipe has none of its own.</summary>
     public static IAnsiConsole CreateConsole(TextWriter? output = null)
     {
-        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output ?? Console.Out) });
-        if (output is not null || Console.IsOutputRedirected)
+        bool isTerminal = output is null && !Console.IsOutputRedirected;
+        var console = AnsiConsole.Create(new AnsiConsoleSettings
+        {
+            Out = new AnsiConsoleOutput(output ?? Console.Out),
+            Ansi = isTerminal ? AnsiSupport.Detect : AnsiSupport.No,
+            Interactive = isTerminal ? InteractionSupport.Detect : InteractionSupport.No,
+        });
+        if (!isTerminal)
         {
             console.Profile.Width = PlainWidth;
         }
@@ -168,8 +174,8 @@ internal static class ConsoleReport
             table.AddRow(
                 $"[{Color(verdict.State)}]{verdict.StateText}[/]",
                 Markup.Escape(verdict.Bar.Id),
-                verdict.Value is { } value ? NumberText.Factor(value) : NumberText.None,
-                NumberText.Factor(verdict.Bar.Limit),
+                NumberText.Value(verdict.Bar, verdict.Value),
+                NumberText.Value(verdict.Bar, verdict.Bar.Limit),
                 Markup.Escape(verdict.Detail));
         }
 

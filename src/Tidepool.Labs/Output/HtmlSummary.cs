@@ -70,15 +70,14 @@ internal static class HtmlSummary
 
     private static void WriteHeadlines(StringBuilder page, LabReport report, IReadOnlyList<ReportLab> labs)
     {
-        page.Append("<h3>In short</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>what</th><th>usual choice</th><th class=\"n\">time</th><th>ours</th><th class=\"n\">time</th><th class=\"n\">ratio</th></tr></thead>\n<tbody>\n");
+        page.Append("<h3>In short</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>what</th><th class=\"n\">usual choice</th><th class=\"n\">ours</th><th class=\"n\">ratio</th></tr></thead>\n<tbody>\n");
         foreach (var (outcome, lab) in report.Labs.Zip(labs))
         {
             foreach (var headline in Headlines.Of(outcome.Lab, outcome.Plan, lab))
             {
-                page.Append($"<tr><th scope=\"row\">{Encode(headline.What)}</th>");
-                page.Append($"<td>{Encode(headline.Usual.Subject)}</td><td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td>");
-                page.Append($"<td class=\"ours\">{Encode(headline.Ours.Subject)}</td><td class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
-                page.Append($"<td class=\"n\"><strong>{NumberText.Ratio(headline.Ours.Ratio)}</strong></td></tr>\n");
+                page.Append($"<tr><th scope=\"row\">{Encode(headline.What)}<small>{Encode(headline.Usual.Subject)} &rarr; <span class=\"ours\">{Encode(headline.Ours.Subject)}</span></small></th>");
+                page.Append($"<td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td><td class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
+                page.Append($"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.Ratio(headline.Ours.Ratio)}</td></tr>\n");
             }
         }
 

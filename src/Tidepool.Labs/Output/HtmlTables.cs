@@ -51,7 +51,7 @@ internal static class HtmlTables
         foreach (var verdict in lab.Verdicts)
         {
             page.Append($"<tr><td>{Badge(verdict.StateText)}</td><td>{Encode(verdict.Bar.Name)}<br><code>{Encode(verdict.Bar.Id)}</code></td>");
-            page.Append($"<td class=\"n\">{(verdict.Value is { } value ? NumberText.Factor(value) : NumberText.None)}</td><td class=\"n\">{NumberText.Factor(verdict.Bar.Limit)}</td>");
+            page.Append($"<td class=\"n\">{NumberText.Value(verdict.Bar, verdict.Value)}</td><td class=\"n\">{NumberText.Value(verdict.Bar, verdict.Bar.Limit)}</td>");
             page.Append($"<td class=\"how\">{Encode(verdict.Detail)}</td></tr>\n");
         }
 
@@ -60,7 +60,7 @@ internal static class HtmlTables
 
     private static void WriteRows(StringBuilder page, ReportSection section)
     {
-        page.Append("<div class=\"scroll\"><table>\n<thead><tr><th>subject</th><th class=\"n\">median</th><th class=\"n\">min</th><th class=\"n\">ratio</th><th class=\"n\">95 % interval</th><th class=\"n\">allocated</th><th class=\"n\">gen 0 / 1 / 2<br>per 1000</th></tr></thead>\n");
+        page.Append("<div class=\"scroll\"><table>\n<thead><tr><th>subject</th><th class=\"n\">median</th><th class=\"n\">ratio</th><th class=\"n\">95 % interval</th><th class=\"n\">min</th><th class=\"n\">allocated</th><th class=\"n\">gen 0 / 1 / 2<br>per 1000</th></tr></thead>\n");
         foreach (var cell in section.Cells)
         {
             page.Append($"<tbody><tr class=\"cell\"><th colspan=\"7\">{Encode(section.Label(cell.Key))}</th></tr>\n");
@@ -74,8 +74,8 @@ internal static class HtmlTables
                 }
 
                 string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.Ratio(row.Ratio);
-                page.Append($"<td class=\"n\">{NumberText.Time(row.MedianNs)}</td><td class=\"n\">{NumberText.Time(row.MinNs)}</td><td class=\"n {RatioClass(row)}\">{ratio}</td>");
-                page.Append($"<td class=\"n\">{NumberText.Interval(row.Ratio)}</td><td class=\"n\">{NumberText.Bytes(row.BytesPerOp)}</td><td class=\"n\">{NumberText.Collections(row)}</td></tr>\n");
+                page.Append($"<td class=\"n\">{NumberText.Time(row.MedianNs)}</td><td class=\"n {RatioClass(row)}\">{ratio}</td>");
+                page.Append($"<td class=\"n\">{NumberText.Interval(row.Ratio)}</td><td class=\"n\">{NumberText.Time(row.MinNs)}</td><td class=\"n\">{NumberText.Bytes(row.BytesPerOp)}</td><td class=\"n\">{NumberText.Collections(row)}</td></tr>\n");
             }
 
             page.Append("</tbody>\n");
@@ -133,7 +133,8 @@ internal static class HtmlTables
     private static string SubjectCell(ReportRow row) =>
         $"<tr><th scope=\"row\"{(row.Ours ? " class=\"ours\"" : "")}>{Encode(row.Subject)}</th>";
 
-    private static string RatioClass(ReportRow? row) => row?.Ratio switch
+    /// <summary>The colour of a ratio.</summary>
+    public static string RatioClass(ReportRow? row) => row?.Ratio switch
     {
         null or { IsSame: true } => "",
         { Value: < 1 } => "faster",

@@ -42,6 +42,10 @@ internal static class NumberText
     public static string Interval(RatioEstimate? ratio) =>
         ratio is { } known ? $"{Factor(known.Low)} .. {Factor(known.High)}" : None;
 
+    /// <summary>The value or the limit of a bar.</summary>
+    public static string Value(Bar bar, double? value) =>
+        value is not { } number ? None : bar.Kind == BarKind.Ratio ? Factor(number) : Digits(number);
+
     /// <summary>A factor with two decimals, fewer when it is large.</summary>
     public static string Factor(double factor) => factor switch
     {

@@ -59,24 +59,7 @@ internal sealed record ReportSection(Section Section, IReadOnlyList<ReportRow> R
     public IEnumerable<IGrouping<Cell, ReportRow>> Cells => Rows.GroupBy(row => row.Cell);
 
     /// <summary>What tells a cell from the others of its section.</summary>
-    public string Label(Cell cell) => string.Join(", ", Section.Varies.Select(name => LabelOf(name, cell[name])).Where(text => text.Length > 0));
-
-    private static string LabelOf(string name, string? value) => (name, value) switch
-    {
-        (_, null) => "",
-        ("pattern" or "type", _) => value,
-        ("length", _) => value,
-        ("depth", _) => $"depth {value}",
-        ("threads", "1") => "1 thread",
-        ("threads", _) => $"{value} threads",
-        ("pipes", "1") => "1 pipe",
-        ("pipes", _) => $"{value} pipes",
-        ("clear", "yes") => "cleared",
-        ("clear", _) => "not cleared",
-        ("held", _) => $"{value} owners",
-        ("after", _) => $"after {value}",
-        _ => value,
-    };
+    public string Label(Cell cell) => cell.Describe(Section.Varies);
 }
 
 /// <summary>Turns what was measured into rows.</summary>

@@ -40,6 +40,13 @@ internal sealed class Cell : IEquatable<Cell>
         }
     }
 
+    /// <summary>The given coordinates as a reader says them, such as <c>inlined, depth 8, 2 threads</c>.</summary>
+    public string Describe(IEnumerable<string> names) =>
+        string.Join(", ", names.Select(name => Describe(name, this[name])).Where(text => text.Length > 0));
+
+    /// <summary>All coordinates as a reader says them.</summary>
+    public string Describe() => Describe(_coordinates.Select(coordinate => coordinate.Name));
+
     /// <inheritdoc/>
     public bool Equals(Cell? other) => other is not null && Key == other.Key;
 
@@ -51,6 +58,19 @@ internal sealed class Cell : IEquatable<Cell>
 
     /// <inheritdoc/>
     public override string ToString() => Key;
+
+    private static string Describe(string name, string? value) => (name, value) switch
+    {
+        (_, null) => "",
+        ("depth" or "block", _) => $"{name} {value}",
+        ("threads" or "pipes", "1") => $"1 {name[..^1]}",
+        ("threads" or "pipes", _) => $"{value} {name}",
+        ("clear", "yes") => "cleared",
+        ("clear", _) => "not cleared",
+        ("held", _) => $"{value} owners",
+        ("after", _) => $"after {value}",
+        _ => value,
+    };
 
     private static object Normalize(object value) => value switch
     {

@@ -40,6 +40,12 @@ internal static class ChildProgram
 
     private static ChildMessage Answer(ChildRequest request, LabPlan plan, RoundRunner runner, Action<ChildMessage> send)
     {
+        if (request.Prepare is { } workloads)
+        {
+            runner.Prepare(workloads);
+            return new ChildMessage(Prepared: true);
+        }
+
         if (request.Measure is { } measure)
         {
             return new ChildMessage(Measured: runner.Measure(measure, done => send(new ChildMessage(Progress: done))));

@@ -27,7 +27,18 @@ internal sealed class LabProcess : IDisposable
     public static LabProcess Start(ChildCommand command, string lab, LabMode mode) =>
         new(Process.Start(command.ToStartInfo(lab, mode)) ?? throw new LabProcessException("The measuring process did not start."));
 
-    /// <summary>Lets the child measure rounds.</summary>
+    /// <summary>Lets the child make and warm the loops of the workloads.</summary>
+    /// <exception cref="LabProcessException">The child failed or ended.</exception>
+    /// <exception cref="OperationCanceledException">The run was stopped.</exception>
+    public async Task PrepareAsync(IReadOnlyList<int> workloads, CancellationToken stop)
+    {
+        await SendAsync(new ChildRequest(Prepare: workloads), stop);
+        while ((await ReceiveAsync(stop)).Prepared != true)
+        {
+        }
+    }
+
+    /// <summary>Lets the child measure rounds of workloads that it has prepared.</summary>
     /// <exception cref="LabProcessException">The child failed or ended.</exception>
     /// <exception cref="OperationCanceledException">The run was stopped.</exception>
     public async Task<MeasureReply> MeasureAsync(MeasureRequest request, Action<double> progress, CancellationToken stop)

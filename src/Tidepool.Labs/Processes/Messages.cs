@@ -4,7 +4,7 @@ using System.Text.Json.Serialization;
 namespace Tidepool.Labs;
 
 /// <summary>What the parent asks of a child: exactly one of the members is set.</summary>
-internal sealed record ChildRequest(MeasureRequest? Measure = null, int? Probe = null);
+internal sealed record ChildRequest(IReadOnlyList<int>? Prepare = null, MeasureRequest? Measure = null, int? Probe = null);
 
 /// <summary>Rounds of some workloads, by their index in the plan.</summary>
 internal sealed record MeasureRequest(IReadOnlyList<int> Workloads, int Rounds, int BatchMicroseconds);
@@ -13,6 +13,7 @@ internal sealed record MeasureRequest(IReadOnlyList<int> Workloads, int Rounds, 
 internal sealed record ChildMessage(
     double? Progress = null,
     bool? Quiet = null,
+    bool? Prepared = null,
     MeasureReply? Measured = null,
     ProbeReply? Probed = null,
     string? Failure = null);

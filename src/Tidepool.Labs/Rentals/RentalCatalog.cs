@@ -20,6 +20,7 @@ internal static class RentalCatalog
     public const string Scope = "ArrayScope<T>";
     public const string Handle = "ThreadHandle<T>";
     public const string Memory = "BufferPool<T>.AsMemoryPool()";
+    public const string DefaultLease = "BufferLease<T>, default checks";
     public const string CheckedLease = "BufferLease<T>, full checks";
 
     /// <summary>All subjects for an element type without references.</summary>
@@ -76,6 +77,10 @@ internal static class RentalCatalog
     /// <summary>A lease of a pool that checks everything, stacks apart.</summary>
     public static Rental Checked { get; } =
         Rental.Anywhere<TidepoolCheckedLease<byte>, BufferLease<byte>>(CheckedLease, ours: true);
+
+    /// <summary>The same with the checks that a pool has by default.</summary>
+    public static Rental ByDefault { get; } =
+        Rental.Anywhere<TidepoolLease<byte>, BufferLease<byte>>(DefaultLease, ours: true);
 
     /// <summary>Versions of the rivals.</summary>
     public static void DescribeRivals(LabPlan plan)

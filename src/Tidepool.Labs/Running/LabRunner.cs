@@ -7,6 +7,7 @@ namespace Tidepool.Labs;
 internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progress)
 {
     private const int Doublings = 2;
+    private const double WarmShare = 0.4;
 
     /// <summary>Runs the labs; a stop request ends the run early with what is done.</summary>
     public async Task<LabReport> RunAsync(IReadOnlyList<ILab> labs, CancellationToken stop)
@@ -72,8 +73,12 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
         {
             for (int number = 0; number < processes && workloads.Length > 0; number++)
             {
-                var child = LabProcess.Start(options.Child, run.Lab.Name, options.Mode);
-                children.Add(child);
+                children.Add(LabProcess.Start(options.Child, run.Lab.Name, options.Mode));
+            }
+
+            await WarmAsync(run, children, workloads, stop);
+            for (int number = 0; number < children.Count; number++)
+            {
                 await MeasureInAsync(run, children, number, workloads, 0, rounds, stop);
                 run.Processes = number + 1;
             }
@@ -88,6 +93,19 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
         {
             children.ForEach(child => child.Dispose());
         }
+    }
+
+    /// <summary>Warms some processes at the same time, which nobody measures; rounds begin when all have finished.</summary>
+    private async Task WarmAsync(LabRun run, List<LabProcess> children, int[] workloads, CancellationToken stop)
+    {
+        int warm = 0;
+        progress(new(run.Lab.Name, WarmShare * 0.1, "warming up"));
+        var limit = new ParallelOptions { MaxDegreeOfParallelism = Environment.ProcessorCount + 1, CancellationToken = stop };
+        await Parallel.ForEachAsync(children, limit, async (child, token) =>
+        {
+            await child.PrepareAsync(workloads, token);
+            progress(new(run.Lab.Name, WarmShare * Interlocked.Increment(ref warm) / children.Count, "warming up"));
+        });
     }
 
     /// <summary>Doubles the rounds of what is unclear, at most twice, in the same processes.</summary>
@@ -117,7 +135,7 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
         var request = new MeasureRequest(workloads, rounds, run.Plan.BatchMicroseconds);
         var reply = await children[number].MeasureAsync(
             request,
-            done => progress(new(run.Lab.Name, firstRound == 0 ? 0.85 * (number + done) / total : 0.9, step)),
+            done => progress(new(run.Lab.Name, firstRound == 0 ? WarmShare + ((0.9 - WarmShare) * (number + done) / total) : 0.92, step)),
             stop);
         foreach (var measured in reply.Rounds)
         {

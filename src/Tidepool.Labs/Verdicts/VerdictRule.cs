@@ -73,8 +73,8 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
     private static string Describe(int count, RatioEstimate ratio, WorkloadKey ours, WorkloadKey other)
     {
         string against = ours.Cell.Equals(other.Cell)
-            ? $"{ours.Subject} / {other.Subject}, {ours.Cell}"
-            : $"{ours.Subject}, {ours.Cell} / {other.Subject}, {other.Cell}";
+            ? $"{ours.Subject} / {other.Subject}, {ours.Cell.Describe()}"
+            : $"{ours.Subject}, {ours.Cell.Describe()} / {other.Subject}, {other.Cell.Describe()}";
         string worst = count > 1 ? $", worst of {count}" : "";
         return $"{Text(ratio.Low)} .. {Text(ratio.High)}{worst}: {against}";
     }
@@ -100,7 +100,7 @@ internal sealed class BytesRule(Bar bar, params IReadOnlyList<WorkloadKey> keys)
         var worst = keys.MaxBy(results.BytesPerOperation);
         double value = results.BytesPerOperation(worst);
         var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
-        return new(Bar, state, value, $"{Text(value)} B per operation, highest of {keys.Count}: {worst.Subject}, {worst.Cell}");
+        return new(Bar, state, value, $"{Text(value)} B per operation, highest of {keys.Count}: {worst.Subject}, {worst.Cell.Describe()}");
     }
 }
 
