@@ -1,0 +1,245 @@
+using System.Reflection;
+using System.Text;
+using Tidepool.Models.Scheduling;
+
+namespace Tidepool.Models.Scenarios;
+
+/// <summary>A pool of its own for one schedule, the rentals from it, and the invariants of both.</summary>
+internal sealed class World
+{
+    private static readonly List<object> Abandoned = [];
+
+    private readonly Dictionary<Slot, Rental> _current = [];
+    private readonly Magazine?[] _homes;
+    private readonly HashSet<Magazine> _closed = [];
+    private readonly StringBuilder _log = new();
+
+    internal World(Random random, int threads)
+    {
+        // Magazines of two to four items, so that a few rentals fill and empty them; now and then full ones, or a pool that may keep nothing.
+        Length = random.Next(8) switch { 0 => 1024, < 3 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
+        long? budget = random.Next(6) == 0 ? 0 : null;
+        Pool = BufferPool<byte>.Create(new BufferPoolOptions<byte>
+        {
+            Name = "model", Source = Source, LeakSampling = 0, Budget = budget, Checks = PoolChecks.Default,
+        });
+        Bucket = Pool.Core.FindBucket(Length)!;
+        _homes = new Magazine?[threads];
+        _log.Append(System.Globalization.CultureInfo.InvariantCulture, $"length {Length}, budget {budget?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? "of the process"}:");
+    }
+
+    internal BufferPool<byte> Pool { get; }
+
+    internal TrackingSource Source { get; } = new();
+
+    internal Bucket Bucket { get; }
+
+    internal int Length { get; }
+
+    /// <summary>Every rental so far.</summary>
+    internal List<Rental> Rentals { get; } = [];
+
+    /// <summary>Connects the points of the core. The clock must not trim behind the scheduler's back.</summary>
+    internal static void Attach(Action<string>? hook)
+    {
+        typeof(Trimmer).GetField("s_running", BindingFlags.Static | BindingFlags.NonPublic)!.SetValue(null, 1);
+        Schedule.Hook = hook;
+    }
+
+    /// <summary>The magazine that <paramref name="thread"/> had after its last operation.</summary>
+    internal Magazine? HomeOf(int thread) => _homes[thread];
+
+    internal Rental Rent(int thread, int length)
+    {
+        Note(thread, "rent");
+        BufferLease<byte> lease = Pool.Rent(length);
+        Rental rental = Begin(lease, new Rental(lease, thread));
+        _homes[thread] = ThreadTier.FindSlow(Bucket);
+        Note(thread, $"has #{Rentals.IndexOf(rental)}");
+        return rental;
+    }
+
+    /// <summary>Returns a rental, or tries to when it was returned before.</summary>
+    internal void Return(int thread, Rental rental)
+    {
+        Note(thread, $"return #{Rentals.IndexOf(rental)}");
+        rental.Begun++;
+        rental.IsReturnedAtHome |= thread == rental.Renter;
+        if (rental.Owner is { } owner)
+        {
+            owner.Dispose();
+            return;
+        }
+
+        try
+        {
+            rental.Lease.Return();
+            rental.Won++;
+            Note(thread, "returned");
+        }
+        catch (PoolMisuseException)
+        {
+            Note(thread, "was late");
+        }
+    }
+
+    /// <summary>Moves a rental to an owner, or tries to when it was returned before.</summary>
+    internal void Move(int thread, Rental rental)
+    {
+        if (rental.Owner is not null)
+        {
+            return;
+        }
+
+        Note(thread, $"move #{Rentals.IndexOf(rental)}");
+        rental.Begun++;
+        rental.IsReturnedAtHome |= thread == rental.Renter;
+        try
+        {
+            System.Buffers.IMemoryOwner<byte> owner = rental.Lease.ToOwner();
+            rental.IsMoved = true;
+            rental.Won++;
+            Rental moved = Begin(rental.Lease, new Rental(rental.Lease, rental.Renter) { Owner = owner });
+            Note(thread, $"moved to #{Rentals.IndexOf(moved)}");
+        }
+        catch (ObjectDisposedException)
+        {
+            Note(thread, "was late");
+        }
+    }
+
+    /// <summary>Does to the magazine of <paramref name="home"/> what trimming, reaping and full inboxes do.</summary>
+    internal void Visit(int thread, int home, int what)
+    {
+        if (_homes[home] is not { } magazine)
+        {
+            return;
+        }
+
+        var items = new List<object?>();
+        switch (what)
+        {
+            case 0:
+                Note(thread, $"close T{home}");
+                magazine.Close(items);
+                _closed.Add(magazine);
+                _homes[home] = null;
+                Magazine.PutShared(Bucket, items);
+                break;
+            case 1:
+                Note(thread, $"move the inbox of T{home}");
+                magazine.MoveInboxToShared();
+                break;
+            default:
+                Note(thread, $"trim T{home}");
+                if (magazine.TryVisit())
+                {
+                    magazine.Trim(all: what == 2, items);
+                    magazine.Resume();
+                    Bucket.Station.Discard(Bucket, items.ToArray());
+                }
+
+                break;
+        }
+    }
+
+    /// <summary>Empties the shared tier, or half of it.</summary>
+    internal void TrimShared(int thread, bool all)
+    {
+        Note(thread, "trim the shared tier");
+        var chunks = new List<Chunk>();
+        Bucket.Shared.Trim(all, chunks);
+        chunks.ForEach(c => Bucket.Station.Discard(Bucket, c.Content()));
+    }
+
+    /// <summary>Nothing lost, nothing twice, the counters add up.</summary>
+    internal void Check()
+    {
+        RefundClosed();
+        Exception? failure = TryCheck();
+        if (failure is not null)
+        {
+            Thread.Sleep(20); // reports and posted slots that had to go elsewhere travel on the thread pool
+            failure = TryCheck();
+        }
+
+        if (failure is not null)
+        {
+            throw new ScheduleException(failure.Message, failure);
+        }
+
+        Pool.Dispose();
+        Expect(Source.Live == Out, $"{Source.Live} buffers live after the end of the pool, {Out} are out");
+    }
+
+    /// <summary>Keeps the pool from ending: its tiers may be in a state in which that would never return.</summary>
+    internal void Abandon() => Abandoned.Add(Pool);
+
+    public override string ToString() => _log.ToString();
+
+    /// <summary>Whoever closes a magazine in earnest takes it out of its table; these lie there until their thread has made the next.</summary>
+    private void RefundClosed()
+    {
+        ThreadTier.ForEach(magazine => _closed.Remove(magazine));
+        foreach (Magazine magazine in _closed)
+        {
+            Bucket.Station.Budget.Refund(magazine.Charge);
+        }
+    }
+
+    private int Out => Rentals.Count(static r => r.Begun == 0);
+
+    private Exception? TryCheck()
+    {
+        try
+        {
+            foreach (Rental rental in Rentals.Where(static r => r.Begun > 0 && r.Owner is null))
+            {
+                int number = Rentals.IndexOf(rental);
+                Expect(rental.Won > 0, $"no return of #{number} was the first");
+                Expect(rental.Won == 1 || rental.IsReturnedAtHome, $"{rental.Won} returns of #{number} were the first");
+                Expect(rental.Won <= 2, $"{rental.Won} returns of #{number} were the first");
+            }
+
+            Pool.Validate();
+            Pool.Trim();
+            PoolStatistics statistics = Pool.GetStatistics();
+            int rented = Rentals.Count(static r => r.Owner is null);
+            Expect(statistics.Rented == rented, $"{statistics.Rented} rentals are counted, {rented} were made");
+            Expect(statistics.Leased == Out, $"{statistics.Leased} are counted as out, {Out} are");
+            Expect(statistics.BytesIdle == 0, $"{statistics.BytesIdle} bytes are idle after everything was trimmed");
+            Expect(Source.Live == Out, $"{Source.Live} buffers live, {Out} are out and none is idle");
+            Expect(Source.Faults.Count == 0, string.Join("; ", Source.Faults));
+            Pool.Validate();
+            return null;
+        }
+        catch (Exception e) when (e is ScheduleException or InvalidOperationException)
+        {
+            return e;
+        }
+    }
+
+    private Rental Begin(BufferLease<byte> lease, Rental rental)
+    {
+        Slot slot = lease.Slot!;
+        if (_current.TryGetValue(slot, out Rental? before) && before.Begun == 0)
+        {
+            throw new ScheduleException($"A buffer has two renters: it was rented as #{Rentals.IndexOf(before)} and not returned since.");
+        }
+
+        Expect(slot.IsLeased, "a rented slot has the generation of an idle one");
+        _current[slot] = rental;
+        Rentals.Add(rental);
+        return rental;
+    }
+
+    private void Note(int thread, string what) => _log.Append(System.Globalization.CultureInfo.InvariantCulture, $"\n  T{thread} {what}");
+
+    private static void Expect(bool condition, string otherwise)
+    {
+        if (!condition)
+        {
+            throw new ScheduleException(otherwise);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+using Tidepool.Models.Scenarios;
+using Xunit.Abstractions;
+
+namespace Tidepool.Models.Scheduling;
+
+/// <summary>The tiers as they are compiled for use, with the points that stand in their source.</summary>
+public class ExplorationTests(ITestOutputHelper output)
+{
+    private const int Schedules = 10_000;
+
+    [Fact]
+    public void An_owner_and_the_visitors_of_its_magazine_never_lose_or_share_a_buffer() => Explore(new ShardScenario());
+
+    [Fact]
+    public void Threads_that_fill_and_empty_magazines_through_the_shared_tier_never_lose_or_share_a_buffer() => Explore(new ExchangeScenario());
+
+    [Fact]
+    public void Racing_returns_of_one_lease_end_its_rental_once() => Explore(new TicketScenario());
+
+    private void Explore(IScenario scenario)
+    {
+        output.WriteLine($"seed {Explorer.Seed}");
+        string? failure = Explorer.Explore(scenario, Schedules);
+        Assert.True(failure is null, failure);
+    }
+}

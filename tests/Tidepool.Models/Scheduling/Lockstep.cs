@@ -1,0 +1,196 @@
+using System.Text;
+
+namespace Tidepool.Models.Scheduling;
+
+/// <summary>
+/// Runs a few real threads one at a time. Whoever runs stops at each point of the code and lets a strategy decide who goes on, so a
+/// strategy that repeats its choices repeats the execution. The threads live as long as this object.
+/// </summary>
+public sealed class Lockstep : IDisposable
+{
+    private const int MaxSteps = 50_000;
+    private const int MaxTurns = 400; // without another thread's turn: waits that have no point of their own must end too
+    private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(60);
+
+    private static readonly List<Lockstep> Abandoned = [];
+
+    [ThreadStatic]
+    private static Worker? t_worker;
+
+    private readonly Worker[] _workers;
+    private readonly SemaphoreSlim _done = new(0);
+    private readonly List<int> _runnable = [];
+    private readonly List<(int Thread, string Place)> _trace = [];
+    private IStrategy _strategy = new RandomStrategy(new Random(0), 0);
+    private Exception? _failure;
+    private int _turns;
+    private volatile bool _isStuck;
+    private bool _hasFailed;
+
+    public Lockstep(int threads) => _workers = Enumerable.Range(0, threads).Select(i => new Worker(this, i)).ToArray();
+
+    /// <summary>The number of points that the last run has passed.</summary>
+    public int Steps => _trace.Count;
+
+    /// <summary>What the code under test calls at each point. Does nothing on threads that are not scheduled.</summary>
+    public static void Point(string place) => t_worker?.Stop(place);
+
+    /// <summary>Runs every body to its end.</summary>
+    /// <returns>The first exception of a body, or null.</returns>
+    public Exception? Run(IReadOnlyList<Action> bodies, IStrategy strategy)
+    {
+        ArgumentNullException.ThrowIfNull(bodies);
+        _strategy = strategy;
+        _failure = null;
+        _isStuck = false;
+        _turns = 0;
+        _trace.Clear();
+        _runnable.Clear();
+        for (int i = 0; i < bodies.Count; i++)
+        {
+            _workers[i].Body = bodies[i];
+            _runnable.Add(i);
+        }
+
+        _workers[_strategy.Choose(-1, _runnable, isWaiting: false)].Go();
+        if (!_done.Wait(MaxTime))
+        {
+            return new ScheduleException($"A thread has blocked between two points.");
+        }
+
+        return _failure;
+    }
+
+    /// <summary>The last points that were passed.</summary>
+    public string Describe(int last = 160)
+    {
+        var text = new StringBuilder();
+        int thread = -1;
+        foreach ((int next, string place) in _trace.Skip(Math.Max(0, _trace.Count - last)))
+        {
+            text.Append(next == thread ? ", " : $"\n  T{next}: ").Append(place);
+            thread = next;
+        }
+
+        return text.ToString();
+    }
+
+    /// <summary>Ends the threads, except after a failure: what they hold may then be in a state in which ending would never return.</summary>
+    public void Dispose()
+    {
+        if (_hasFailed)
+        {
+            Abandoned.Add(this);
+            return;
+        }
+
+        foreach (Worker worker in _workers)
+        {
+            worker.Dispose();
+        }
+
+        _done.Dispose();
+    }
+
+    /// <summary>Notes that the world of the last run is broken.</summary>
+    public void Fail() => _hasFailed = true;
+
+    private void AtPoint(Worker worker, string place)
+    {
+        if (_isStuck)
+        {
+            throw new ScheduleException("Ended with the others.");
+        }
+
+        _trace.Add((worker.Index, place));
+        if (_trace.Count > MaxSteps)
+        {
+            _isStuck = true;
+            throw new ScheduleException($"No end after {MaxSteps} steps: a livelock.");
+        }
+
+        _turns++;
+        bool isWaiting = place == "spin" || _turns > MaxTurns;
+        int next = _strategy.Choose(worker.Index, _runnable, isWaiting);
+        if (next != worker.Index)
+        {
+            _turns = 0;
+            _workers[next].Go();
+            worker.Wait();
+        }
+    }
+
+    private void AtEnd(Worker worker, Exception? failure)
+    {
+        _failure ??= failure;
+        _runnable.Remove(worker.Index);
+        _turns = 0;
+        if (_runnable.Count == 0)
+        {
+            _done.Release();
+        }
+        else
+        {
+            _workers[_strategy.Choose(-1, _runnable, isWaiting: false)].Go();
+        }
+    }
+
+    private sealed class Worker : IDisposable
+    {
+        private readonly Lockstep _owner;
+        private readonly SemaphoreSlim _turn = new(0);
+        private readonly Thread _thread;
+
+        internal Worker(Lockstep owner, int index)
+        {
+            _owner = owner;
+            Index = index;
+            _thread = new Thread(Loop) { IsBackground = true, Name = $"model {index}" };
+            _thread.Start();
+        }
+
+        internal int Index { get; }
+
+        internal Action? Body { get; set; }
+
+        internal void Go() => _turn.Release();
+
+        internal void Wait() => _turn.Wait();
+
+        public void Dispose()
+        {
+            Body = null;
+            Go();
+            _thread.Join();
+            _turn.Dispose();
+        }
+
+        internal void Stop(string place) => _owner.AtPoint(this, place);
+
+        private void Loop()
+        {
+            while (true)
+            {
+                Wait();
+                if (Body is not { } body)
+                {
+                    return;
+                }
+
+                Exception? failure = null;
+                t_worker = this;
+                try
+                {
+                    body();
+                }
+                catch (Exception e)
+                {
+                    failure = e;
+                }
+
+                t_worker = null;
+                _owner.AtEnd(this, failure);
+            }
+        }
+    }
+}
