@@ -1,10 +1,12 @@
-using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.ExceptionServices;
 using Tidepool.Tests.Support;
+using Xunit.Abstractions;
 
 namespace Tidepool.Tests.Memory;
 
 [Collection(SharedPoolsCollection.Name)]
-public sealed class ThreadsThatEndTests : PoolTest
+public sealed class ThreadsThatEndTests(ITestOutputHelper output) : PoolTest
 {
     [Fact]
     public void A_thread_that_ends_gives_its_idle_buffers_to_the_others()
@@ -133,62 +135,85 @@ public sealed class ThreadsThatEndTests : PoolTest
     [Fact]
     public void Several_threads_on_the_stack_memory_of_an_ended_one_may_return_its_leases_at_the_same_time()
     {
-        const int Renters = 4;
-        const int Leases = 400;
-        for (int round = 0; round < 40; round++)
+        const int Large = 24; // more stacks than the C library keeps, so their memory is free for others
+        const int Small = 32;
+        const int PerPair = 4;
+        BufferPool<int> pool = NewPool<int>(new() { Name = "stacks" });
+        int neighbours = 0;
+        for (int round = 0; round < 40 && neighbours < 200; round++)
         {
-            BufferPool<int> pool = NewPool<int>(new() { Name = "stacks" });
-            BufferLease<int>[] leases = new BufferLease<int>[Leases];
-
-            // 64 MB of stack: more than the C library keeps, so its memory is free for others when the thread has ended.
-            Thread large = new(
-                () =>
-                {
-                    for (int i = 0; i < leases.Length; i++)
-                    {
-                        leases[i] = pool.Rent(64);
-                        leases[i].Span.Fill(i);
-                    }
-                },
-                64 << 20);
-            large.Start();
-            large.Join();
-
-            using Barrier start = new(Renters);
-            ConcurrentQueue<string> failures = new();
-            Thread[] small = new Thread[Renters];
-            for (int t = 0; t < Renters; t++)
+            BufferLease<int>[][] leases = new BufferLease<int>[Large][];
+            (nuint Low, nuint Size)[] ranges = new (nuint, nuint)[Large];
+            RunAll(Large, 8 << 20, large =>
             {
-                int first = t;
-                small[t] = new Thread(
-                    () =>
+                ranges[large] = StackIdentity.OfCurrentThread();
+                leases[large] = [.. Enumerable.Range(0, Small * PerPair).Select(_ => pool.Rent(64))];
+                for (int i = 0; i < leases[large].Length; i++)
+                {
+                    leases[large][i].Span.Fill(i);
+                }
+            });
+            int[] inside = new int[Large];
+            RunAll(Small, (round & 1) == 0 ? 256 << 10 : 1 << 20, small =>
+            {
+                nuint low = StackIdentity.OfCurrentThread().Low;
+                for (int large = 0; large < Large; large++)
+                {
+                    if (low - ranges[large].Low < ranges[large].Size)
                     {
-                        start.SignalAndWait();
-                        for (int i = first; i < leases.Length; i += Renters)
+                        Interlocked.Increment(ref inside[large]);
+                    }
+
+                    for (int i = small; i < leases[large].Length; i += Small)
+                    {
+                        if (leases[large][i].Span.IndexOfAnyExcept(i) >= 0)
                         {
-                            if (leases[i].Span.IndexOfAnyExcept(i) >= 0)
-                            {
-                                failures.Enqueue($"The lease {i} was overwritten.");
-                            }
-
-                            leases[i].Dispose();
+                            Assert.Fail($"The lease {i} of thread {large} was overwritten.");
                         }
-                    },
-                    256 << 10);
-                small[t].Start();
-            }
 
-            Array.ForEach(small, t => t.Join());
-            Assert.Empty(failures);
+                        leases[large][i].Return();
+                    }
+                }
+            });
+            neighbours += inside.Where(count => count > 1).Sum();
             PoolStatistics statistics = pool.GetStatistics();
-            Assert.Equal((Leases, Leases), (statistics.Rented, statistics.Returned));
+            Assert.Equal(statistics.Rented, statistics.Returned);
             Assert.Equal(0, statistics.BytesLeased);
             pool.Validate();
-
-            BufferLease<int>[] again = [.. Enumerable.Range(0, Leases).Select(_ => pool.Rent(64))];
-            Assert.Equal(Leases, again.Select(l => l.Segment.Array).Distinct().Count());
+            BufferLease<int>[] again = [.. Enumerable.Range(0, Large * Small * PerPair).Select(_ => pool.Rent(64))];
+            Assert.Equal(again.Length, again.Select(l => l.Segment.Array).Distinct().Count());
             Array.ForEach(again, l => l.Return());
-            pool.Dispose();
+        }
+
+        output.WriteLine($"{neighbours} threads shared the stack memory of an ended one.");
+    }
+
+    [SuppressMessage("Design", "CA1031", Justification = "The failure is thrown again on the caller's thread.")]
+    private static void RunAll(int count, int stackBytes, Action<int> body)
+    {
+        using Barrier barrier = new(count);
+        Exception? failure = null;
+        Thread[] threads = [.. Enumerable.Range(0, count).Select(index => new Thread(
+            () =>
+            {
+                barrier.SignalAndWait();
+                try
+                {
+                    body(index);
+                }
+                catch (Exception thrown)
+                {
+                    failure = thrown;
+                }
+
+                barrier.SignalAndWait();
+            },
+            stackBytes))];
+        Array.ForEach(threads, t => t.Start());
+        Array.ForEach(threads, t => t.Join());
+        if (failure is not null)
+        {
+            ExceptionDispatchInfo.Capture(failure).Throw();
         }
     }
 }
