@@ -9,7 +9,7 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
 
     BufferSlot<T> IHandleSource<T>.Refill(Magazine magazine)
     {
-        ObjectDisposedException.ThrowIf(Retired, typeof(BufferPool<T>));
+        ThrowIfRetired();
         if (magazine.PopSlow() is { } item)
         {
             return (PooledSlot<T>)item;

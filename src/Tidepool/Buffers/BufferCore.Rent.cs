@@ -9,7 +9,7 @@ internal sealed partial class BufferCore<T>
     internal BufferSlot<T> Rent(int length, bool isSlow)
     {
         CheckLength(length);
-        ObjectDisposedException.ThrowIf(Retired, typeof(BufferPool<T>));
+        ThrowIfRetired();
         Bucket? bucket = FindBucket(length);
         PooledSlot<T> slot = bucket is null ? RentUnkept(length) : RentFrom(bucket, length);
         if (isSlow)

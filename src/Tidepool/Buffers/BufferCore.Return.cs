@@ -65,7 +65,6 @@ internal sealed partial class BufferCore<T>
         if (!slot.Home.TryTakeBack(slot, generation, (nuint)(&here)))
         {
             OnRetired(slot, MisuseKind.UseAfterReturn);
-            throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", "A lease was detached after it was returned.");
         }
 
         slot.Record?.Forget();
@@ -73,7 +72,7 @@ internal sealed partial class BufferCore<T>
         return new ArraySegment<T>(array, slot.Offset, length);
     }
 
-    /// <summary>What the checks make of a use of a retired ticket.</summary>
+    /// <summary>What the checks make of a use of a retired ticket: a use always throws, a return with checks on, a disposal never.</summary>
     internal void OnRetired(PooledSlot<T> slot, MisuseKind kind)
     {
         if (kind == MisuseKind.StaleDispose)
@@ -89,6 +88,11 @@ internal sealed partial class BufferCore<T>
         }
 
         PoolMisuseException misuse = Misuse(kind, slot.Record?.Where());
+        if (kind == MisuseKind.UseAfterReturn)
+        {
+            throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", misuse.Message);
+        }
+
         if (kind == MisuseKind.DoubleReturn && Geometry.Checks != PoolChecks.Off)
         {
             throw misuse;
@@ -195,7 +199,12 @@ internal sealed partial class BufferCore<T>
         while (rested is not null)
         {
             PutRested(rested);
-            rested = Guard.IsCrowded || Retired ? Guard.TryWake(BytesOf) : null;
+            rested = Guard.IsCrowded ? Guard.TryWake(BytesOf) : null;
+        }
+
+        if (Retired)
+        {
+            EndRest();
         }
     }
 

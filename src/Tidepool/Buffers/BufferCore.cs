@@ -58,6 +58,14 @@ internal sealed partial class BufferCore<T> : Station
         }
     }
 
+    internal void ThrowIfRetired()
+    {
+        if (Retired)
+        {
+            throw new ObjectDisposedException($"BufferPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
+        }
+    }
+
     /// <summary>The bucket that serves <paramref name="length"/> elements, or null when the pool keeps no buffers of that length.</summary>
     internal Bucket? FindBucket(int length)
     {

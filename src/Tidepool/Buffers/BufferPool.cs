@@ -115,7 +115,7 @@ public sealed class BufferPool<T> : IDisposable
     /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
     public ThreadHandle<T> GetThreadHandle(int maxLength)
     {
-        ObjectDisposedException.ThrowIf(_core.Retired, this);
+        _core.ThrowIfRetired();
         _core.CheckLength(maxLength);
         if (_core.Geometry.IsAlwaysSlow)
         {
@@ -214,7 +214,7 @@ public sealed class BufferPool<T> : IDisposable
     private ArrayScope<T> RentScopeSlow(int length)
     {
         _core.CheckLength(length);
-        ObjectDisposedException.ThrowIf(_core.Retired, this);
+        _core.ThrowIfRetired();
         RawBuckets<T> scopes = Scopes();
         if (scopes.Find(length) is not { } bucket)
         {

@@ -81,7 +81,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
         }
 
         ArgumentOutOfRangeException.ThrowIfNegative(minimumLength);
-        ObjectDisposedException.ThrowIf(_core.Retired, typeof(BufferPool<T>));
+        _core.ThrowIfRetired();
 
         int poolId = GetHashCode();
         T[] array = _raw.Find(minimumLength) is { } bucket

@@ -176,27 +176,26 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static BufferSlot<T> Check(BufferSlot<T>? slot, int generation) =>
-        slot is not null && slot.IsActive(generation) ? slot : throw Retired(slot);
+        slot is not null && slot.IsActive(generation) ? slot : Refuse(slot);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static Memory<T> NewMemory(BufferLease<T> lease) => new LeaseMemoryManager<T>(lease).Memory;
 
-    private static ObjectDisposedException Retired(BufferSlot<T>? slot)
+    private static BufferSlot<T> Refuse(BufferSlot<T>? slot)
     {
         slot?.OnRetired(MisuseKind.UseAfterReturn);
-        return new(
-            $"BufferLease<{typeof(T).Name}>",
-            slot is null
-                ? "This lease is default(BufferLease): it was never rented."
-                : "A lease was used after it was returned. Use the buffer before Return or Dispose.");
+        throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", "This lease is default(BufferLease): it was never rented.");
     }
 
     private unsafe BufferLease<T> Renew()
     {
         BufferSlot<T> slot = Check(_slot, _generation);
         Unsafe.SkipInit(out int here);
-        return slot.Home.TryTakeBack(slot, _generation, (nuint)(&here))
-            ? new BufferLease<T>(slot, slot.Begin(), _length)
-            : throw Retired(slot);
+        if (!slot.Home.TryTakeBack(slot, _generation, (nuint)(&here)))
+        {
+            Refuse(slot);
+        }
+
+        return new BufferLease<T>(slot, slot.Begin(), _length);
     }
 }

@@ -60,8 +60,9 @@ internal sealed class TidepoolEventSource : EventSource
         }
     }
 
-    internal static class Keywords
+    /// <summary>Public, or the event source does not find it.</summary>
+    public static class Keywords
     {
-        internal const EventKeywords Rentals = (EventKeywords)1;
+        public const EventKeywords Rentals = (EventKeywords)1;
     }
 }

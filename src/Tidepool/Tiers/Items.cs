@@ -16,4 +16,18 @@ internal struct Items
     internal static ref object? At(ref Items items, int index) => ref Unsafe.Add(ref Unsafe.As<Items, object?>(ref items), index);
 
     internal static Span<object?> Span(ref Items items) => MemoryMarshal.CreateSpan(ref Unsafe.As<Items, object?>(ref items), Capacity);
+
+    /// <summary>Whether <paramref name="item"/> is one of the first <paramref name="count"/>.</summary>
+    internal static bool Contains(ref Items items, object item, int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (At(ref items, i) == item)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 }

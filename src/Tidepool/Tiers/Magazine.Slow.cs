@@ -155,7 +155,7 @@ internal sealed partial class Magazine
             return false;
         }
 
-        twice = (_state.HotFull != 0 && _state.Hot == item) || Holds(item, _state.Count);
+        twice = (_state.HotFull != 0 && _state.Hot == item) || Items.Contains(ref _state.Items, item, _state.Count);
         if (!twice)
         {
             flushed = MakeRoom();

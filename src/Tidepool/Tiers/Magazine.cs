@@ -191,14 +191,12 @@ internal sealed partial class Magazine
         return kept;
     }
 
-    /// <summary>Keeps an item on the stack unless it is one of the two on top.</summary>
+    /// <summary>Keeps an item on the stack unless it lies there.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryPushBelow(object item, Type? exact)
     {
         int count = _state.Count;
-        if (count >= _state.Capacity
-            || (count > 0 && Items.At(ref _state.Items, count - 1) == item)
-            || (count > 1 && Items.At(ref _state.Items, count - 2) == item))
+        if (count >= _state.Capacity || Items.Contains(ref _state.Items, item, count))
         {
             return false;
         }
@@ -216,19 +214,6 @@ internal sealed partial class Magazine
 
         _state.Count = count + 1;
         return true;
-    }
-
-    private bool Holds(object item, int count)
-    {
-        for (int i = 0; i < count; i++)
-        {
-            if (Items.At(ref _state.Items, i) == item)
-            {
-                return true;
-            }
-        }
-
-        return false;
     }
 
     /// <summary>What the owner writes, and <c>Stop</c>, which visitors write rarely.</summary>

@@ -76,7 +76,7 @@ internal abstract class Slot
     /// <returns>False when the ticket was retired already; nothing was changed then.</returns>
     internal abstract bool Return(int generation, int length, object? companion);
 
-    /// <summary>Counts, and where the pool's checks ask for it throws, a use of a retired ticket.</summary>
+    /// <summary>Counts a use of a retired ticket. Throws for a use, and for a return where the pool's checks ask for it.</summary>
     /// <param name="kind"><see cref="MisuseKind.DoubleReturn"/>, <see cref="MisuseKind.StaleDispose"/> or <see cref="MisuseKind.UseAfterReturn"/>.</param>
     internal abstract void OnRetired(MisuseKind kind);
 
