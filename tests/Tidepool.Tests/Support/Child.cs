@@ -7,6 +7,7 @@ namespace Tidepool.Tests.Support;
 public static class Child
 {
     public const string Checks = "checks";
+    public const string Stacks = "stacks";
     public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
 
     /// <summary>The entry point of the assembly; the test runner does not use it.</summary>
@@ -17,6 +18,9 @@ public static class Child
         {
             case [Checks]:
                 PrintChecks();
+                return 0;
+            case [Stacks]:
+                StackNeighbours.Run();
                 return 0;
             default:
                 Console.Error.WriteLine("This is a test assembly: run it with 'dotnet test'.");
