@@ -41,7 +41,16 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
         Magazine.PutShared(magazine.Bucket, items);
     }
 
-    internal override void ReturnItem(Bucket bucket, object item) => ReturnArray(bucket, (T[])item);
+    internal override void ReturnItem(Bucket bucket, object item)
+    {
+        var array = (T[])item;
+        if (TidepoolEventSource.Rentals)
+        {
+            TidepoolEventSource.Log.BufferReturned(array.GetHashCode(), array.Length, PoolId);
+        }
+
+        ReturnArray(bucket, array);
+    }
 
     /// <summary>An idle array of the bucket's length from the tiers, or a new one.</summary>
     internal T[] RentArray(Bucket bucket, int requested, int poolId, bool cleared)
@@ -113,10 +122,7 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
         Counters.AddReturns(1, BufferGeometry<T>.BytesOf(array.Length));
         Interlocked.Increment(ref Counters.Dropped);
         ForgetRecord(array);
-        if (TidepoolEventSource.Log.IsEnabled())
-        {
-            TidepoolEventSource.Log.BufferDropped(array.GetHashCode(), array.Length, PoolId, -1);
-        }
+        WriteDropped(-1, [array]);
     }
 
     private T[] TakeArray(Bucket bucket, int requested, int poolId, bool cleared)

@@ -178,6 +178,7 @@ internal sealed partial class BufferCore<T>
         {
             Counters.AddReturns(1, bucket.ItemBytes);
             Interlocked.Increment(ref Counters.Dropped);
+            WriteDropped(bucket.Id, [slot]);
             Discard(bucket, [slot]);
         }
         else if (Guard is not null)

@@ -210,6 +210,20 @@ internal sealed partial class BufferCore<T> : Station
         }
     }
 
+    internal override void WriteDropped(int bucketId, ReadOnlySpan<object?> items)
+    {
+        if (!TidepoolEventSource.Log.IsEnabled())
+        {
+            return;
+        }
+
+        foreach (object? item in items)
+        {
+            int length = item is PooledSlot<T> slot ? slot.Capacity : ((T[])item!).Length;
+            TidepoolEventSource.Log.BufferDropped(item.GetHashCode(), length, PoolId, bucketId);
+        }
+    }
+
     internal override void WriteTrimmed(long count)
     {
         if (count > 0 && TidepoolEventSource.Log.IsEnabled())

@@ -223,6 +223,11 @@ public sealed class BufferPool<T> : IDisposable
         }
 
         T[] array = _core.RentArray(bucket, length, PooledArrayPool<T>.NoPoolId, cleared: false);
+        if (TidepoolEventSource.Rentals)
+        {
+            TidepoolEventSource.Log.BufferRented(array.GetHashCode(), array.Length, _core.PoolId, bucket.Id, length);
+        }
+
         Magazine magazine = (_slow ? null : ThreadTier.FindSlow(bucket)) ?? bucket.ClosedHome;
         GC.KeepAlive(this);
         return new ArrayScope<T>(array, magazine, length);

@@ -172,6 +172,7 @@ internal sealed partial class Magazine
         else if (!bucket.Shared.TryPut(chunk))
         {
             Interlocked.Add(ref bucket.Station.Counters.Dropped, chunk.Count);
+            bucket.Station.WriteDropped(bucket.Id, chunk.Content());
             bucket.Station.Discard(bucket, chunk.Content());
             bucket.Shared.GiveEmpty(chunk);
         }

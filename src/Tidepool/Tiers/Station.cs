@@ -31,6 +31,9 @@ internal abstract class Station
     /// <summary>Tells whoever listens of misuse that was counted already.</summary>
     internal abstract void WriteReport(MisuseKind kind, string? detail);
 
+    /// <summary>Tells whoever listens that returned items could not be kept.</summary>
+    internal abstract void WriteDropped(int bucketId, ReadOnlySpan<object?> items);
+
     /// <summary>Tells whoever listens that trimming gave items to the source.</summary>
     internal abstract void WriteTrimmed(long count);
 
