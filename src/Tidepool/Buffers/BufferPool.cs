@@ -222,7 +222,7 @@ public sealed class BufferPool<T> : IDisposable
             return new ArrayScope<T>(new T[length], null, length);
         }
 
-        T[] array = _core.RentArray(bucket, length, PooledArrayPool<T>.NoPoolId, cleared: false);
+        T[] array = _core.RentArray(bucket, length, _core.PoolId, cleared: false);
         if (TidepoolEventSource.Rentals)
         {
             TidepoolEventSource.Log.BufferRented(array.GetHashCode(), array.Length, _core.PoolId, bucket.Id, length);

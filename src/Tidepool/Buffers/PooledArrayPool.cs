@@ -6,8 +6,6 @@ namespace Tidepool;
 /// <summary>A buffer pool behind the type <see cref="ArrayPool{T}"/>, behaving as that type does in every case that its users can see.</summary>
 internal sealed class PooledArrayPool<T> : ArrayPool<T>
 {
-    internal const int NoPoolId = 0;
-
     private readonly BufferPool<T> _pool;
     private readonly BufferCore<T> _core;
     private readonly RawBuckets<T> _raw;
