@@ -14,11 +14,14 @@ internal sealed class World
     private readonly HashSet<Magazine> _closed = [];
     private readonly StringBuilder _log = new();
 
-    internal World(Random random, int threads)
+    /// <param name="random">Where every choice comes from.</param>
+    /// <param name="threads">The number of threads.</param>
+    /// <param name="length">The length of the buffers; 0 for a random one.</param>
+    internal World(Random random, int threads, int length = 0)
     {
         // Magazines of two to four items, so that a few rentals fill and empty them; now and then full ones, or a pool that may keep nothing.
-        Length = random.Next(8) switch { 0 => 1024, < 3 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
-        long? budget = random.Next(6) == 0 ? 0 : null;
+        Length = length > 0 ? length : random.Next(8) switch { 0 => 1024, < 3 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
+        long? budget = length == 0 && random.Next(6) == 0 ? 0 : null;
         Pool = BufferPool<byte>.Create(new BufferPoolOptions<byte>
         {
             Name = "model", Source = Source, LeakSampling = 0, Budget = budget, Checks = PoolChecks.Default,
@@ -36,6 +39,8 @@ internal sealed class World
 
     internal int Length { get; }
 
+    private int Out => Rentals.Count(static r => r.Begun == 0);
+
     /// <summary>Every rental so far.</summary>
     internal List<Rental> Rentals { get; } = [];
 
@@ -45,9 +50,6 @@ internal sealed class World
         typeof(Trimmer).GetField("s_running", BindingFlags.Static | BindingFlags.NonPublic)!.SetValue(null, 1);
         Schedule.Hook = hook;
     }
-
-    /// <summary>The magazine that <paramref name="thread"/> had after its last operation.</summary>
-    internal Magazine? HomeOf(int thread) => _homes[thread];
 
     internal Rental Rent(int thread, int length)
     {
@@ -119,12 +121,12 @@ internal sealed class World
         var items = new List<object?>();
         switch (what)
         {
-            case 0:
+            case 0 when _closed.Add(magazine): // only one closes a magazine: in earnest it is whoever holds the gate
                 Note(thread, $"close T{home}");
                 magazine.Close(items);
-                _closed.Add(magazine);
-                _homes[home] = null;
                 Magazine.PutShared(Bucket, items);
+                break;
+            case 0:
                 break;
             case 1:
                 Note(thread, $"move the inbox of T{home}");
@@ -186,8 +188,6 @@ internal sealed class World
             Bucket.Station.Budget.Refund(magazine.Charge);
         }
     }
-
-    private int Out => Rentals.Count(static r => r.Begun == 0);
 
     private Exception? TryCheck()
     {

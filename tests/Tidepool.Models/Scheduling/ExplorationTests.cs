@@ -17,6 +17,9 @@ public class ExplorationTests(ITestOutputHelper output)
     [Fact]
     public void Racing_returns_of_one_lease_end_its_rental_once() => Explore(new TicketScenario());
 
+    [Fact]
+    public void A_slot_that_an_old_posting_holds_never_changes_its_home() => Explore(new HomeScenario());
+
     private void Explore(IScenario scenario)
     {
         output.WriteLine($"seed {Explorer.Seed}");

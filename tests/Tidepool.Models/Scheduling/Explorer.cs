@@ -19,18 +19,15 @@ public static class Explorer
     {
         ArgumentNullException.ThrowIfNull(scenario);
         using var lockstep = new Lockstep(scenario.Threads);
-        int steps = 100;
         for (int i = 0; i < schedules; i++)
         {
             int seed = unchecked(Seed + i);
             var random = new Random(seed);
             Execution execution = scenario.Start(random);
-            if (RunOne(scenario, execution, lockstep, NewStrategy(random, execution.Threads.Count, steps)) is { } failure)
+            if (RunOne(scenario, execution, lockstep, NewStrategy(random, execution.Threads.Count)) is { } failure)
             {
                 return $"Schedule {i + 1} of seed {Seed}: repeat it with {Variable}={seed}.\n{failure}";
             }
-
-            steps = Math.Max(lockstep.Steps, 20);
         }
 
         return null;
@@ -57,11 +54,11 @@ public static class Explorer
         return (null, schedules);
     }
 
-    private static IStrategy NewStrategy(Random random, int threads, int steps) => random.Next(4) switch
+    private static IStrategy NewStrategy(Random random, int threads) => random.Next(4) switch
     {
         0 => new RandomStrategy(random, 0.5),
         1 => new RandomStrategy(random, 0.1),
-        _ => new PriorityStrategy(random, threads, steps, random.Next(1, 5)),
+        _ => new PriorityStrategy(random, threads, steps: 32 << random.Next(5), changes: random.Next(1, 5)),
     };
 
     private static string? RunOne(IScenario scenario, Execution execution, Lockstep lockstep, IStrategy strategy)

@@ -29,9 +29,6 @@ public sealed class Lockstep : IDisposable
 
     public Lockstep(int threads) => _workers = Enumerable.Range(0, threads).Select(i => new Worker(this, i)).ToArray();
 
-    /// <summary>The number of points that the last run has passed.</summary>
-    public int Steps => _trace.Count;
-
     /// <summary>What the code under test calls at each point. Does nothing on threads that are not scheduled.</summary>
     public static void Point(string place) => t_worker?.Stop(place);
 

@@ -1,0 +1,43 @@
+using Tidepool.Models.Scheduling;
+using Xunit.Abstractions;
+
+namespace Tidepool.Models.Building;
+
+/// <summary>The scenarios under points before every statement: the core passes, and bugs that are planted in it are found.</summary>
+public class PlantedBugTests(ITestOutputHelper output)
+{
+    private const int Schedules = 10_000;
+
+    public static TheoryData<string, bool, Mutation> Bugs => new()
+    {
+        { "ShardScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "if (Volatile.Read(ref _state.Busy) == 0)", "if (Volatile.Read(ref _state.Busy) >= 0)") },
+        { "ShardScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "while (Volatile.Read(ref _state.Busy) != 0)", "while (Volatile.Read(ref _state.Busy) > 1)") },
+        { "ShardScenario", true, new Mutation("Tiers/Magazine.Slow.cs", "if (stop == Open)", "if (stop <= Paused)") },
+        { "ExchangeScenario", true, new Mutation("Tiers/Stripe.cs", "internal Chunk? Pop()\n    {\n        lock (_gate)", "internal Chunk? Pop()\n    {") },
+        { "ExchangeScenario", true, new Mutation("Tiers/Stripe.cs", "internal Chunk? PopEmpty()\n    {\n        lock (_gate)\n        {\n            return _empties.TryPop(out Chunk? chunk) ? chunk : null;", "internal Chunk? PopEmpty()\n    {\n        {\n            return _empties.TryPeek(out Chunk? chunk) ? chunk : null;") },
+        { "TicketScenario", true, new Mutation("Tiers/Slot.cs", "var claimed = new TicketState { Generation = generation, Mail = generation };\n            long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);", "long found = seen.Word;\n            State.Mail = generation;") },
+        { "HomeScenario", false, new Mutation("Tiers/Slot.cs", "mover = Volatile.Read(ref State.Mail) == 0 ? this : Replace();", "mover = this;") },
+        { "TicketScenario", true, new Mutation("Tiers/Inbox.cs", "Slot? found = Interlocked.CompareExchange(ref _head, slot, head);", "Slot? found = head;\n            _head = slot;") },
+        { "TicketScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "EmptyClosedInbox(taken); // posted between the last look and the last write", string.Empty) },
+    };
+
+    [Theory]
+    [InlineData("ShardScenario")]
+    [InlineData("ExchangeScenario")]
+    [InlineData("TicketScenario")]
+    public void The_core_passes_with_a_point_before_every_statement(string scenario)
+    {
+        output.WriteLine($"seed {Explorer.Seed}");
+        string? failure = Explorer.Explore(ModelBuild.Compile(scenario, fine: true), Schedules);
+        Assert.True(failure is null, failure);
+    }
+
+    [Theory]
+    [MemberData(nameof(Bugs))]
+    public void A_planted_bug_is_found(string scenario, bool fine, Mutation bug)
+    {
+        string? failure = Explorer.Explore(ModelBuild.Compile(scenario, fine, bug), Schedules);
+        Assert.True(failure is not null, $"{Schedules} schedules of {scenario} did not find the bug {bug} (seed {Explorer.Seed})");
+        output.WriteLine(failure);
+    }
+}

@@ -1,0 +1,76 @@
+using Tidepool.Models.Scheduling;
+
+namespace Tidepool.Models.Scenarios;
+
+/// <summary>
+/// A slot whose return at home raced with one elsewhere goes through the shared tier to another thread, which rents it, while the posting
+/// that lost still lies in the inbox of its first home.
+/// </summary>
+internal sealed class HomeScenario : IScenario
+{
+    private const int MagazineOfOne = 256 << 10;
+
+    public int Threads => 3;
+
+    public void Attach(Action<string>? hook) => World.Attach(hook);
+
+    public Execution Start(Random random)
+    {
+        var world = new World(random, Threads, MagazineOfOne);
+        bool rentsFirst = random.Next(2) == 0;
+        bool closes = random.Next(4) == 0;
+        int last = random.Next(3);
+        int order = random.Next(2) * 2; // whether the racing return or another comes first into the inbox
+        int rents = random.Next(4);
+        return new WorldExecution(world,
+        [
+            () =>
+            {
+                Rental first = world.Rent(0, world.Length);
+                Rental second = world.Rent(0, world.Length);
+                world.Rent(0, world.Length);
+                world.Return(0, first);
+                world.Return(0, second);
+                if (closes)
+                {
+                    world.Visit(0, home: 0, what: 0);
+                }
+
+                Enumerable.Range(0, rents).ToList().ForEach(_ => world.Rent(0, world.Length));
+            },
+            () =>
+            {
+                world.Return(1, Await(world, order));
+                world.Return(1, Await(world, 2 - order));
+                world.Return(1, Await(world, 3));
+                world.Return(1, world.Rentals[^1]);
+            },
+            () =>
+            {
+                Await(world, rentsFirst ? 1 : 2);
+                Rental third = world.Rent(2, world.Length);
+                Rental fourth = world.Rent(2, world.Length);
+                if (last > 0)
+                {
+                    world.Return(2, fourth);
+                    world.Return(2, third);
+                }
+
+                if (last > 1)
+                {
+                    world.Rent(2, world.Length);
+                }
+            },
+        ]);
+    }
+
+    private static Rental Await(World world, int index)
+    {
+        while (world.Rentals.Count <= index)
+        {
+            Schedule.Point("spin");
+        }
+
+        return world.Rentals[index];
+    }
+}
