@@ -42,7 +42,7 @@ internal static class ClassicTable
         }
     }
 
-    /// <summary>Many cells: a line for each, the first subject's time and the others' ratios to it.</summary>
+    /// <summary>Many cells: a line for each; of the first subject the time, of the others the ratio to it.</summary>
     private static void WriteCells(
         StringBuilder text, ClassicExperiment experiment, ClassicMatch match, Dictionary<WorkloadKey, ReportRow> today)
     {
@@ -68,7 +68,7 @@ internal static class ClassicTable
                     NumberText.Time(today.GetValueOrDefault(match.Match(baseline))?.MedianNs),
                     .. subjects.Skip(1).SelectMany(subject => new[]
                     {
-                        NumberText.Factor(Published(published[subject], match) / Published(baseline, match)),
+                        $"{NumberText.Time(Published(published[subject], match))} ({published[subject]["ratio"]})",
                         Ratio(today.GetValueOrDefault(match.Match(published[subject]))),
                     }),
                     .. match.Ours.Select(subject => Ratio(OursIn(point, subject, today))),

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text;
+using System.Text.Json;
 
 namespace Tidepool.Labs;
 
@@ -117,8 +118,20 @@ internal sealed class LabProcess : IDisposable
     private async Task<ChildMessage> ReceiveAsync(CancellationToken stop)
     {
         string line = await _process.StandardOutput.ReadLineAsync(stop) ?? throw Ended();
-        var message = MessageLine.Read<ChildMessage>(line);
+        var message = Parse(line);
         return message.Failure is null ? message : throw new LabProcessException(message.Failure);
+    }
+
+    private static ChildMessage Parse(string line)
+    {
+        try
+        {
+            return MessageLine.Read<ChildMessage>(line);
+        }
+        catch (JsonException)
+        {
+            throw new LabProcessException($"The measuring process ended early or is another program. It said: {line}");
+        }
     }
 
     private LabProcessException Ended()

@@ -1,0 +1,59 @@
+namespace Tidepool.Labs.Tests.Docs;
+
+public class GeneratedDocsTests
+{
+    [Fact]
+    public void The_tables_of_the_docs_equal_the_committed_results() =>
+        Assert.All(GeneratedDocs.Render(Repository.Root), file => Assert.True(
+            File.ReadAllText(file.Path) == file.Text,
+            $"{Path.GetRelativePath(Repository.Root, file.Path)} differs from docs/results; 'tidepool docs' makes it again."));
+
+    [Fact]
+    public void Every_lab_is_in_the_list_of_labs()
+    {
+        string list = File.ReadAllText(Path.Combine(Repository.Root, "docs", "labs", "README.md"));
+
+        Assert.All(LabCatalog.All, lab => Assert.Contains($"[{lab.Name}]({lab.Name}.md)", list, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Committed_results_name_the_machine_of_their_folder() =>
+        Assert.All(ResultFolder.Read(Repository.Root), machine => Assert.All(
+            machine.Labs.Values, result => Assert.Equal(machine.Machine, result.File.Machine["name"]!.GetValue<string>())));
+
+    [Fact]
+    public void A_generated_part_is_replaced_and_the_rest_stays()
+    {
+        string text = "before\n<!-- generated:x -->\nold\n<!-- /generated -->\nafter\n";
+
+        Assert.Equal("before\n<!-- generated:x -->\nnew\n<!-- /generated -->\nafter\n", GeneratedDocs.Replace(text, "x", "new\n"));
+    }
+
+    [Fact]
+    public void A_missing_marker_is_an_error() =>
+        Assert.Throws<InvalidDataException>(() => GeneratedDocs.Replace("nothing here", "x", "new\n"));
+
+    [Fact]
+    public void The_readme_table_has_a_line_for_each_cell_of_the_results()
+    {
+        var report = FakeRun.OfArrays();
+        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
+        var machine = new MachineResults("here", file.Labs.ToDictionary(lab => lab.Name, lab => (file, lab)));
+
+        string table = DocTables.Ratios([machine]);
+
+        Assert.Contains("| One buffer at a time: inlined | `ArrayPool<T>.Shared` | 10.0 ns | `BufferLease<T>` | 4.01 ns | 0.40 |", table, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Published_rows_stand_beside_todays()
+    {
+        var report = FakeRun.OfArrays();
+        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
+        var machine = new MachineResults("here", file.Labs.ToDictionary(lab => lab.Name, lab => (file, lab)));
+
+        string table = DocTables.Published(LabCatalog.Find("arrays")!, [machine]);
+
+        Assert.Contains("| byte | 100 | 32.5 ns | 10.0 ns | 30.8 ns (0.95) | - | 44.8 ns (1.37) | - | - | 0.40 |", table, StringComparison.Ordinal);
+    }
+}

@@ -1,0 +1,54 @@
+using Spectre.Console;
+
+namespace Tidepool.Labs.Tests.Output;
+
+public class ConsoleReportTests
+{
+    [Fact]
+    public void Tables_show_rows_ratios_and_verdicts_as_plain_text()
+    {
+        string text = Print(FakeLab.Report());
+
+        Assert.Contains("Ours<T>", text, StringComparison.Ordinal);
+        Assert.Contains("4.01 ns", text, StringComparison.Ordinal);
+        Assert.Contains("0.40", text, StringComparison.Ordinal);
+        Assert.Contains("3 PASS, 0 FAIL, 0 UNCLEAR, 1 NOT RUN", text, StringComparison.Ordinal);
+        Assert.DoesNotContain('\u001b', text);
+    }
+
+    [Fact]
+    public void A_row_without_result_says_not_run_and_why()
+    {
+        string text = Print(FakeLab.Report());
+
+        Assert.Contains("NOT RUN", text, StringComparison.Ordinal);
+        Assert.Contains("not in this version", text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_interval_that_includes_one_is_shown_as_same() =>
+        Assert.Equal("same", NumberText.Ratio(new RatioEstimate(0.97, 0.9, 1.05)));
+
+    [Theory]
+    [InlineData(0.5, "0.5 ns")]
+    [InlineData(4.014, "4.01 ns")]
+    [InlineData(1500, "1.50 us")]
+    [InlineData(25e6, "25.0 ms")]
+    public void Times_have_three_digits_and_a_unit(double nanoseconds, string expected) =>
+        Assert.Equal(expected, NumberText.Time(nanoseconds));
+
+    [Theory]
+    [InlineData(0.0, "0 B")]
+    [InlineData(24.0, "24.0 B")]
+    [InlineData(4120.0, "4.02 KiB")]
+    [InlineData(-2048.0, "-2.00 KiB")]
+    public void Bytes_have_binary_units(double bytes, string expected) => Assert.Equal(expected, NumberText.Bytes(bytes));
+
+    private static string Print(LabReport report)
+    {
+        using var output = new StringWriter();
+        IAnsiConsole console = ConsoleReport.CreateConsole(output);
+        ConsoleReport.Print(console, report, [.. report.Labs.Select(ReportBuilder.Build)]);
+        return output.ToString();
+    }
+}

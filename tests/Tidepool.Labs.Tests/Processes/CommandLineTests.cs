@@ -1,0 +1,59 @@
+using System.Diagnostics;
+
+namespace Tidepool.Labs.Tests.Processes;
+
+public class CommandLineTests
+{
+    [Fact]
+    public async Task An_unknown_lab_is_bad_usage_and_the_labs_are_listed()
+    {
+        var (code, _, errors) = await RunAsync("lab", "nonsense");
+
+        Assert.Equal(2, code);
+        Assert.Contains("There is no lab 'nonsense'. There are: arrays, memory.", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_unknown_option_is_bad_usage_and_the_options_are_listed()
+    {
+        var (code, _, errors) = await RunAsync("lab", "--nonsense");
+
+        Assert.Equal(2, code);
+        Assert.Contains("There is no option '--nonsense'.", errors, StringComparison.Ordinal);
+        Assert.Contains("--html", errors, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("lab", "--quick", "--full")]
+    [InlineData("lab", "--html", "/no/such/folder/page.html")]
+    [InlineData("lab", "--seed", "many")]
+    [InlineData("nonsense")]
+    public async Task Contradictions_and_nonsense_are_bad_usage(params string[] arguments) =>
+        Assert.Equal(2, (await RunAsync(arguments)).Code);
+
+    [Theory]
+    [InlineData("--help")]
+    [InlineData("lab", "--help")]
+    public async Task Help_has_examples(params string[] arguments)
+    {
+        var (code, output, _) = await RunAsync(arguments);
+
+        Assert.Equal(0, code);
+        Assert.Contains("Examples:", output, StringComparison.Ordinal);
+        Assert.Contains("tidepool lab arrays", output, StringComparison.Ordinal);
+        Assert.DoesNotContain(ChildProgram.Argument, output, StringComparison.Ordinal);
+    }
+
+    private static async Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments)
+    {
+        using var process = Process.Start(new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll"), .. arguments])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        })!;
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        await process.WaitForExitAsync();
+        return (process.ExitCode, await output, await errors);
+    }
+}

@@ -1,0 +1,55 @@
+namespace Tidepool.Labs.Tests.Verdicts;
+
+public class BarsTests
+{
+    /// <summary>The rows of the design's table of bars, with the ids that judge each.</summary>
+    public static TheoryData<string, string[]> DesignRows => new()
+    {
+        { "raw arrays, depth 1", ["arrays.raw.inlined", "arrays.raw.callsite"] },
+        { "lease, depth 1", ["arrays.lease.inlined", "arrays.lease.callsite", "arrays.lease.bytes"] },
+        { "scope", ["arrays.scope.own", "arrays.scope.callsite"] },
+        { "thread handle", ["arrays.handle"] },
+        { "depth 8, one thread", ["arrays.depth8.inlined", "arrays.depth8.callsite", "arrays.depth8.own"] },
+        { "two threads", ["arrays.threads.depth8", "arrays.threads.scaling"] },
+        { "producer/consumer", ["arrays.ring.shared", "arrays.ring.kestrel"] },
+        { "async hop", ["arrays.hop"] },
+        { "memory pools", ["memory.reused.kestrel", "memory.reused.shared", "memory.reused.bytes", "memory.reused.hold"] },
+        { "object arrays", ["arrays.objects"] },
+        { "every length", ["arrays.grid"] },
+        { "waste", ["arrays.waste"] },
+        { "full checks", ["arrays.checks.full"] },
+        { "idle", ["memory.idle.held", "memory.idle.alive", "memory.trim.held", "memory.trim.alive"] },
+    };
+
+    [Theory]
+    [MemberData(nameof(DesignRows))]
+    public void Every_row_of_the_design_has_its_ids(string row, string[] ids) =>
+        Assert.Equal(ids.Order(), Bars.All.Where(bar => bar.Row == row).Select(bar => bar.Id).Order());
+
+    [Fact]
+    public void No_bar_is_without_a_row() =>
+        Assert.Equal(DesignRows.Select(row => (string)((object[])row)[0]).Order(), Bars.All.Select(bar => bar.Row).Distinct().Order());
+
+    [Theory]
+    [InlineData("Quick")]
+    [InlineData("Full")]
+    public void Every_bar_is_judged_by_exactly_one_verdict(string mode) =>
+        Assert.Equal(
+            Bars.All.Select(bar => bar.Id).Order(),
+            LabCatalog.All.SelectMany(lab => LabPlan.Of(lab, Enum.Parse<LabMode>(mode)).Rules).Select(rule => rule.Bar.Id).Order());
+
+    [Fact]
+    public void Every_bar_that_is_declared_is_listed()
+    {
+        var declared = typeof(Bars).GetFields().Where(field => field.FieldType == typeof(Bar)).Select(field => ((Bar)field.GetValue(null)!).Id);
+
+        Assert.Equal(declared.Order(), Bars.All.Select(bar => bar.Id).Order());
+    }
+
+    [Fact]
+    public void Ids_are_unique() => Assert.Equal(Bars.All.Count, Bars.All.Select(bar => bar.Id).Distinct().Count());
+
+    [Fact]
+    public void A_ratio_never_has_a_limit_nearer_than_five_percent_to_parity() =>
+        Assert.All(Bars.All.Where(bar => bar.Kind == BarKind.Ratio), bar => Assert.True(Math.Abs(bar.Limit - 1) > 0.0499, bar.Id));
+}

@@ -1,0 +1,128 @@
+namespace Tidepool.Labs.Tests.Verdicts;
+
+public class VerdictRuleTests
+{
+    [Theory]
+    [InlineData(0.3, 0.4, 0.5, "PASS")]
+    [InlineData(0.3, 0.5, 0.5, "PASS")]
+    [InlineData(0.4, 0.6, 0.5, "UNCLEAR")]
+    [InlineData(0.5, 0.6, 0.5, "UNCLEAR")]
+    [InlineData(0.51, 0.6, 0.5, "FAIL")]
+    public void An_interval_within_passes_beyond_fails_and_else_is_unclear(double low, double high, double limit, string expected) =>
+        Assert.Equal(expected, Text(VerdictRule.Compare(low, high, limit)));
+
+    [Fact]
+    public void Of_several_comparisons_all_must_hold()
+    {
+        Assert.Equal("PASS", Text(VerdictRule.Combine([VerdictState.Pass, VerdictState.Pass])));
+        Assert.Equal("UNCLEAR", Text(VerdictRule.Combine([VerdictState.Pass, VerdictState.Unclear])));
+        Assert.Equal("FAIL", Text(VerdictRule.Combine([VerdictState.Unclear, VerdictState.Fail, VerdictState.Pass])));
+        Assert.Equal("NOT RUN", Text(VerdictRule.Combine([VerdictState.Fail, VerdictState.NotRun])));
+        Assert.Equal("NOT RUN", Text(VerdictRule.Combine([])));
+    }
+
+    [Fact]
+    public void A_ratio_within_its_limit_passes()
+    {
+        var verdict = Judge(new RatioRule(FakeLab.FastBar, (FakeLab.Ours, FakeLab.Rival)), ours: 4, rival: 10);
+
+        Assert.Equal(VerdictState.Pass, verdict.State);
+        Assert.Equal(0.4, verdict.Value!.Value, 2);
+    }
+
+    [Fact]
+    public void A_ratio_beyond_its_limit_fails()
+    {
+        var verdict = Judge(new RatioRule(FakeLab.FastBar, (FakeLab.Ours, FakeLab.Rival)), ours: 6, rival: 10);
+
+        Assert.Equal(VerdictState.Fail, verdict.State);
+    }
+
+    [Fact]
+    public void The_limit_inside_the_interval_is_unclear_and_asks_for_more_rounds_of_both()
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(4, 0));
+        results.Add(FakeLab.Ours, 1, 0, FakeLab.Samples(6, 0));
+        results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(10, 0));
+        results.Add(FakeLab.Rival, 1, 0, FakeLab.Samples(10, 0));
+        var rule = new RatioRule(FakeLab.FastBar, (FakeLab.Ours, FakeLab.Rival));
+
+        Assert.Equal(VerdictState.Unclear, rule.Judge(results).State);
+        Assert.Equal([FakeLab.Ours, FakeLab.Rival], rule.Undecided(results));
+    }
+
+    [Fact]
+    public void A_decided_ratio_asks_for_no_more_rounds()
+    {
+        var rule = new RatioRule(FakeLab.FastBar, (FakeLab.Ours, FakeLab.Rival));
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(4, 0));
+        results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(10, 0));
+
+        Assert.Empty(rule.Undecided(results));
+    }
+
+    [Fact]
+    public void A_missing_rival_is_not_run_and_never_passed()
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(4, 0));
+
+        var verdict = new RatioRule(FakeLab.FastBar, (FakeLab.Ours, FakeLab.Absent)).Judge(results);
+
+        Assert.Equal(VerdictState.NotRun, verdict.State);
+        Assert.Null(verdict.Value);
+        Assert.Contains("Absent<T>", verdict.Detail, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(0, "PASS")]
+    [InlineData(0.001, "FAIL")]
+    public void A_count_is_exact(double bytes, string expected)
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(4, bytes));
+
+        Assert.Equal(expected, new BytesRule(FakeLab.BytesBar, FakeLab.Ours).Judge(results).StateText);
+    }
+
+    [Theory]
+    [InlineData(10, "PASS")]
+    [InlineData(10.1, "FAIL")]
+    public void A_metric_is_exact(double percent, string expected)
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Held, new Dictionary<string, double> { ["held_percent"] = percent });
+
+        Assert.Equal(expected, new MetricRule(FakeLab.HeldBar, "held_percent", FakeLab.Held).Judge(results).StateText);
+    }
+
+    [Fact]
+    public void A_metric_that_was_not_measured_is_not_run() =>
+        Assert.Equal("NOT RUN", new MetricRule(FakeLab.HeldBar, "held_percent", FakeLab.Held).Judge(new LabResults(1)).StateText);
+
+    [Theory]
+    [InlineData("Count", "Quick", false, 1)]
+    [InlineData("Ratio", "Quick", false, 0)]
+    [InlineData("Ratio", "Quick", true, 1)]
+    [InlineData("Ratio", "Full", false, 1)]
+    public void A_failed_count_always_fails_the_run_and_a_failed_ratio_only_when_asked(string kind, string mode, bool strict, int expected)
+    {
+        var bar = FakeLab.FastBar with { Kind = Enum.Parse<BarKind>(kind) };
+        var verdict = new Verdict(bar, VerdictState.Fail, 1, "");
+
+        Assert.Equal(expected, ExitRule.Of([verdict], Enum.Parse<LabMode>(mode), strict));
+        Assert.Equal(0, ExitRule.Of([verdict with { State = VerdictState.Unclear }, verdict with { State = VerdictState.NotRun }], LabMode.Full, strict: true));
+    }
+
+    private static Verdict Judge(VerdictRule rule, double ours, double rival)
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(ours, 0));
+        results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(rival, 0));
+        return rule.Judge(results);
+    }
+
+    private static string Text(VerdictState state) => new Verdict(FakeLab.FastBar, state, null, "").StateText;
+}
