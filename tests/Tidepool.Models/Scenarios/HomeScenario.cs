@@ -40,14 +40,14 @@ internal sealed class HomeScenario : IScenario
             },
             () =>
             {
-                world.Return(1, Await(world, order));
-                world.Return(1, Await(world, 2 - order));
-                world.Return(1, Await(world, 3));
+                world.Return(1, world.Await(order));
+                world.Return(1, world.Await(2 - order));
+                world.Return(1, world.Await(3));
                 world.Return(1, world.Rentals[^1]);
             },
             () =>
             {
-                Await(world, rentsFirst ? 1 : 2);
+                world.Await(rentsFirst ? 1 : 2);
                 Rental third = world.Rent(2, world.Length);
                 Rental fourth = world.Rent(2, world.Length);
                 if (last > 0)
@@ -62,15 +62,5 @@ internal sealed class HomeScenario : IScenario
                 }
             },
         ]);
-    }
-
-    private static Rental Await(World world, int index)
-    {
-        while (world.Rentals.Count <= index)
-        {
-            Schedule.Point("spin");
-        }
-
-        return world.Rentals[index];
     }
 }

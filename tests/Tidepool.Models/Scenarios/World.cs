@@ -61,6 +61,17 @@ internal sealed class World
         return rental;
     }
 
+    /// <summary>Waits until somebody has made a rental.</summary>
+    internal Rental Await(int index)
+    {
+        while (Rentals.Count <= index)
+        {
+            Schedule.Point("spin");
+        }
+
+        return Rentals[index];
+    }
+
     /// <summary>Returns a rental, or tries to when it was returned before.</summary>
     internal void Return(int thread, Rental rental)
     {

@@ -13,14 +13,15 @@ public sealed class BoundedSearch(int preemptions) : IStrategy
     public int Choose(int current, IReadOnlyList<int> runnable, bool isWaiting)
     {
         ArgumentNullException.ThrowIfNull(runnable);
-        bool free = current < 0 || isWaiting;
-        List<int> options = free
-            ? runnable.Where(t => t != current).ToList()
-            : _used < preemptions ? [current, .. runnable.Where(t => t != current)] : [current];
-        if (options.Count == 0)
+        if (isWaiting)
         {
-            return current;
+            // In turn, without alternatives: two threads that wait could otherwise call on each other for ever.
+            return runnable.FirstOrDefault(t => t > current, runnable[0]);
         }
+
+        List<int> options = current < 0
+            ? runnable.ToList()
+            : _used < preemptions ? [current, .. runnable.Where(t => t != current)] : [current];
 
         if (_depth == _path.Count)
         {
@@ -29,7 +30,7 @@ public sealed class BoundedSearch(int preemptions) : IStrategy
 
         int choice = options[Math.Min(_path[_depth].Chosen, options.Count - 1)];
         _depth++;
-        _used += free || choice == current ? 0 : 1;
+        _used += current < 0 || choice == current ? 0 : 1;
         return choice;
     }
 

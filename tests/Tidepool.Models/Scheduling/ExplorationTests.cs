@@ -20,6 +20,18 @@ public class ExplorationTests(ITestOutputHelper output)
     [Fact]
     public void A_slot_that_an_old_posting_holds_never_changes_its_home() => Explore(new HomeScenario());
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void No_two_preemptions_break_a_short_program_of_racing_returns(int program)
+    {
+        (string? failure, int schedules) = Explorer.Search(new ShortScenario(program), preemptions: 2, limit: 40_000);
+        output.WriteLine($"{schedules} schedules");
+        Assert.True(failure is null, failure);
+    }
+
     private void Explore(IScenario scenario)
     {
         output.WriteLine($"seed {Explorer.Seed}");

@@ -35,7 +35,7 @@ public static class Explorer
 
     /// <summary>One program under every schedule with at most <paramref name="preemptions"/> preemptions, as far as the limit allows.</summary>
     /// <returns>What went wrong and how to repeat it, or null; and the number of schedules.</returns>
-    public static (string? Failure, int Schedules) Search(IScenario scenario, int programSeed, int preemptions, int limit)
+    public static (string? Failure, int Schedules) Search(IScenario scenario, int preemptions, int limit)
     {
         ArgumentNullException.ThrowIfNull(scenario);
         using var lockstep = new Lockstep(scenario.Threads);
@@ -44,10 +44,10 @@ public static class Explorer
         do
         {
             schedules++;
-            Execution execution = scenario.Start(new Random(programSeed));
+            Execution execution = scenario.Start(new Random(0));
             if (RunOne(scenario, execution, lockstep, search) is { } failure)
             {
-                return ($"Schedule {schedules} of the search with {preemptions} preemptions, program {programSeed}.\n{failure}", schedules);
+                return ($"Schedule {schedules} of the search with {preemptions} preemptions.\n{failure}", schedules);
             }
         }
         while (search.TryNext() && schedules < limit);

@@ -1,0 +1,52 @@
+using Tidepool.Models.Scheduling;
+using Xunit.Abstractions;
+
+namespace Tidepool.Models.Barriers;
+
+/// <summary>
+/// The scheduler of this project runs one thread at a time and so never shows what store buffers do; these tests do, on a model of the
+/// protocol that <c>Magazine</c> implements.
+/// </summary>
+public class ShardProtocolTests(ITestOutputHelper output)
+{
+    private const int Schedules = 20_000;
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void With_the_barrier_no_state_has_both_inside_or_loses_an_update(bool closes)
+    {
+        var protocol = new ShardProtocol(hasBarrier: true, closes: closes);
+        Assert.Null(protocol.VisitAll());
+        output.WriteLine($"{protocol.States} states");
+        Assert.True(protocol.States > 100, "the model does not move");
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Without_the_barrier_both_can_be_inside(bool closes) =>
+        Assert.Contains("both are inside", new ShardProtocol(hasBarrier: false, closes: closes).VisitAll());
+
+    [Fact]
+    public void A_barrier_before_the_owner_is_asked_to_stay_out_does_not_help() =>
+        Assert.Contains("both are inside", new ShardProtocol(hasBarrier: true, barrierComesFirst: true).VisitAll());
+
+    [Fact]
+    public void Random_schedules_agree_with_the_search_of_all_states()
+    {
+        output.WriteLine($"seed {Explorer.Seed}");
+        var random = new Random(Explorer.Seed);
+        var right = new ShardProtocol(hasBarrier: true);
+        var wrong = new ShardProtocol(hasBarrier: false);
+        int faults = 0;
+        for (int i = 0; i < Schedules; i++)
+        {
+            Assert.True(right.Walk(random) is not { } fault, $"schedule {i} of seed {Explorer.Seed}");
+            faults += wrong.Walk(random) is null ? 0 : 1;
+        }
+
+        output.WriteLine($"{faults} of {Schedules} schedules break the protocol without its barrier");
+        Assert.True(faults > 0, $"no schedule of seed {Explorer.Seed} found the missing barrier");
+    }
+}
