@@ -39,7 +39,7 @@ internal sealed class Bucket
     /// <summary>How many items a magazine holds besides its hot one.</summary>
     internal int MagazineCapacity { get; }
 
-    /// <summary>How many posted slots may wait for the home thread before the next poster moves them to the shared tier.</summary>
+    /// <summary>How many posted slots may wait in the ring, and again in the stack, of an inbox before the next poster moves them to the shared tier.</summary>
     internal int InboxLimit { get; }
 
     internal SharedTier Shared { get; }

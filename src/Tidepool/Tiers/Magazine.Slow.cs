@@ -304,19 +304,28 @@ internal sealed partial class Magazine
     /// <param name="owner">True for the owner: only its thread may touch the ring of memory owners.</param>
     private void TakeInbox(bool owner)
     {
-        Slot? slot = Inbox.TakeAll();
-        while (slot is not null)
+        while (Inbox.TryTake() is { } slot)
         {
-            Slot? next = slot.Next;
-            slot.Next = null;
-            if (TrySettle(slot, owner))
-            {
-                slot.Next = _state.Surplus;
-                _state.Surplus = slot;
-                _state.SurplusCount++;
-            }
+            TakeIn(slot, owner);
+        }
 
-            slot = next;
+        Slot? linked = Inbox.TakeStack();
+        while (linked is not null)
+        {
+            Slot? next = linked.Next;
+            TakeIn(linked, owner);
+            linked = next;
+        }
+    }
+
+    private void TakeIn(Slot slot, bool owner)
+    {
+        slot.Next = null;
+        if (TrySettle(slot, owner))
+        {
+            slot.Next = _state.Surplus;
+            _state.Surplus = slot;
+            _state.SurplusCount++;
         }
     }
 

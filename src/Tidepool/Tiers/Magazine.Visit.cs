@@ -277,20 +277,20 @@ internal sealed partial class Magazine
     /// <summary>Settles what was posted to a closed magazine: no owner can race any more, and the exchange of the inbox gives each slot to one thread.</summary>
     private void EmptyClosedInbox(List<object?> taken)
     {
-        Slot? slot = Inbox.TakeAll();
-        int before = taken.Count;
-        while (slot is not null)
+        if (Inbox.IsEmpty)
         {
-            Slot? next = slot.Next;
-            slot.Next = null;
-            if (TrySettle(slot, owner: false))
-            {
-                taken.Add(slot);
-            }
-
-            slot = next;
+            return;
         }
 
-        Bucket.Station.Counters.AddReturns(taken.Count - before, Bucket.ItemBytes);
+        // Posters empty a closed magazine themselves, perhaps several at once, and an inbox is collected by one at a time.
+        int count = taken.Count;
+        lock (Inbox)
+        {
+            TakeInbox(owner: false);
+            TakeSurplus(int.MaxValue, taken);
+            _state.Flushed = 0; // the counts of a closed magazine are in the station
+        }
+
+        Bucket.Station.Counters.AddReturns(taken.Count - count, Bucket.ItemBytes);
     }
 }

@@ -28,7 +28,7 @@ internal sealed partial class Magazine
     internal readonly nuint StackLow;
     internal readonly nuint StackSize;
     internal readonly Bucket Bucket;
-    internal readonly Inbox Inbox = new();
+    internal readonly Inbox Inbox;
 
     // Keeps what the owner writes off the cache line that other threads read.
     private readonly CacheLine _padding;
@@ -37,6 +37,7 @@ internal sealed partial class Magazine
     internal Magazine(Bucket bucket, nuint stackLow, nuint stackSize, int capacity)
     {
         Bucket = bucket;
+        Inbox = new Inbox(bucket.InboxLimit);
         StackLow = stackLow;
         StackSize = stackSize;
         _state.Capacity = capacity;
@@ -49,6 +50,7 @@ internal sealed partial class Magazine
     private Magazine()
     {
         Bucket = null!;
+        Inbox = new Inbox(0);
         _state.Stop = Closed;
         _padding = default;
     }

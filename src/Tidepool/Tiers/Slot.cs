@@ -143,10 +143,17 @@ internal abstract class Slot
             object? posted = _postedCompanion;
             _postedCompanion = null;
             var settled = new TicketState { Generation = valid ? seen.Generation + 1 : seen.Generation, Mail = 0 };
+            if (valid)
+            {
+                // Nobody else writes now: claims fail on a claimed word. No locked instruction, so that settling many slots overlaps.
+                Volatile.Write(ref State.Word, settled.Word);
+                return true;
+            }
+
             long found = Interlocked.CompareExchange(ref State.Word, settled.Word, seen.Word);
             if (found == seen.Word)
             {
-                return valid;
+                return false;
             }
 
             _postedCompanion = posted;
