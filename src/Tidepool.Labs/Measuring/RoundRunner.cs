@@ -11,7 +11,7 @@ internal sealed class RoundRunner(LabPlan plan)
     private readonly Dictionary<int, string> _dropped = [];
 
     /// <summary>Makes the loops and warms them; those that fail or whose subject is missing are dropped with the reason.</summary>
-    public void Prepare(IReadOnlyList<int> workloads)
+    public void Prepare(IReadOnlyList<int> workloads, Action<double> progress)
     {
         foreach (int index in workloads)
         {
@@ -30,7 +30,7 @@ internal sealed class RoundRunner(LabPlan plan)
             });
         }
 
-        WarmUp.Run([.. _prepared.Values.Select(prepared => prepared.Loop)]);
+        WarmUp.Run([.. _prepared.Values.Select(prepared => prepared.Loop)], progress);
     }
 
     /// <summary>Measures the rounds of the request.</summary>

@@ -15,7 +15,9 @@ internal static class WarmUp
     private static readonly TimeSpan LongestShareOfPass = TimeSpan.FromMilliseconds(2);
 
     /// <summary>Warms all loops; ends when the number of compiled methods stood still over two pauses.</summary>
-    public static void Run(IReadOnlyCollection<Loop> loops)
+    /// <param name="loops">The loops.</param>
+    /// <param name="progress">Told after each pass how far it is, 0 to 1: a guess, because nobody knows the number of passes.</param>
+    public static void Run(IReadOnlyCollection<Loop> loops, Action<double> progress)
     {
         int still = 0;
         for (int pass = 0; pass < MostPasses && still < 2; pass++)
@@ -28,6 +30,7 @@ internal static class WarmUp
 
             Thread.Sleep(Pause);
             still = JitInfo.GetCompiledMethodCount() == compiled ? still + 1 : 0;
+            progress(1 - Math.Pow(0.9, pass + 1));
         }
     }
 

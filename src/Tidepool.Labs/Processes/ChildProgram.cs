@@ -42,7 +42,7 @@ internal static class ChildProgram
     {
         if (request.Prepare is { } workloads)
         {
-            runner.Prepare(workloads);
+            runner.Prepare(workloads, done => send(new ChildMessage(Progress: done)));
             return new ChildMessage(Prepared: true);
         }
 

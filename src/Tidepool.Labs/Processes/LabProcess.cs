@@ -31,11 +31,17 @@ internal sealed class LabProcess : IDisposable
     /// <summary>Lets the child make and warm the loops of the workloads.</summary>
     /// <exception cref="LabProcessException">The child failed or ended.</exception>
     /// <exception cref="OperationCanceledException">The run was stopped.</exception>
-    public async Task PrepareAsync(IReadOnlyList<int> workloads, CancellationToken stop)
+    public async Task PrepareAsync(IReadOnlyList<int> workloads, Action<double> progress, CancellationToken stop)
     {
         await SendAsync(new ChildRequest(Prepare: workloads), stop);
-        while ((await ReceiveAsync(stop)).Prepared != true)
+        while (true)
         {
+            var message = await ReceiveAsync(stop);
+            progress(message.Progress ?? 1);
+            if (message.Prepared == true)
+            {
+                return;
+            }
         }
     }
 

@@ -98,14 +98,20 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
     /// <summary>Warms some processes at the same time, which nobody measures; rounds begin when all have finished.</summary>
     private async Task WarmAsync(LabRun run, List<LabProcess> children, int[] workloads, CancellationToken stop)
     {
-        int warm = 0;
-        progress(new(run.Lab.Name, WarmShare * 0.1, "warming up"));
+        double[] warm = new double[children.Count];
         var limit = new ParallelOptions { MaxDegreeOfParallelism = Environment.ProcessorCount + 1, CancellationToken = stop };
-        await Parallel.ForEachAsync(children, limit, async (child, token) =>
-        {
-            await child.PrepareAsync(workloads, token);
-            progress(new(run.Lab.Name, WarmShare * Interlocked.Increment(ref warm) / children.Count, "warming up"));
-        });
+        await Parallel.ForAsync(0, children.Count, limit, async (number, token) => await children[number].PrepareAsync(
+            workloads,
+            done =>
+            {
+                // The processes report at the same time; whoever listens hears one after another.
+                lock (warm)
+                {
+                    warm[number] = done;
+                    progress(new(run.Lab.Name, WarmShare * warm.Average(), "warming up"));
+                }
+            },
+            token));
     }
 
     /// <summary>Doubles the rounds of what is unclear, at most twice, in the same processes.</summary>

@@ -20,6 +20,7 @@ internal sealed class WaitingProbes(LabRunOptions options, Action<LabProgress> p
                     _started.Add((run, probe, process, null));
                     await process.BeginProbeAsync(probe, stop);
                     _started[place] = (run, probe, process, await process.WaitUntilQuietAsync(stop));
+                    progress(new(run.Lab.Name, 0, "its turn comes"));
                 });
             }
         }

@@ -8,7 +8,7 @@ public class RoundRunnerTests
         var order = new List<string>();
         var plan = PlanOf(order, "A", "B", "C");
         var runner = new RoundRunner(plan);
-        runner.Prepare([0, 1, 2]);
+        runner.Prepare([0, 1, 2], _ => { });
         runner.Measure(new MeasureRequest([0, 1, 2], Rounds: 1, BatchMicroseconds: 1), _ => { });
         order.Clear();
 
@@ -22,7 +22,7 @@ public class RoundRunnerTests
     {
         var plan = PlanOf([], "A", "broken", "missing");
         var runner = new RoundRunner(plan);
-        runner.Prepare([0, 1, 2]);
+        runner.Prepare([0, 1, 2], _ => { });
 
         var reply = runner.Measure(new MeasureRequest([0, 1, 2], Rounds: 2, BatchMicroseconds: 1), _ => { });
 
@@ -35,7 +35,7 @@ public class RoundRunnerTests
     {
         var plan = PlanOf([], everyRounds: 3, "A");
         var runner = new RoundRunner(plan);
-        runner.Prepare([0]);
+        runner.Prepare([0], _ => { });
 
         var samples = Assert.Single(runner.Measure(new MeasureRequest([0], Rounds: 5, BatchMicroseconds: 1), _ => { }).Rounds).Samples;
 
