@@ -6,7 +6,7 @@ namespace Tidepool;
 /// </summary>
 /// <remarks>
 /// A lock and not a lock-free stack: it is entered once per chunk, so its cost per rental is under 2 ns, and it lets trimming take the
-/// oldest chunks from the bottom. A miss looks at <see cref="_chunks"/> first: one load and no lock when the tier is empty.
+/// oldest chunks from the bottom. A miss looks at the stripes' counts first: one load each and no lock when the tier is empty.
 /// </remarks>
 internal sealed class SharedTier
 {
@@ -14,11 +14,24 @@ internal sealed class SharedTier
 
     private readonly Bucket _bucket;
     private readonly Stripe?[] _stripes = new Stripe?[StripeCount];
-    private int _chunks;
 
     internal SharedTier(Bucket bucket) => _bucket = bucket;
 
-    internal bool IsEmpty => Volatile.Read(ref _chunks) == 0;
+    internal bool IsEmpty
+    {
+        get
+        {
+            foreach (Stripe? stripe in _stripes)
+            {
+                if (stripe is { IsEmpty: false })
+                {
+                    return false;
+                }
+            }
+
+            return true;
+        }
+    }
 
     /// <summary>The number of idle items.</summary>
     internal long Count
@@ -39,15 +52,24 @@ internal sealed class SharedTier
     /// <returns>False when the budget has no room or the pool is retired: the chunk stays the caller's.</returns>
     internal bool TryPut(Chunk chunk)
     {
-        long bytes = chunk.Count * _bucket.ItemBytes;
-        if (!_bucket.IsKept || _bucket.Station.Retired || !_bucket.Station.Budget.TryCharge(bytes))
+        Station station = _bucket.Station;
+        if (!_bucket.IsKept || station.Retired)
         {
             return false;
         }
 
         Schedule.Point("shared put");
-        Own().Push(chunk);
-        Interlocked.Increment(ref _chunks);
+        Stripe own = Own();
+        if (!own.TryPush(chunk, station.Budget))
+        {
+            // Room that other stripes keep charged for chunks that were taken from them may be enough.
+            station.ReleaseReserves();
+            if (!own.TryPush(chunk, station.Budget))
+            {
+                return false;
+            }
+        }
+
         Trimmer.Wake();
         if (_bucket.Station.Retired)
         {
@@ -77,8 +99,6 @@ internal sealed class SharedTier
             Chunk? chunk = Volatile.Read(ref _stripes[(start + step) & (_stripes.Length - 1)])?.Pop();
             if (chunk is not null)
             {
-                Interlocked.Decrement(ref _chunks);
-                _bucket.Station.Budget.Refund(chunk.Count * _bucket.ItemBytes);
                 return chunk;
             }
         }
@@ -99,39 +119,30 @@ internal sealed class SharedTier
     /// <summary>Takes idle chunks out: all, or half of those that were not needed since the last call (rounded up).</summary>
     internal void Trim(bool all, List<Chunk> taken)
     {
-        int before = taken.Count;
         foreach (Stripe? stripe in _stripes)
         {
             stripe?.Trim(all, taken);
-        }
-
-        for (int i = before; i < taken.Count; i++)
-        {
-            Interlocked.Decrement(ref _chunks);
-            _bucket.Station.Budget.Refund(taken[i].Count * _bucket.ItemBytes);
+            stripe?.Release(_bucket.Station.Budget);
         }
     }
 
-    /// <summary>Every chunk has items, no item stands twice, and the chunk count is the sum of the stripes. Quiescent use.</summary>
-    internal bool IsValid(HashSet<object> seen)
+    /// <summary>Refunds what is charged for chunks that are no longer here.</summary>
+    internal void Release()
     {
-        int chunks = 0;
         foreach (Stripe? stripe in _stripes)
         {
-            if (stripe is not null && !stripe.IsValid(seen, ref chunks))
-            {
-                return false;
-            }
+            stripe?.Release(_bucket.Station.Budget);
         }
-
-        return chunks == _chunks;
     }
+
+    /// <summary>Every chunk has items, no item stands twice, and what is held is charged. Quiescent use.</summary>
+    internal bool IsValid(HashSet<object> seen) => Array.TrueForAll(_stripes, s => s is null || s.IsValid(seen));
 
     private static int Home() => Thread.GetCurrentProcessorId() & (StripeCount - 1);
 
     private Stripe Own()
     {
         ref Stripe? place = ref _stripes[Home()];
-        return Volatile.Read(ref place) ?? Interlocked.CompareExchange(ref place, new Stripe(), null) ?? place;
+        return Volatile.Read(ref place) ?? Interlocked.CompareExchange(ref place, new Stripe(_bucket.ItemBytes), null) ?? place;
     }
 }

@@ -53,6 +53,15 @@ internal abstract class Station
     /// <summary>Every bucket that the station has made so far.</summary>
     internal abstract IEnumerable<Bucket> Buckets();
 
+    /// <summary>Refunds what the shared tiers keep charged without holding anything for it.</summary>
+    internal void ReleaseReserves()
+    {
+        foreach (Bucket bucket in Buckets())
+        {
+            bucket.Shared.Release();
+        }
+    }
+
     /// <summary>Marks the station as retired.</summary>
     /// <returns>True for the first caller.</returns>
     internal bool TryRetire() => Interlocked.Exchange(ref _retired, 1) == 0;

@@ -8,13 +8,37 @@ internal sealed class Stripe
     private readonly Lock _gate = new();
     private readonly Stack<Chunk> _empties = new();
     private readonly List<Chunk> _chunks = [];
+    private readonly long _itemBytes;
     private int _low; // the fewest chunks since the last trim
+    private int _count;
+    private long _held;
+    private long _charged; // at least what is held: what was charged stays so until the next trim, so that chunks that come and go cost no charge
 
-    internal void Push(Chunk chunk)
+    internal Stripe(long itemBytes) => _itemBytes = itemBytes;
+
+    internal bool IsEmpty => Volatile.Read(ref _count) == 0;
+
+    /// <summary>Takes over a chunk.</summary>
+    /// <returns>False when the budget has no room.</returns>
+    internal bool TryPush(Chunk chunk, Budget budget)
     {
         lock (_gate)
         {
-            _chunks.Add(chunk);
+            long held = _held + (chunk.Count * _itemBytes);
+            if (held > _charged)
+            {
+                if (!budget.TryCharge(held - _charged))
+                {
+                    return false;
+                }
+
+                _charged = held;
+            }
+
+            _held = held;
+            Add(chunk);
+            Volatile.Write(ref _count, _chunks.Count);
+            return true;
         }
     }
 
@@ -31,6 +55,8 @@ internal sealed class Stripe
             Chunk chunk = _chunks[last];
             _chunks.RemoveAt(last);
             _low = Math.Min(_low, last);
+            _held -= chunk.Count * _itemBytes;
+            Volatile.Write(ref _count, last);
             return chunk;
         }
     }
@@ -60,9 +86,15 @@ internal sealed class Stripe
         lock (_gate)
         {
             int count = all ? _chunks.Count : (_low + 1) / 2;
-            taken.AddRange(_chunks.GetRange(0, count));
+            for (int i = 0; i < count; i++)
+            {
+                taken.Add(_chunks[i]);
+                _held -= _chunks[i].Count * _itemBytes;
+            }
+
             _chunks.RemoveRange(0, count);
             _low = _chunks.Count;
+            Volatile.Write(ref _count, _low);
             if (_low == 0)
             {
                 _empties.Clear();
@@ -76,21 +108,24 @@ internal sealed class Stripe
     {
         lock (_gate)
         {
-            long sum = 0;
-            foreach (Chunk chunk in _chunks)
-            {
-                sum += chunk.Count;
-            }
-
-            return sum;
+            return _held / _itemBytes;
         }
     }
 
-    internal bool IsValid(HashSet<object> seen, ref int chunks)
+    /// <summary>Refunds what is charged beyond what is held.</summary>
+    internal void Release(Budget budget)
     {
         lock (_gate)
         {
-            chunks += _chunks.Count;
+            budget.Refund(_charged - _held);
+            _charged = _held;
+        }
+    }
+
+    internal bool IsValid(HashSet<object> seen)
+    {
+        lock (_gate)
+        {
             foreach (Chunk chunk in _chunks)
             {
                 foreach (object? item in chunk.Content())
@@ -102,7 +137,29 @@ internal sealed class Stripe
                 }
             }
 
-            return _low <= _chunks.Count && _chunks.TrueForAll(c => c.Count > 0) && _empties.All(e => e.Count == 0);
+            return _held == _chunks.Sum(c => c.Count * _itemBytes) && _held <= _charged && _count == _chunks.Count && _low <= _count && _chunks.TrueForAll(c => c.Count > 0) && _empties.All(e => e.Count == 0);
+        }
+    }
+
+    /// <summary>Puts a chunk on top, or its items into the one that is there if they fit: fuller chunks mean fewer locks.</summary>
+    private void Add(Chunk chunk)
+    {
+        Chunk? top = _chunks.Count == 0 ? null : _chunks[^1];
+        if (top is null || top.Count + chunk.Count > Items.Capacity)
+        {
+            _chunks.Add(chunk);
+            return;
+        }
+
+        foreach (object? item in chunk.Content())
+        {
+            top.Add(item!);
+        }
+
+        chunk.Clear();
+        if (_empties.Count < MaxEmpties)
+        {
+            _empties.Push(chunk);
         }
     }
 }
