@@ -32,6 +32,8 @@ internal static class ChildProgram
                 reply = new ChildMessage(Failure: failure.ToString());
             }
 
+            // It waits now, and so do its siblings: what it needs no more must not be missing to others.
+            GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);
             output.WriteLine(MessageLine.Write(reply));
         }
 

@@ -99,7 +99,9 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
     private async Task WarmAsync(LabRun run, List<LabProcess> children, int[] workloads, CancellationToken stop)
     {
         double[] warm = new double[children.Count];
-        var limit = new ParallelOptions { MaxDegreeOfParallelism = Environment.ProcessorCount + 1, CancellationToken = stop };
+        // The whole grid holds buffers of megabytes in every pool: two at a time need no more than a laptop has.
+        int together = options.Mode == LabMode.Full ? 2 : Environment.ProcessorCount + 1;
+        var limit = new ParallelOptions { MaxDegreeOfParallelism = together, CancellationToken = stop };
         await Parallel.ForAsync(0, children.Count, limit, async (number, token) => await children[number].PrepareAsync(
             workloads,
             done =>
