@@ -1,133 +1,127 @@
 namespace Tidepool.Misuse.Support;
 
-/// <summary>Two threads that return one lease at the same moment, again and again.</summary>
+/// <summary>
+/// Two threads that return one lease at the same moment, again and again: they go through a batch in lockstep, spinning, so that both
+/// returns of a lease meet within nanoseconds.
+/// </summary>
 internal sealed class Race(BufferPool<int> pool)
 {
-    /// <summary>Rounds in which no, one or both of the returns threw.</summary>
+    private const int Batch = 1000;
+
+    private readonly int[] _threwInBatch = new int[Batch];
+    private readonly Position[] _positions = new Position[2];
+
+    /// <summary>Leases of which no, one or both of the returns threw.</summary>
     public int[] Threw { get; } = new int[3];
 
-    /// <summary>Neither thread has rented: this one rents, two others return.</summary>
+    /// <summary>Rentals beyond those that were raced for.</summary>
+    public int Checked { get; private set; }
+
+    /// <summary>Neither thread has rented: a third one rents and is parked.</summary>
     public void BetweenTwoOthers(int rounds)
     {
-        Duel duel = new();
-        Thread first = duel.Start(1);
-        Thread second = duel.Start(2);
-        for (int round = 0; round < rounds; round++)
+        using ParkedThread renter = new();
+        using ParkedThread other = new();
+        for (int done = 0; done < rounds; done += Batch)
         {
-            BufferLease<int> lease = pool.Rent(100);
-            duel.Fight(lease);
-            duel.Await(2);
-            Threw[duel.TakeThrown()]++;
-            Check(round);
+            BufferLease<int>[] leases = renter.Run(Rent);
+            Meet(leases, other, done);
+            renter.Run(() => Check(leases));
         }
-
-        duel.End();
-        first.Join();
-        second.Join();
     }
 
     /// <summary>One of the two is the renting thread.</summary>
     public void WithTheRenter(int rounds)
     {
-        Duel duel = new();
-        Thread other = duel.Start(1);
-        for (int round = 0; round < rounds; round++)
+        using ParkedThread other = new();
+        for (int done = 0; done < rounds; done += Batch)
         {
-            BufferLease<int> lease = pool.Rent(100);
-            duel.Fight(lease);
-            duel.Return(lease);
-            duel.Await(2);
-            Threw[duel.TakeThrown()]++;
-            Check(round);
+            BufferLease<int>[] leases = Rent();
+            Meet(leases, other, done);
+            Check(leases);
+        }
+    }
+
+    private BufferLease<int>[] Rent()
+    {
+        BufferLease<int>[] leases = new BufferLease<int>[Batch];
+        for (int i = 0; i < leases.Length; i++)
+        {
+            leases[i] = pool.Rent(100);
         }
 
-        duel.End();
-        other.Join();
+        return leases;
     }
 
-    /// <summary>Enough rentals to meet a buffer that was kept twice.</summary>
-    private void Check(int round)
+    private void Meet(BufferLease<int>[] leases, ParkedThread other, int seed)
     {
-        Span<int> marks = stackalloc int[4];
-        BufferLease<int> a = pool.Rent(100);
-        BufferLease<int> b = pool.Rent(100);
-        BufferLease<int> c = pool.Rent(100);
-        a.Span.Fill(round);
-        b.Span.Fill(-round - 1);
-        c.Span.Fill(int.MaxValue);
-        Assert.True(a.Span[0] == round && b.Span[0] == -round - 1, $"Two renters of one buffer in round {round}.");
-        c.Return();
-        b.Return();
-        a.Return();
-    }
-
-    /// <summary>Spins instead of waiting, so that both returns meet within nanoseconds.</summary>
-    private sealed class Duel
-    {
-        private BufferLease<int> _lease;
-        private int _round;
-        private int _done;
-        private int _thrown;
-        private volatile bool _end;
-
-        public Thread Start(int index)
+        Array.Clear(_threwInBatch);
+        _positions[0].Value = _positions[1].Value = -1;
+        Task there = Task.Run(() => other.Run(() => ReturnAll(leases, 1, seed)));
+        ReturnAll(leases, 0, seed + 1);
+        Assert.True(there.Wait(Eventually.Limit), "The other thread did not return its leases.");
+        foreach (int threw in _threwInBatch)
         {
-            Thread thread = new(() =>
+            Threw[threw]++;
+        }
+    }
+
+    private void ReturnAll(BufferLease<int>[] leases, int me, int seed)
+    {
+        Random jitter = new(seed);
+        for (int i = 0; i < leases.Length; i++)
+        {
+            int delay = jitter.Next(100);
+            Volatile.Write(ref _positions[me].Value, i);
+            int spins = 0;
+            while (Volatile.Read(ref _positions[1 - me].Value) < i)
             {
-                int seen = 0;
-                SpinWait spin = default;
-                while (!_end)
+                if (++spins % 20_000 == 0)
                 {
-                    int round = Volatile.Read(ref _round);
-                    if (round == seen)
-                    {
-                        spin.SpinOnce(sleep1Threshold: -1);
-                        continue;
-                    }
-
-                    seen = round;
-                    Return(_lease);
+                    Thread.Yield(); // one core, or a busy one
                 }
-            })
-            { IsBackground = true, Name = $"duel {index}" };
-            thread.Start();
-            return thread;
-        }
+            }
 
-        public void Fight(BufferLease<int> lease)
-        {
-            _done = 0;
-            _lease = lease;
-            Interlocked.Increment(ref _round);
-        }
+            while (delay > 0)
+            {
+                delay -= 1 + (Volatile.Read(ref _positions[me].Value) & 0); // a nanosecond or so
+            }
 
-        public void Return(BufferLease<int> lease)
-        {
             try
             {
-                lease.Return();
+                leases[i].Return();
             }
             catch (PoolMisuseException)
             {
-                Interlocked.Increment(ref _thrown);
+                Interlocked.Increment(ref _threwInBatch[i]);
             }
-
-            Interlocked.Increment(ref _done);
         }
+    }
 
-        public void Await(int count)
+    /// <summary>As many rentals as were raced for, on the thread that rented those: a buffer that was kept twice comes out twice.</summary>
+    private void Check(BufferLease<int>[] raced)
+    {
+        foreach (BufferLease<int> lease in raced)
         {
-            long deadline = Environment.TickCount64 + 60_000;
-            SpinWait spin = default;
-            while (Volatile.Read(ref _done) < count)
-            {
-                Assert.True(Environment.TickCount64 < deadline, "The other thread did not return its lease.");
-                spin.SpinOnce(sleep1Threshold: -1);
-            }
+            Assert.False(lease.IsActive);
         }
 
-        public int TakeThrown() => Interlocked.Exchange(ref _thrown, 0);
+        BufferLease<int>[] leases = Rent();
+        HashSet<int[]> arrays = [];
+        foreach (BufferLease<int> lease in leases)
+        {
+            Assert.True(arrays.Add(lease.Segment.Array!), "Two renters of one buffer.");
+        }
 
-        public void End() => _end = true;
+        Array.ForEach(leases, l => l.Return());
+        Checked += leases.Length;
+    }
+
+    /// <summary>On a cache line of its own.</summary>
+    [System.Runtime.InteropServices.StructLayout(System.Runtime.InteropServices.LayoutKind.Explicit, Size = 128)]
+    private struct Position
+    {
+        [System.Runtime.InteropServices.FieldOffset(64)]
+        public int Value;
     }
 }
