@@ -52,6 +52,9 @@ internal static class HtmlReport
     /// <summary>Text as HTML.</summary>
     public static string Encode(string text) => WebUtility.HtmlEncode(text);
 
+    /// <summary>A name of code or an id as HTML: it may be broken before a dot and nowhere else.</summary>
+    public static string EncodeName(string name) => Encode(name).Replace(".", "<wbr>.", StringComparison.Ordinal);
+
     private static void WriteHeader(StringBuilder page, LabReport report, IReadOnlyList<ReportLab> labs)
     {
         string mode = report.Options.Mode == LabMode.Full ? "Full run" : "Quick tour";

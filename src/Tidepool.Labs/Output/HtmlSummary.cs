@@ -75,7 +75,7 @@ internal static class HtmlSummary
         {
             foreach (var headline in Headlines.Of(outcome.Lab, outcome.Plan, lab))
             {
-                page.Append($"<tr><th scope=\"row\">{Encode(headline.What)}<small>{Encode(headline.Usual.Subject)} &rarr; <span class=\"ours\">{Encode(headline.Ours.Subject)}</span></small></th>");
+                page.Append($"<tr><th scope=\"row\">{Encode(headline.What)}<small>{HtmlReport.EncodeName(headline.Usual.Subject)} &rarr; <span class=\"ours\">{HtmlReport.EncodeName(headline.Ours.Subject)}</span></small></th>");
                 page.Append($"<td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td><td class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
                 page.Append($"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.Ratio(headline.Ours.Ratio)}</td></tr>\n");
             }

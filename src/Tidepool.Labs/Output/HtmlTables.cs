@@ -50,7 +50,7 @@ internal static class HtmlTables
         page.Append("<div class=\"scroll\"><table class=\"verdicts\">\n<thead><tr><th>verdict</th><th>what must hold</th><th class=\"n\">value</th><th class=\"n\">limit</th><th>how</th></tr></thead>\n<tbody>\n");
         foreach (var verdict in lab.Verdicts)
         {
-            page.Append($"<tr><td>{Badge(verdict.StateText)}</td><td>{Encode(verdict.Bar.Name)}<br><code>{Encode(verdict.Bar.Id)}</code></td>");
+            page.Append($"<tr><td>{Badge(verdict.StateText)}</td><td>{Encode(verdict.Bar.Name)}<br><code>{HtmlReport.EncodeName(verdict.Bar.Id)}</code></td>");
             page.Append($"<td class=\"n\">{NumberText.Value(verdict.Bar, verdict.Value)}</td><td class=\"n\">{NumberText.Value(verdict.Bar, verdict.Bar.Limit)}</td>");
             page.Append($"<td class=\"how\">{Encode(verdict.Detail)}</td></tr>\n");
         }
@@ -89,10 +89,10 @@ internal static class HtmlTables
         string? baseline = section.Section.Baseline;
         string[] others = [.. section.Rows.Select(row => row.Subject).Distinct().Where(subject => subject != baseline)];
         var ours = section.Rows.Where(row => row.Ours).Select(row => row.Subject).ToHashSet();
-        page.Append($"<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th>cell</th><th class=\"n\">{Encode(baseline ?? "")}</th>");
+        page.Append($"<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th>cell</th><th class=\"n\">{HtmlReport.EncodeName(baseline ?? "")}</th>");
         foreach (string subject in others)
         {
-            page.Append($"<th class=\"n{(ours.Contains(subject) ? " ours" : "")}\">{Encode(subject)}</th>");
+            page.Append($"<th class=\"n{(ours.Contains(subject) ? " ours" : "")}\">{HtmlReport.EncodeName(subject)}</th>");
         }
 
         page.Append("</tr></thead>\n<tbody>\n");
@@ -131,7 +131,7 @@ internal static class HtmlTables
     }
 
     private static string SubjectCell(ReportRow row) =>
-        $"<tr><th scope=\"row\"{(row.Ours ? " class=\"ours\"" : "")}>{Encode(row.Subject)}</th>";
+        $"<tr><th scope=\"row\"{(row.Ours ? " class=\"ours\"" : "")}>{HtmlReport.EncodeName(row.Subject)}</th>";
 
     /// <summary>The colour of a ratio.</summary>
     public static string RatioClass(ReportRow? row) => row?.Ratio switch

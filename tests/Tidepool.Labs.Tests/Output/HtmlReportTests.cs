@@ -57,7 +57,7 @@ public partial class HtmlReportTests
     {
         string page = Page(FakePlots);
 
-        Assert.All(["fake.fast", "fake.absent", "fake.bytes", "fake.held"], (string id) => Assert.Contains($"<code>{id}</code>", page, StringComparison.Ordinal));
+        Assert.All(["fake.fast", "fake.absent", "fake.bytes", "fake.held"], (string id) => Assert.Contains($"<code>{HtmlReport.EncodeName(id)}</code>", page, StringComparison.Ordinal));
         Assert.All(["PASS", "FAIL", "UNCLEAR", "NOT RUN"], (string state) => Assert.Contains($">{state}</span></dt>", page, StringComparison.Ordinal));
     }
 
