@@ -23,9 +23,14 @@ internal static class OwnerReuse
     private static PooledOwner<T> WrapSlow<T>(BufferLease<T> lease, Magazine home)
     {
         // A closed home belongs to no thread, so nothing could be reused there.
-        if (!home.IsClosed)
+        if (!home.IsClosed && home.Owners is null)
         {
-            home.Owners ??= new OwnerRing();
+            // Those that always wait are made at once, so that a steady number of renters makes no more.
+            home.Owners = new OwnerRing();
+            for (int i = 0; i < OwnerRing.Delay; i++)
+            {
+                home.Owners.Put(new PooledOwner<T>(lease, reusable: true));
+            }
         }
 
         return new PooledOwner<T>(lease, reusable: !home.IsClosed);

@@ -6,7 +6,7 @@ internal sealed class Stripe
     private const int MaxEmpties = 64;
 
     private readonly Lock _gate = new();
-    private readonly Stack<Chunk> _empties = new();
+    private readonly Stack<Chunk> _empties = new(MaxEmpties);
     private readonly List<Chunk> _chunks = [];
     private readonly long _itemBytes;
     private int _low; // the fewest chunks since the last trim
@@ -98,7 +98,6 @@ internal sealed class Stripe
             if (_low == 0)
             {
                 _empties.Clear();
-                _empties.TrimExcess();
                 _chunks.TrimExcess();
             }
         }
