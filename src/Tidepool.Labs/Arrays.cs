@@ -113,7 +113,7 @@ internal sealed class ArraysLab : ILab
         var section = new Section
         {
             Title = "From one thread to another",
-            About = $"Producer/consumer: a ring of 1024, batches of 16. Async hop: an await between rent and return, {HopBody<NoPool<byte>, ArrayItem<byte>>.Renters} renters.",
+            About = $"Producer/consumer: a ring of 1024, batches of 16. Async hop: an await between rent and return, {HopBody<NoPool<byte>, ArrayItem<byte>>.Renters} renters. Kestrel's pool is what a web application gets as IMemoryPoolFactory<byte>.",
             Baseline = RentalCatalog.Shared,
             Varies = ["pattern"],
         };

@@ -77,7 +77,7 @@ internal sealed class MemoryLab : ILab
         var section = new Section
         {
             Title = "Rent and return",
-            About = $"Rent an owner of {BlockLength} bytes, write one, dispose it; with threads, wall time over all of them on {Environment.ProcessorCount} cores.",
+            About = $"Rent an owner of {BlockLength} bytes, write one, dispose it; with threads, wall time over all of them on {Environment.ProcessorCount} cores. Kestrel's pool is what a web application gets as IMemoryPoolFactory<byte>.",
             Baseline = MemorySubject.Shared,
             Varies = ["pattern", "depth", "threads"],
         };

@@ -11,7 +11,7 @@ internal static class ResultFolder
     {
         var folder = new DirectoryInfo(Path.Combine(repository, "docs", "results"));
         return folder.Exists
-            ? [.. folder.EnumerateDirectories().OrderBy(machine => machine.Name, StringComparer.Ordinal).Select(ReadMachine)]
+            ? [.. folder.EnumerateDirectories().OrderBy(machine => machine.Name, StringComparer.Ordinal).Select(ReadMachine).Where(machine => machine.Labs.Count > 0)]
             : [];
     }
 
