@@ -17,7 +17,7 @@ public class PlantedBugTests(ITestOutputHelper output)
         { "ExchangeScenario", true, new Mutation("Tiers/Stripe.cs", "internal Chunk? PopEmpty()\n    {\n        lock (_gate)\n        {\n            return _empties.TryPop(out Chunk? chunk) ? chunk : null;", "internal Chunk? PopEmpty()\n    {\n        {\n            return _empties.TryPeek(out Chunk? chunk) ? chunk : null;") },
         { "TicketScenario", true, new Mutation("Tiers/Slot.cs", "var claimed = new TicketState { Generation = generation, Mail = generation };\n            long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);", "long found = seen.Word;\n            State.Mail = generation;") },
         { "HomeScenario", false, new Mutation("Tiers/Slot.cs", "mover = Volatile.Read(ref State.Mail) == 0 ? this : Replace();", "mover = this;") },
-        { "TicketScenario", true, new Mutation("Tiers/Inbox.cs", "Slot? found = Interlocked.CompareExchange(ref _head, slot, head);", "Slot? found = head;\n            _head = slot;") },
+        { "TicketScenario", true, new Mutation("Tiers/Inbox.cs", "int found = Interlocked.CompareExchange(ref _tail, tail + 1, tail);", "int found = tail;\n            _tail = tail + 1;") },
         { "TicketScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "EmptyClosedInbox(taken); // posted between the last look and the last write", string.Empty) },
     };
 

@@ -10,7 +10,8 @@ namespace Tidepool.Models.Building;
 /// </summary>
 internal sealed class PointInserter : CSharpSyntaxRewriter
 {
-    private static readonly HashSet<string> Skipped = ["IsValid", "Validate", "CheckRest", "GetStatistics", "Discard"];
+    // Add of a stripe works under its lock.
+    private static readonly HashSet<string> Skipped = ["IsValid", "Validate", "CheckRest", "GetStatistics", "Discard", "Add"];
 
     private string _method = "?";
     private int _number;

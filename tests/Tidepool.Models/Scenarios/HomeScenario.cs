@@ -21,6 +21,8 @@ internal sealed class HomeScenario : IScenario
         bool closes = random.Next(4) == 0;
         int last = random.Next(3);
         int order = random.Next(2) * 2; // whether the racing return or another comes first into the inbox
+        bool waits = random.Next(2) == 0; // whether the first thread rents on only after the second one has ended
+        bool ended = false;
         int rents = random.Next(4);
         return new WorldExecution(world,
         [
@@ -36,6 +38,11 @@ internal sealed class HomeScenario : IScenario
                     world.Visit(0, home: 0, what: 0);
                 }
 
+                while (waits && !ended)
+                {
+                    Schedule.Point("spin");
+                }
+
                 Enumerable.Range(0, rents).ToList().ForEach(_ => world.Rent(0, world.Length));
             },
             () =>
@@ -44,6 +51,7 @@ internal sealed class HomeScenario : IScenario
                 world.Return(1, world.Await(2 - order));
                 world.Return(1, world.Await(3));
                 world.Return(1, world.Rentals[^1]);
+                ended = true;
             },
             () =>
             {

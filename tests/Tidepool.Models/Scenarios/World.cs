@@ -232,6 +232,14 @@ internal sealed class World
 
     private Rental Begin(BufferLease<byte> lease, Rental rental)
     {
+        lock (_log)
+        {
+            return BeginAlone(lease, rental);
+        }
+    }
+
+    private Rental BeginAlone(BufferLease<byte> lease, Rental rental)
+    {
         Slot slot = lease.Slot!;
         if (_current.TryGetValue(slot, out Rental? before) && before.Begun == 0)
         {
@@ -244,7 +252,14 @@ internal sealed class World
         return rental;
     }
 
-    private void Note(int thread, string what) => _log.Append(System.Globalization.CultureInfo.InvariantCulture, $"\n  T{thread} {what}");
+    // A thread that has waited for a lock runs beside another one until its next point.
+    private void Note(int thread, string what)
+    {
+        lock (_log)
+        {
+            _log.Append(System.Globalization.CultureInfo.InvariantCulture, $"\n  T{thread} {what}");
+        }
+    }
 
     private static void Expect(bool condition, string otherwise)
     {

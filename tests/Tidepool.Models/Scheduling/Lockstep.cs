@@ -10,6 +10,7 @@ public sealed class Lockstep : IDisposable
 {
     private const int MaxSteps = 50_000;
     private const int MaxTurns = 400; // without another thread's turn: waits that have no point of their own must end too
+    private const int BlockedAfter = 10; // milliseconds
     private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(60);
 
     private static readonly List<Lockstep> Abandoned = [];
@@ -19,11 +20,14 @@ public sealed class Lockstep : IDisposable
 
     private readonly Worker[] _workers;
     private readonly SemaphoreSlim _done = new(0);
+    private readonly Lock _gate = new();
     private readonly List<int> _runnable = [];
+    private readonly HashSet<int> _blocked = [];
     private readonly List<(int Thread, string Place)> _trace = [];
     private IStrategy _strategy = new RandomStrategy(new Random(0), 0);
     private Exception? _failure;
     private int _turns;
+    private int _running;
     private volatile bool _isStuck;
     private bool _hasFailed;
 
@@ -43,13 +47,14 @@ public sealed class Lockstep : IDisposable
         _turns = 0;
         _trace.Clear();
         _runnable.Clear();
+        _blocked.Clear();
         for (int i = 0; i < bodies.Count; i++)
         {
             _workers[i].Body = bodies[i];
             _runnable.Add(i);
         }
 
-        _workers[_strategy.Choose(-1, _runnable, isWaiting: false)].Go();
+        GoOn();
         if (!_done.Wait(MaxTime))
         {
             return new ScheduleException($"A thread has blocked between two points.");
@@ -94,6 +99,21 @@ public sealed class Lockstep : IDisposable
 
     private void AtPoint(Worker worker, string place)
     {
+        bool goesOn;
+        lock (_gate)
+        {
+            goesOn = !_blocked.Remove(worker.Index) && IsChosen(worker, place);
+        }
+
+        if (!goesOn)
+        {
+            worker.Wait();
+        }
+    }
+
+    /// <summary>Lets the strategy choose; wakes the chosen thread when it is another one.</summary>
+    private bool IsChosen(Worker worker, string place)
+    {
         if (_isStuck)
         {
             throw new ScheduleException("Ended with the others.");
@@ -108,28 +128,65 @@ public sealed class Lockstep : IDisposable
 
         _turns++;
         bool isWaiting = place == "spin" || _turns > MaxTurns;
-        int next = _strategy.Choose(worker.Index, _runnable, isWaiting);
-        if (next != worker.Index)
+        int next = _strategy.Choose(worker.Index, Ready(), isWaiting);
+        if (next == worker.Index)
         {
-            _turns = 0;
-            _workers[next].Go();
-            worker.Wait();
+            return true;
         }
+
+        Go(next);
+        return false;
     }
 
     private void AtEnd(Worker worker, Exception? failure)
     {
-        _failure ??= failure;
-        _runnable.Remove(worker.Index);
+        lock (_gate)
+        {
+            _failure ??= failure;
+            _runnable.Remove(worker.Index);
+            if (!_blocked.Remove(worker.Index))
+            {
+                GoOn();
+            }
+
+            if (_runnable.Count == 0)
+            {
+                _done.Release();
+            }
+        }
+    }
+
+    /// <summary>
+    /// A thread that waits for its turn asks now and then whether the running one waits for a lock, held by a thread that stands at a point:
+    /// then another one runs, and the blocked one waits at its next point.
+    /// </summary>
+    private void LookForBlocked(int steps)
+    {
+        lock (_gate)
+        {
+            if (steps == _trace.Count && !_blocked.Contains(_running) && _runnable.Contains(_running) && _workers[_running].IsBlocked)
+            {
+                _blocked.Add(_running);
+                GoOn();
+            }
+        }
+    }
+
+    private List<int> Ready() => _blocked.Count == 0 ? _runnable : _runnable.Where(t => !_blocked.Contains(t)).ToList();
+
+    private void GoOn()
+    {
+        if (Ready() is { Count: > 0 } ready)
+        {
+            Go(_strategy.Choose(-1, ready, isWaiting: false));
+        }
+    }
+
+    private void Go(int thread)
+    {
         _turns = 0;
-        if (_runnable.Count == 0)
-        {
-            _done.Release();
-        }
-        else
-        {
-            _workers[_strategy.Choose(-1, _runnable, isWaiting: false)].Go();
-        }
+        _running = thread;
+        _workers[thread].Go();
     }
 
     private sealed class Worker : IDisposable
@@ -137,6 +194,7 @@ public sealed class Lockstep : IDisposable
         private readonly Lockstep _owner;
         private readonly SemaphoreSlim _turn = new(0);
         private readonly Thread _thread;
+        private volatile bool _isParked;
 
         internal Worker(Lockstep owner, int index)
         {
@@ -152,7 +210,25 @@ public sealed class Lockstep : IDisposable
 
         internal void Go() => _turn.Release();
 
-        internal void Wait() => _turn.Wait();
+        /// <summary>Whether the thread waits for something that is not its turn.</summary>
+        internal bool IsBlocked => !_isParked && (_thread.ThreadState & ThreadState.WaitSleepJoin) != 0;
+
+        internal void Wait()
+        {
+            _isParked = true;
+            int steps = -1;
+            while (!_turn.Wait(BlockedAfter))
+            {
+                if (steps == _owner._trace.Count)
+                {
+                    _owner.LookForBlocked(steps);
+                }
+
+                steps = _owner._trace.Count;
+            }
+
+            _isParked = false;
+        }
 
         public void Dispose()
         {
@@ -168,7 +244,9 @@ public sealed class Lockstep : IDisposable
         {
             while (true)
             {
-                Wait();
+                _isParked = true;
+                _turn.Wait();
+                _isParked = false;
                 if (Body is not { } body)
                 {
                     return;
