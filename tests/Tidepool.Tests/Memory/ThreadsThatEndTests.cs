@@ -133,8 +133,11 @@ public sealed class ThreadsThatEndTests(ITestOutputHelper output) : PoolTest
     [Fact]
     public void Several_threads_on_the_stack_memory_of_an_ended_one_may_return_its_leases_at_the_same_time()
     {
-        (int code, string printed, string error) = Child.Run(Child.Stacks, checks: null);
-        output.WriteLine(printed);
-        Assert.True(code == 0, error);
+        for (int run = 0; run < 3; run++)
+        {
+            (int code, string printed, string error) = Child.Run(Child.Stacks, checks: null);
+            output.WriteLine(printed);
+            Assert.True(code == 0, error);
+        }
     }
 }

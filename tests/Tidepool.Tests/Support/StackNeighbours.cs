@@ -17,7 +17,7 @@ internal static class StackNeighbours
     {
         using BufferPool<int> pool = BufferPool<int>.Create(new() { Name = "stacks" });
         int neighbours = 0;
-        for (int round = 0; round < 200; round++)
+        for (int round = 0; round < 100; round++)
         {
             BufferLease<int>[][] leases = new BufferLease<int>[Large][];
             (nuint Low, nuint Size)[] ranges = new (nuint, nuint)[Large];
