@@ -4,7 +4,7 @@ namespace Tidepool.Models.Barriers;
 /// <param name="hasBarrier">Whether the visitor calls the process-wide barrier.</param>
 /// <param name="barrierComesFirst">Whether it does so before it has asked the owner to stay out.</param>
 /// <param name="closes">Whether the visitor waits for the owner and stays, instead of giving up when the owner is inside.</param>
-internal sealed class ShardProtocol(bool hasBarrier, bool barrierComesFirst = false, bool closes = false)
+internal sealed class ShardProtocol(bool hasBarrier, bool barrierComesFirst = false, bool closes = false) : Protocol
 {
     private const int Busy = 0;
     private const int Stop = 1;
@@ -16,63 +16,10 @@ internal sealed class ShardProtocol(bool hasBarrier, bool barrierComesFirst = fa
     private const int VisitorInside = 4;
     private const int VisitorEnd = 6;
 
-    private readonly HashSet<BufferedMachine> _seen = [];
-
-    internal int States => _seen.Count;
-
-    /// <summary>Visits every state.</summary>
-    /// <returns>How the protocol was broken, or null.</returns>
-    internal string? VisitAll()
-    {
-        var open = new Stack<BufferedMachine>();
-        open.Push(BufferedMachine.Start);
-        while (open.TryPop(out BufferedMachine? state))
-        {
-            if (!_seen.Add(state))
-            {
-                continue;
-            }
-
-            if (Fault(state) is { } fault)
-            {
-                return $"{fault}: {state}";
-            }
-
-            foreach (BufferedMachine next in Steps(state))
-            {
-                open.Push(next);
-            }
-        }
-
-        return null;
-    }
-
-    /// <summary>One way through, chosen by <paramref name="random"/>.</summary>
-    /// <returns>How the protocol was broken, or null.</returns>
-    internal string? Walk(Random random)
-    {
-        BufferedMachine state = BufferedMachine.Start;
-        while (true)
-        {
-            if (Fault(state) is { } fault)
-            {
-                return $"{fault}: {state}";
-            }
-
-            List<BufferedMachine> next = Steps(state).ToList();
-            if (next.Count == 0)
-            {
-                return null;
-            }
-
-            state = next[random.Next(next.Count)];
-        }
-    }
-
     private static bool IsInside(int thread, BufferedMachine state) =>
         thread == 0 ? state.OwnerAt < OwnerEnd && state.OwnerAt % OwnerSteps is >= OwnerInside and < OwnerSteps - 1 : state.VisitorAt is >= VisitorInside and < VisitorEnd - 1;
 
-    private static string? Fault(BufferedMachine state)
+    protected override string? Fault(BufferedMachine state)
     {
         if (IsInside(0, state) && IsInside(1, state))
         {
@@ -83,26 +30,9 @@ internal sealed class ShardProtocol(bool hasBarrier, bool barrierComesFirst = fa
         return ended && state.Read(0, Count) != state.Updates ? "an update was lost" : null;
     }
 
-    private IEnumerable<BufferedMachine> Steps(BufferedMachine state)
-    {
-        for (int thread = 0; thread < 2; thread++)
-        {
-            if (!state.IsDrained(thread))
-            {
-                yield return state.Drain(thread);
-            }
-        }
-
-        if (state.OwnerAt < OwnerEnd)
-        {
-            yield return Owner(state);
-        }
-
-        if (state.VisitorAt < VisitorEnd && Visitor(state) is { } visited)
-        {
-            yield return visited;
-        }
-    }
+    protected override BufferedMachine? Step(int thread, BufferedMachine state) => thread == 0
+        ? state.OwnerAt < OwnerEnd ? Owner(state) : null
+        : state.VisitorAt < VisitorEnd ? Visitor(state) : null;
 
     private static BufferedMachine Owner(BufferedMachine state)
     {

@@ -7,6 +7,7 @@ namespace Tidepool.Models.Building;
 public class PlantedBugTests(ITestOutputHelper output)
 {
     private const int Schedules = 10_000;
+    private const int FineSchedules = 4_000; // each has several times the points of those in ExplorationTests
 
     public static TheoryData<string, bool, Mutation> Bugs => new()
     {
@@ -28,7 +29,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     public void The_core_passes_with_a_point_before_every_statement(string scenario)
     {
         output.WriteLine($"seed {Explorer.Seed}");
-        string? failure = Explorer.Explore(ModelBuild.Compile(scenario, fine: true), Schedules);
+        string? failure = Explorer.Explore(ModelBuild.Compile(scenario, fine: true), FineSchedules);
         Assert.True(failure is null, failure);
     }
 

@@ -9,7 +9,7 @@ namespace Tidepool.Models.Pools;
 /// <summary>Random programs on pools with all kinds of options, beside a model.</summary>
 public class PoolModelTests(ITestOutputHelper output)
 {
-    private const int Programs = 100;
+    private const int Programs = 60;
 
     private static readonly Dictionary<string, Func<BufferSource<long>, BufferPoolOptions<long>>> Numbers = new()
     {

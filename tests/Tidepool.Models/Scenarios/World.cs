@@ -21,14 +21,14 @@ internal sealed class World
     {
         // Magazines of two to four items, so that a few rentals fill and empty them; now and then full ones, or a pool that may keep nothing.
         Length = length > 0 ? length : random.Next(8) switch { 0 => 1024, < 3 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
-        long? budget = length == 0 && random.Next(6) == 0 ? 0 : null;
+        long budget = length == 0 && random.Next(6) == 0 ? 0 : long.MaxValue / 4;
         Pool = BufferPool<byte>.Create(new BufferPoolOptions<byte>
         {
             Name = "model", Source = Source, LeakSampling = 0, Budget = budget, Checks = PoolChecks.Default,
         });
         Bucket = Pool.Core.FindBucket(Length)!;
         _homes = new Magazine?[threads];
-        _log.Append(System.Globalization.CultureInfo.InvariantCulture, $"length {Length}, budget {budget?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? "of the process"}:");
+        _log.Append(System.Globalization.CultureInfo.InvariantCulture, $"length {Length}, budget {budget}:");
     }
 
     internal BufferPool<byte> Pool { get; }
@@ -51,10 +51,23 @@ internal sealed class World
         Schedule.Hook = hook;
     }
 
-    internal Rental Rent(int thread, int length)
+    internal Rental Rent(int thread, int length) => TryRent(thread, length) ?? throw new ScheduleException("nobody has disposed the pool");
+
+    /// <summary>Rents unless the pool was disposed.</summary>
+    internal Rental? TryRent(int thread, int length)
     {
         Note(thread, "rent");
-        BufferLease<byte> lease = Pool.Rent(length);
+        BufferLease<byte> lease;
+        try
+        {
+            lease = Pool.Rent(length);
+        }
+        catch (ObjectDisposedException) when (Pool.IsDisposed)
+        {
+            Note(thread, "was too late");
+            return null;
+        }
+
         Rental rental = Begin(lease, new Rental(lease, thread));
         _homes[thread] = ThreadTier.FindSlow(Bucket);
         Note(thread, $"has #{Rentals.IndexOf(rental)}");
@@ -169,6 +182,7 @@ internal sealed class World
     internal void Check()
     {
         RefundClosed();
+        Expect(!Pool.IsDisposed || Pool.Core.Budget.Used == 0, $"{Pool.Core.Budget.Used} bytes are charged to the budget of a pool that was disposed");
         Exception? failure = TryCheck();
         if (failure is not null)
         {
@@ -183,9 +197,18 @@ internal sealed class World
 
         Pool.Dispose();
         Expect(Source.Live == Out, $"{Source.Live} buffers live after the end of the pool, {Out} are out");
+        Expect(Pool.Core.Budget.Used == 0, $"{Pool.Core.Budget.Used} bytes are charged to the budget after the end of the pool");
     }
 
     /// <summary>Keeps the pool from ending: its tiers may be in a state in which that would never return.</summary>
+    /// <summary>Disposes the pool while others use it.</summary>
+    internal void Dispose(int thread)
+    {
+        Note(thread, "dispose the pool");
+        Pool.Dispose();
+        Note(thread, "disposed the pool");
+    }
+
     internal void Abandon() => Abandoned.Add(Pool);
 
     public override string ToString() => _log.ToString();

@@ -20,6 +20,9 @@ public class ExplorationTests(ITestOutputHelper output)
     [Fact]
     public void A_slot_that_an_old_posting_holds_never_changes_its_home() => Explore(new HomeScenario());
 
+    [Fact]
+    public void A_pool_that_is_disposed_in_the_middle_gives_everything_to_its_source() => Explore(new DisposeScenario());
+
     [Theory]
     [InlineData(0)]
     [InlineData(1)]

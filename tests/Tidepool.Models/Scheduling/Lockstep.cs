@@ -102,7 +102,15 @@ public sealed class Lockstep : IDisposable
         bool goesOn;
         lock (_gate)
         {
-            goesOn = !_blocked.Remove(worker.Index) && IsChosen(worker, place);
+            // A thread that was blocked steps back for the one that runs instead, if there is one.
+            bool isSecond = _blocked.Remove(worker.Index)
+                && _running != worker.Index && _runnable.Contains(_running) && !_blocked.Contains(_running);
+            if (!isSecond)
+            {
+                _running = worker.Index;
+            }
+
+            goesOn = !isSecond && IsChosen(worker, place);
         }
 
         if (!goesOn)
@@ -144,7 +152,7 @@ public sealed class Lockstep : IDisposable
         {
             _failure ??= failure;
             _runnable.Remove(worker.Index);
-            if (!_blocked.Remove(worker.Index))
+            if (!_blocked.Remove(worker.Index) || !_runnable.Contains(_running) || _blocked.Contains(_running))
             {
                 GoOn();
             }

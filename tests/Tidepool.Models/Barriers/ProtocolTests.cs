@@ -4,10 +4,10 @@ using Xunit.Abstractions;
 namespace Tidepool.Models.Barriers;
 
 /// <summary>
-/// The scheduler of this project runs one thread at a time and so never shows what store buffers do; these tests do, on a model of the
-/// protocol that <c>Magazine</c> implements.
+/// The scheduler of this project runs one thread at a time and so never shows what store buffers do; these tests do, on models of the
+/// protocols that <c>Magazine</c> and <c>Inbox</c> implement.
 /// </summary>
-public class ShardProtocolTests(ITestOutputHelper output)
+public class ProtocolTests(ITestOutputHelper output)
 {
     private const int Schedules = 20_000;
 
@@ -31,6 +31,17 @@ public class ShardProtocolTests(ITestOutputHelper output)
     [Fact]
     public void A_barrier_before_the_owner_is_asked_to_stay_out_does_not_help() =>
         Assert.Contains("both are inside", new ShardProtocol(hasBarrier: true, barrierComesFirst: true).VisitAll());
+
+    [Theory]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(true, true)]
+    public void A_post_to_a_closing_inbox_is_collected_when_the_poster_has_a_fence_or_the_closer_a_barrier(bool fence, bool barrier) =>
+        Assert.Null(new ClosingProtocol(fence, barrier).VisitAll());
+
+    [Fact]
+    public void Without_either_a_post_to_a_closing_inbox_can_be_lost() =>
+        Assert.Contains("nobody collects", new ClosingProtocol(posterHasFence: false, closerHasBarrier: false).VisitAll());
 
     [Fact]
     public void Random_schedules_agree_with_the_search_of_all_states()
