@@ -199,8 +199,9 @@ internal sealed class PoolMachine<T>
         }
 
         Holding<T>? last = null;
-        using (ThreadHandle<T> handle = ledger.Pool.GetThreadHandle(length))
+        try
         {
+            using ThreadHandle<T> handle = ledger.Pool.GetThreadHandle(length);
             for (int i = 0; i < 3; i++)
             {
                 BufferLease<T> lease = handle.Rent(length);
@@ -215,8 +216,11 @@ internal sealed class PoolMachine<T>
                 last = next;
             }
         }
-
-        Put(place, last);
+        finally
+        {
+            // Also when another thread has disposed the pool in between.
+            Put(place, last);
+        }
     }
 
     private void Misuse(OperationKind what, int place)

@@ -47,7 +47,9 @@ internal sealed class World
     /// <summary>Connects the points of the core. The clock must not trim behind the scheduler's back.</summary>
     internal static void Attach(Action<string>? hook)
     {
-        typeof(Trimmer).GetField("s_running", BindingFlags.Static | BindingFlags.NonPublic)!.SetValue(null, 1);
+        const BindingFlags Private = BindingFlags.Static | BindingFlags.NonPublic;
+        typeof(Trimmer).GetField("s_running", Private)!.SetValue(null, 1);
+        ((Timer)typeof(Trimmer).GetField("Clock", Private)!.GetValue(null)!).Change(Timeout.Infinite, Timeout.Infinite);
         Schedule.Hook = hook;
     }
 
