@@ -3,11 +3,13 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <content>Whole arrays without a lease: the compatibility path.</content>
-internal sealed partial class BufferCore<T> : IHandleSource<T>
+internal sealed partial class BufferCore<T>
 {
     private readonly ConditionalWeakTable<T[], RentalRecord> _records = [];
+    private readonly ConditionalWeakTable<T[], object> _made = []; // the tags of arrays that are out or idle as arrays, for sources that care
 
-    BufferSlot<T> IHandleSource<T>.Refill(Magazine magazine)
+    /// <summary>An idle slot whose home is the magazine of a thread handle; more may be put in with it.</summary>
+    internal BufferSlot<T> RefillHandle(Magazine magazine)
     {
         ThrowIfRetired();
         if (magazine.PopSlow() is { } item)
@@ -16,6 +18,11 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
         }
 
         Bucket bucket = magazine.Bucket;
+        if (!magazine.IsPrivate)
+        {
+            return RentFrom(bucket, bucket.ItemLength);
+        }
+
         if ((bucket.Shared.TryTake() ?? TakeFromTwin(bucket)) is { } chunk)
         {
             item = magazine.Refill(chunk);
@@ -29,7 +36,8 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
         return born;
     }
 
-    void IHandleSource<T>.Close(Magazine magazine)
+    /// <summary>Takes back what the magazine of a thread handle holds and closes it.</summary>
+    internal static void CloseHandle(Magazine magazine)
     {
         if (magazine.IsClosed)
         {
@@ -38,6 +46,7 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
 
         var items = new List<object?>();
         magazine.Close(items);
+        magazine.Bucket.Station.Budget.Refund(magazine.Charge);
         Magazine.PutShared(magazine.Bucket, items);
     }
 
@@ -49,7 +58,14 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
             TidepoolEventSource.Log.BufferReturned(array.GetHashCode(), array.Length, PoolId);
         }
 
-        ReturnArray(bucket, array);
+        if (bucket.IsKept)
+        {
+            ReturnArray(bucket, array);
+        }
+        else
+        {
+            DropArray(array);
+        }
     }
 
     /// <summary>An idle array of the bucket's length from the tiers, or a new one.</summary>
@@ -70,9 +86,10 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
     }
 
     /// <summary>An array longer than what the pool keeps.</summary>
-    internal T[] RentUnkeptArray(int length, int poolId)
+    internal T[] RentUnkeptArray(int length, int poolId, bool cleared)
     {
-        T[] array = length <= Geometry.Source.MaxLength ? BirthArray(length, length, poolId, cleared: false) : new T[length];
+        cleared |= Geometry.Clear == ClearMode.OnRent;
+        T[] array = length <= Geometry.Source.MaxLength ? BirthArray(length, length, poolId, cleared) : new T[length];
         Counters.AddRental(BufferGeometry<T>.BytesOf(length));
         if (Guard is not null)
         {
@@ -91,15 +108,7 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
             EndRecord(array);
         }
 
-        if (Geometry.Secrets)
-        {
-            Wipe(array);
-        }
-        else if (Geometry.Clear == ClearMode.OnReturn)
-        {
-            Array.Clear(array);
-        }
-
+        Scrub(array);
         if (Guard is null)
         {
             Keep(bucket, array);
@@ -119,11 +128,34 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
             EndRecord(array);
         }
 
+        Scrub(array);
         Counters.AddReturns(1, BufferGeometry<T>.BytesOf(array.Length));
         Interlocked.Increment(ref Counters.Dropped);
-        ForgetRecord(array);
         WriteDropped(-1, [array]);
+        if (IsOurs(array))
+        {
+            Free(Forget(array));
+        }
     }
+
+    /// <summary>Does what the options ask for with the content of an array whose rental has ended.</summary>
+    private void Scrub(T[] array)
+    {
+        if (Geometry.Secrets)
+        {
+            Wipe(array);
+        }
+        else if (Geometry.Clear == ClearMode.OnReturn)
+        {
+            Array.Clear(array);
+        }
+    }
+
+    /// <summary>
+    /// Whether an array may be kept. Pools of heap arrays take foreign ones, as ArrayPool does; where arrays have a property that a foreign one lacks
+    /// (pinned memory), only those that the source made.
+    /// </summary>
+    internal bool IsOurs(T[] array) => Geometry.TakesForeignArrays || _made.TryGetValue(array, out _);
 
     private T[] TakeArray(Bucket bucket, int requested, int poolId, bool cleared)
     {
@@ -175,7 +207,7 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
     }
 
     /// <summary>Idle slots of the same length as a chunk of arrays; the slots die.</summary>
-    private static Chunk? TakeArraysFromTwin(Bucket bucket)
+    private Chunk? TakeArraysFromTwin(Bucket bucket)
     {
         if (bucket.Twin is not { } twin || twin.Shared.TryTake() is not { } chunk)
         {
@@ -188,6 +220,7 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
             if (place is PooledSlot<T> slot)
             {
                 slot.Record?.Forget();
+                Remember(slot.Array!, slot.Tag);
                 place = slot.Array;
             }
         }
@@ -195,17 +228,34 @@ internal sealed partial class BufferCore<T> : IHandleSource<T>
         return chunk;
     }
 
-    private RentalRecord? FindRecord(T[] array) =>
-        Guard is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
-
-    private void ForgetRecord(T[] array)
+    private void Remember(T[] array, object? tag)
     {
+        if (!Geometry.TakesForeignArrays)
+        {
+            _made.AddOrUpdate(array, tag ?? this);
+        }
+    }
+
+    /// <summary>An array that is one no longer: the buffer that the source made, with its tag.</summary>
+    private SourceBuffer<T> Forget(T[] array)
+    {
+        object? tag = null;
+        if (!Geometry.TakesForeignArrays && _made.TryGetValue(array, out tag))
+        {
+            _made.Remove(array);
+        }
+
         if (FindRecord(array) is { } record)
         {
             record.Forget();
             _records.Remove(array);
         }
+
+        return new SourceBuffer<T>(array, 0, array.Length, tag == this ? null : tag);
     }
+
+    private RentalRecord? FindRecord(T[] array) =>
+        Guard is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
 
     private RentalRecord NewRecord(T[] array) => new(this, null);
 

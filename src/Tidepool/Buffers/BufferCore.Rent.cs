@@ -14,7 +14,7 @@ internal sealed partial class BufferCore<T>
         PooledSlot<T> slot = bucket is null ? RentUnkept(length) : RentFrom(bucket, length);
         if (isSlow)
         {
-            Prepare(slot, length);
+            slot = Prepare(slot, length);
         }
 
         return slot;
@@ -105,9 +105,8 @@ internal sealed partial class BufferCore<T>
             Magazine.PutShared(bucket, chunk);
         }
 
-        slot.Home = bucket.ClosedHome;
         Counters.AddRental(bucket.ItemBytes);
-        return slot;
+        return (PooledSlot<T>)slot.MoveTo(bucket.ClosedHome);
     }
 
     /// <summary>A slot longer than what the pool keeps: it dies on return.</summary>
@@ -120,9 +119,9 @@ internal sealed partial class BufferCore<T>
     }
 
     /// <summary>What every rental of a slow pool needs: the return must come back to us, and the content must be as the options say.</summary>
-    private void Prepare(PooledSlot<T> slot, int length)
+    private PooledSlot<T> Prepare(PooledSlot<T> slot, int length)
     {
-        slot.Home = slot.Bucket.ClosedHome;
+        slot = (PooledSlot<T>)slot.MoveTo(slot.Bucket.ClosedHome);
         if (Guard is not null)
         {
             CheckPoison(slot);
@@ -137,6 +136,8 @@ internal sealed partial class BufferCore<T>
         {
             TidepoolEventSource.Log.BufferRented(slot.GetHashCode(), slot.Capacity, PoolId, slot.Bucket.Id, length);
         }
+
+        return slot;
     }
 
     /// <summary>Verifies that nobody wrote to the idle buffer. A damaged one leaves the pool, counted as returned, before the throw.</summary>
@@ -170,9 +171,9 @@ internal sealed partial class BufferCore<T>
             ref object? place = ref Items.At(ref chunk.Items, i);
             if (place is T[] array)
             {
-                ForgetRecord(array);
                 var slot = new PooledSlot<T>(this, bucket);
-                slot.Adopt(new SourceBuffer<T>(array, 0, array.Length));
+                slot.Adopt(Forget(array));
+                slot.ClearReferences(-1); // arrays come back as their renters left them, leases clear
                 place = slot;
             }
         }

@@ -196,6 +196,7 @@ internal sealed partial class BufferCore<T>
 
     private void LetRest(object item, long bytes)
     {
+        Trimmer.Wake(); // an epoch ends the rest
         object? rested = Guard!.Rest(item, bytes, BytesOf);
         while (rested is not null)
         {

@@ -159,7 +159,9 @@ internal sealed partial class BufferCore<T> : Station
 
     internal T[] BirthArray(int length, int requested, int poolId, bool cleared)
     {
-        T[] array = Allocate(length).Array!;
+        SourceBuffer<T> buffer = Allocate(length);
+        T[] array = buffer.Array!;
+        Remember(array, buffer.Tag);
         if (cleared && !BufferGeometry<T>.HoldsReferences)
         {
             Array.Clear(array);
@@ -185,8 +187,7 @@ internal sealed partial class BufferCore<T> : Station
             }
             else if (item is T[] array)
             {
-                ForgetRecord(array);
-                Free(new SourceBuffer<T>(array, 0, array.Length));
+                Free(Forget(array));
             }
         }
     }
@@ -234,18 +235,26 @@ internal sealed partial class BufferCore<T> : Station
 
     internal override PoolStatistics GetStatistics()
     {
-        long rented = 0, returned = 0, leasedBytes = 0, idleBytes = 0;
-        ThreadTier.ForEach(magazine =>
+        long rented, returned, leasedBytes, idleBytes = 0;
+        lock (ThreadTier.Gate)
         {
-            if (magazine.Bucket.Station == this)
+            // Under the gate no magazine is closed, which would move its counts from the one place to the other.
+            rented = Volatile.Read(ref Counters.Rented);
+            returned = Volatile.Read(ref Counters.Returned);
+            leasedBytes = Volatile.Read(ref Counters.LeasedBytes);
+            ThreadTier.ForEach(magazine =>
             {
-                long here = magazine.Rented, back = magazine.Returned;
-                rented += here;
-                returned += back;
-                leasedBytes += (here - back) * magazine.Bucket.ItemBytes;
-                idleBytes += magazine.IdleCount * magazine.Bucket.ItemBytes;
-            }
-        });
+                if (magazine.Bucket.Station == this)
+                {
+                    long here = magazine.Rented, back = magazine.Returned;
+                    rented += here;
+                    returned += back;
+                    leasedBytes += (here - back) * magazine.Bucket.ItemBytes;
+                    idleBytes += magazine.IdleCount * magazine.Bucket.ItemBytes;
+                }
+            });
+        }
+
         foreach (Bucket bucket in Buckets())
         {
             idleBytes += bucket.Shared.Count * bucket.ItemBytes;
@@ -256,9 +265,9 @@ internal sealed partial class BufferCore<T> : Station
         returned += Guard?.RestingCount ?? 0;
         return new PoolStatistics
         {
-            Rented = rented + Volatile.Read(ref Counters.Rented),
-            Returned = returned + Volatile.Read(ref Counters.Returned),
-            BytesLeased = leasedBytes - restingBytes + Volatile.Read(ref Counters.LeasedBytes),
+            Rented = rented,
+            Returned = returned,
+            BytesLeased = leasedBytes - restingBytes,
             BytesIdle = idleBytes + restingBytes,
             Missed = Volatile.Read(ref Counters.Missed),
             Dropped = Volatile.Read(ref Counters.Dropped),
@@ -271,11 +280,19 @@ internal sealed partial class BufferCore<T> : Station
     /// <summary>Ends the pool: tiers are emptied, and what is out is given to the source when it comes back.</summary>
     internal void Retire()
     {
+        // First of all, so that whatever happens then nobody rents from a pool that has ended.
+        lock (_gate)
+        {
+            Array.Fill(FastIds, NoId);
+            _raws.ForEach(static r => r.Stop());
+        }
+
         if (!TryRetire())
         {
             return;
         }
 
+        // Whoever was making a bucket with an id has put it where it is found below.
         lock (_gate)
         {
             Array.Fill(FastIds, NoId);

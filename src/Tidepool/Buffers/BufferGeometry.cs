@@ -43,6 +43,11 @@ internal sealed class BufferGeometry<T>
                 nameof(options), options.Alignment, $"Alignment must be 0 or a power of two up to {Source.MaxAlignment}, the most that {Source.GetType().Name} promises.");
         }
 
+        if (Source.Form == BufferForm.Native && HoldsReferences)
+        {
+            throw new NotSupportedException($"{typeof(T)} holds references, which native memory ({Source.GetType().Name}) cannot.");
+        }
+
         Alignment = options.Alignment;
         MaxLength = Math.Min(options.MaxLength, Source.MaxLength);
         Budget = options.Budget is { } limit ? new Budget(limit, Budget.Process) : Budget.Process;
@@ -78,6 +83,9 @@ internal sealed class BufferGeometry<T>
 
     /// <summary>Whether buffers are whole arrays, so that they can be rented as arrays.</summary>
     internal bool HasWholeArrays => Source.Form == BufferForm.WholeArray && Alignment == 0;
+
+    /// <summary>Whether an array made elsewhere is as good as one of the source's.</summary>
+    internal bool TakesForeignArrays => Source is HeapSource<T>;
 
     /// <summary>Whether every rental must take the slow path, because something is done on each.</summary>
     internal bool IsAlwaysSlow => Checks == PoolChecks.Full || Secrets || (Clear != ClearMode.Never && !HoldsReferences);

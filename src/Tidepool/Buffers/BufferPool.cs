@@ -12,7 +12,7 @@ namespace Tidepool;
 /// Thread-safe. A rental takes, in this order: the newest buffer that this thread holds (no locked instruction), what came home from other
 /// threads, the shared tier (one lock per up to 14 buffers), the source. See <c>docs/trace.md</c> for one rent and one return step by step.
 /// </remarks>
-public sealed class BufferPool<T> : IDisposable
+public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
 {
     private readonly BufferCore<T> _core;
     private readonly Lock _gate = new();
@@ -122,11 +122,15 @@ public sealed class BufferPool<T> : IDisposable
             throw new NotSupportedException($"Pool '{Name}' checks or clears on every rental; rent from the pool itself.");
         }
 
-        Bucket bucket = _core.FindBucket(maxLength)
-            ?? throw new ArgumentOutOfRangeException(nameof(maxLength), maxLength, $"Pool '{Name}' keeps no buffers of that length.");
-        (nuint low, nuint size) = ThreadTier.CurrentStack();
-        var magazine = new Magazine(bucket, low, size, Items.Capacity) { IsPrivate = true };
-        return new ThreadHandle<T>(magazine, _core, maxLength);
+        Bucket? bucket = _core.FindBucket(maxLength);
+        if (bucket is null || bucket.Id < 0)
+        {
+            throw new ArgumentOutOfRangeException(nameof(maxLength), maxLength, $"Threads keep no buffers of that length of pool '{Name}'; rent from the pool itself.");
+        }
+
+        // Without room in the budget the handle holds nothing and every rental goes to the pool.
+        Magazine magazine = Magazine.TryMake(bucket, ThreadTier.CurrentThread(), isPrivate: true) ?? bucket.ClosedHome;
+        return new ThreadHandle<T>(magazine, this, maxLength);
     }
 
     /// <summary>This pool as an <see cref="ArrayPool{T}"/>, with the power-of-two lengths that users of one expect. The same instance on each call.</summary>
@@ -188,14 +192,23 @@ public sealed class BufferPool<T> : IDisposable
         }
     }
 
+    BufferSlot<T> IHandleSource<T>.Refill(Magazine magazine)
+    {
+        BufferSlot<T> slot = _core.RefillHandle(magazine);
+        GC.KeepAlive(this);
+        return slot;
+    }
+
+    void IHandleSource<T>.Close(Magazine magazine) => BufferCore<T>.CloseHandle(magazine);
+
     /// <summary>Chooses between the fast path and the one that sees every rental.</summary>
     internal void ChoosePath()
     {
-        bool slow = _core.Geometry.IsAlwaysSlow || TidepoolEventSource.Rentals;
-        _slow = slow;
-        _ids = slow || !_core.Geometry.Sizes.IsDefault ? [] : _core.FastIds;
         lock (_gate)
         {
+            bool slow = _core.Geometry.IsAlwaysSlow || TidepoolEventSource.Rentals;
+            _slow = slow;
+            _ids = slow || !_core.Geometry.Sizes.IsDefault ? [] : _core.FastIds;
             _scopeIds = slow || _scopes is null || !_core.Geometry.Sizes.IsDefault ? [] : _scopes.FastIds;
             _arrayPools.ForEach(p => p.ChoosePath(slow));
         }
@@ -218,8 +231,9 @@ public sealed class BufferPool<T> : IDisposable
         RawBuckets<T> scopes = Scopes();
         if (scopes.Find(length) is not { } bucket)
         {
-            // Longer than what the pool keeps: an array that is not returned anywhere.
-            return new ArrayScope<T>(new T[length], null, length);
+            // Longer than what the pool keeps: it comes back to be wiped and counted, and dies then.
+            bucket = new Bucket(_core, -1, Math.Max(1, length), BufferGeometry<T>.BytesOf(Math.Max(1, length))) { IsKept = false };
+            return new ArrayScope<T>(_core.RentUnkeptArray(length, _core.PoolId, cleared: false), bucket.ClosedHome, length);
         }
 
         T[] array = _core.RentArray(bucket, length, _core.PoolId, cleared: false);

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace Tidepool;
@@ -11,6 +12,8 @@ internal sealed class Guard<T>
     private const int MaxResting = 64;
     private const long MaxRestingBytes = 1 << 20;
     private const int StackSampling = 128;
+
+    private static readonly int Step = (1 << 30) / Unsafe.SizeOf<T>(); // a span of bytes holds less than 2^31
 
     private readonly Lock _gate = new();
     private readonly Queue<object> _resting = new();
@@ -45,7 +48,10 @@ internal sealed class Guard<T>
         }
         else
         {
-            BytesOf(buffer).Fill(Pattern);
+            for (int start = 0; start < buffer.Length; start += Step)
+            {
+                BytesOf(buffer.Slice(start, Math.Min(Step, buffer.Length - start))).Fill(Pattern);
+            }
         }
     }
 
@@ -54,8 +60,16 @@ internal sealed class Guard<T>
     {
         if (!BufferGeometry<T>.HoldsReferences)
         {
-            int place = BytesOf(buffer).IndexOfAnyExcept(Pattern);
-            return place < 0 ? -1 : place / System.Runtime.CompilerServices.Unsafe.SizeOf<T>();
+            for (int start = 0; start < buffer.Length; start += Step)
+            {
+                int place = BytesOf(buffer.Slice(start, Math.Min(Step, buffer.Length - start))).IndexOfAnyExcept(Pattern);
+                if (place >= 0)
+                {
+                    return start + (place / Unsafe.SizeOf<T>());
+                }
+            }
+
+            return -1;
         }
 
         for (int i = 0; i < buffer.Length; i++)
@@ -73,9 +87,14 @@ internal sealed class Guard<T>
     internal bool IsCrowded => _resting.Count > MaxResting || (RestingBytes > MaxRestingBytes && _resting.Count > 1);
 
     /// <summary>Lets an item rest.</summary>
-    /// <returns>The item that has rested longest, when there are too many.</returns>
+    /// <returns>The item that has rested longest, when there are too many; one too large to rest at once.</returns>
     internal object? Rest(object item, long bytes, Func<object, long> bytesOf)
     {
+        if (bytes > MaxRestingBytes)
+        {
+            return item;
+        }
+
         lock (_gate)
         {
             _resting.Enqueue(item);
@@ -110,7 +129,7 @@ internal sealed class Guard<T>
 
     private static unsafe Span<byte> BytesOf(Span<T> buffer)
     {
-        ref byte first = ref System.Runtime.CompilerServices.Unsafe.As<T, byte>(ref MemoryMarshal.GetReference(buffer));
-        return MemoryMarshal.CreateSpan(ref first, checked(buffer.Length * System.Runtime.CompilerServices.Unsafe.SizeOf<T>()));
+        ref byte first = ref Unsafe.As<T, byte>(ref MemoryMarshal.GetReference(buffer));
+        return MemoryMarshal.CreateSpan(ref first, checked(buffer.Length * Unsafe.SizeOf<T>()));
     }
 }

@@ -68,7 +68,8 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
         ReturnSlow(array!);
     }
 
-    internal void ChoosePath(bool slow) => _ids = slow || Sizes != SizeClasses.PowersOfTwo ? [] : _raw.FastIds;
+    internal void ChoosePath(bool slow) =>
+        _ids = slow || Sizes != SizeClasses.PowersOfTwo || !_core.Geometry.TakesForeignArrays ? [] : _raw.FastIds;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T[] RentSlow(int minimumLength)
@@ -84,7 +85,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
         int poolId = GetHashCode();
         T[] array = _raw.Find(minimumLength) is { } bucket
             ? _core.RentArray(bucket, minimumLength, poolId, cleared: !_pool.IsShared)
-            : _core.RentUnkeptArray(minimumLength, poolId);
+            : _core.RentUnkeptArray(minimumLength, poolId, cleared: !_pool.IsShared);
         if (TidepoolEventSource.Rentals)
         {
             TidepoolEventSource.Log.BufferRented(array.GetHashCode(), array.Length, poolId, -1, minimumLength);
@@ -109,7 +110,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
             TidepoolEventSource.Log.BufferReturned(array.GetHashCode(), array.Length, GetHashCode());
         }
 
-        Bucket? bucket = array.GetType() == _arrayType || typeof(T).IsValueType ? _raw.Find(array.Length) : null;
+        Bucket? bucket = (array.GetType() == _arrayType || typeof(T).IsValueType) && _core.IsOurs(array) ? _raw.Find(array.Length) : null;
         if (bucket is null)
         {
             _core.DropArray(array);

@@ -36,8 +36,6 @@ internal sealed class RentalRecord
     /// <summary>Whether the idle buffer is filled with the pattern.</summary>
     internal bool IsPoisoned { get; set; }
 
-    internal bool IsOut => Volatile.Read(ref _out) != 0;
-
     /// <summary>The call site, without files and lines: they are looked up when a report is written, which is slow.</summary>
     internal static StackTrace CaptureStack() => new(2, fNeedFileInfo: false);
 

@@ -119,6 +119,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     /// <summary>Moves the rental to an <see cref="IMemoryOwner{T}"/>, which returns it when disposed. This lease and its copies are retired.</summary>
     /// <returns>The owner of the same elements.</returns>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    /// <exception cref="InvalidOperationException">The lease is of a <see cref="ThreadHandle{T}"/> that is not disposed, and this is another thread.</exception>
     /// <remarks>Allocates the owner. On a thread other than the renting one it takes about a microsecond.</remarks>
     public IMemoryOwner<T> ToOwner() => new PooledOwner<T>(Renew(), reusable: false);
 
@@ -126,6 +127,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     /// <returns>The rented elements.</returns>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
     /// <exception cref="NotSupportedException">The pool's buffers are native memory; the lease is unchanged.</exception>
+    /// <exception cref="InvalidOperationException">The lease is of a <see cref="ThreadHandle{T}"/> that is not disposed, and this is another thread.</exception>
     public ArraySegment<T> Detach() => Check(_slot, _generation).Detach(_generation, _length);
 
     /// <inheritdoc/>

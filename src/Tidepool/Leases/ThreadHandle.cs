@@ -65,7 +65,7 @@ public readonly ref struct ThreadHandle<T>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private BufferSlot<T> RentSlow(int length)
     {
-        ObjectDisposedException.ThrowIf(_source is null || _magazine.IsClosed, typeof(ThreadHandle<T>));
+        ObjectDisposedException.ThrowIf(_source is null || _magazine.IsDisposedHandle, typeof(ThreadHandle<T>));
         if ((uint)length > (uint)MaxLength)
         {
             throw new ArgumentOutOfRangeException(nameof(length), length, $"This handle serves 0 to {MaxLength} elements.");

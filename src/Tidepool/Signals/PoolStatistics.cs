@@ -30,7 +30,7 @@ public readonly record struct PoolStatistics
     /// <summary>Returns that misused the pool, and sampled rentals that were never returned.</summary>
     public long Misuses => Misuse.Sum();
 
-    /// <summary>Rentals that are out.</summary>
+    /// <summary>Rentals that are out. Arrays from elsewhere that were returned here count as returned, so with them it is too low.</summary>
     public long Leased => Rented - Returned;
 
     internal MisuseCounts Misuse { get; init; }

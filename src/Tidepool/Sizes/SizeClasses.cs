@@ -38,7 +38,7 @@ public sealed class SizeClasses
         Table,
     }
 
-    /// <summary>Four classes per octave up to 2^20 elements, eight above: at most a fifth of a buffer is unused, 8 % on average.</summary>
+    /// <summary>Four classes per octave up to 2^20 elements, eight above: from 13 elements on at most a fifth of a buffer is unused, 8 % on average.</summary>
     public static SizeClasses Default { get; } = new(Scheme.Geometric, GeometricLengths());
 
     /// <summary>

@@ -47,6 +47,9 @@ public sealed class SlabSource<T> : BufferSource<T>
     /// <inheritdoc/>
     public override SourceBuffer<T> Allocate(int length, int alignment)
     {
+        ArgumentOutOfRangeException.ThrowIfLessThan(length, 1);
+        ArgumentOutOfRangeException.ThrowIfNegative(alignment);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(alignment, MaxAlignment);
         int size = Unsafe.SizeOf<T>();
         long bytes = (long)length * size;
         if (bytes > _slabBytes / 4)

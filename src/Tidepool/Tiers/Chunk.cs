@@ -6,9 +6,6 @@ internal sealed class Chunk
     internal Items Items;
     internal int Count;
 
-    /// <summary>Links chunks while one thread carries several.</summary>
-    internal Chunk? Next;
-
     internal bool IsFull => Count == Items.Capacity;
 
     internal void Add(object item)

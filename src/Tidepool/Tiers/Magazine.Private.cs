@@ -11,6 +11,9 @@ internal sealed partial class Magazine
     /// <summary>Set for a magazine that is in no table.</summary>
     internal bool IsPrivate { get; init; }
 
+    /// <summary>Whether the handle of this magazine was disposed.</summary>
+    internal bool IsDisposedHandle => IsPrivate && IsClosed;
+
     /// <summary>Takes the newest item, or null. Only for the thread of the handle.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal object? PopPrivate()

@@ -12,19 +12,24 @@ internal sealed partial class Magazine
             return null;
         }
 
-        if (_state.HotFull == 0 && _state.Count == 0)
+        try
         {
-            if (_state.Surplus is null)
+            if (_state.HotFull == 0 && _state.Count == 0)
             {
-                TakeInbox(owner: true);
+                if (_state.Surplus is null)
+                {
+                    TakeInbox(owner: true);
+                }
+
+                RefillFromSurplus();
             }
 
-            RefillFromSurplus();
+            return PopInside();
         }
-
-        object? item = PopInside();
-        Leave();
-        return item;
+        finally
+        {
+            Leave();
+        }
     }
 
     /// <summary>Puts the items of <paramref name="chunk"/> into this empty magazine and takes one of them. Only for the owning thread.</summary>
@@ -36,21 +41,24 @@ internal sealed partial class Magazine
             return null;
         }
 
-        int moved = 0;
-        while (chunk.Count > 0 && (_state.Count < _state.Capacity || _state.HotFull == 0))
+        try
         {
-            chunk.Count--;
-            ref object? place = ref Items.At(ref chunk.Items, chunk.Count);
-            object item = place!;
-            place = null;
-            PushInside(item is Slot slot ? slot.MoveTo(this) : item);
-            moved++;
-        }
+            while (chunk.Count > 0 && (_state.Count < _state.Capacity || _state.HotFull == 0))
+            {
+                ref object? place = ref Items.At(ref chunk.Items, chunk.Count - 1);
+                object item = place is Slot slot ? slot.MoveTo(this) : place!;
+                place = null;
+                chunk.Count--;
+                PushInside(item);
+                _state.Refilled++;
+            }
 
-        _state.Refilled += moved;
-        object? taken = PopInside();
-        Leave();
-        return taken;
+            return PopInside();
+        }
+        finally
+        {
+            Leave();
+        }
     }
 
     /// <summary>Counts a rental of an item that never lay here: it was just made. The owner's thread, or the counters of the station when closed.</summary>
@@ -76,33 +84,39 @@ internal sealed partial class Magazine
     internal ReturnOutcome ReturnSlow<TClear>(Slot slot, int generation, TClear clear, out Chunk? flushed)
         where TClear : struct, IClear
     {
-        flushed = null;
+        flushed = TakeRoom();
         if (!TryEnter())
         {
             return ReturnOutcome.Closed;
         }
 
-        if (slot.IsActive(generation) && slot.State.Mail != 0)
+        try
         {
-            TakeInbox(owner: true); // a posting that lost its race may still hold the slot
-        }
+            if (slot.IsActive(generation) && slot.State.Mail != 0)
+            {
+                TakeInbox(owner: true); // a posting that lost its race may still hold the slot
+            }
 
-        ReturnOutcome outcome = ReturnOutcome.Retired;
-        if (slot.IsActive(generation))
-        {
-            outcome = slot.State.Mail == 0 ? ReturnOutcome.Returned : ReturnOutcome.Closed;
-        }
+            if (!slot.IsActive(generation))
+            {
+                return ReturnOutcome.Retired;
+            }
 
-        if (outcome == ReturnOutcome.Returned)
-        {
+            if (slot.State.Mail != 0)
+            {
+                return ReturnOutcome.Closed;
+            }
+
+            MakeRoom(ref flushed);
             clear.Run();
             slot.State.Generation = generation + 1;
-            flushed = MakeRoom();
             PushInside(slot);
+            return ReturnOutcome.Returned;
         }
-
-        Leave();
-        return outcome;
+        finally
+        {
+            Leave();
+        }
     }
 
     /// <summary>
@@ -148,22 +162,29 @@ internal sealed partial class Magazine
     /// <returns>False when the magazine is closed or the item lies here already.</returns>
     internal bool PushSlow(object item, out Chunk? flushed, out bool twice)
     {
-        flushed = null;
+        flushed = TakeRoom();
         twice = false;
         if (!TryEnter())
         {
             return false;
         }
 
-        twice = (_state.HotFull != 0 && _state.Hot == item) || Items.Contains(ref _state.Items, item, _state.Count);
-        if (!twice)
+        try
         {
-            flushed = MakeRoom();
-            PushInside(item is Slot slot ? slot.MoveTo(this) : item);
-        }
+            twice = (_state.HotFull != 0 && _state.Hot == item) || Items.Contains(ref _state.Items, item, _state.Count);
+            if (!twice)
+            {
+                object mover = item is Slot slot ? slot.MoveTo(this) : item;
+                MakeRoom(ref flushed);
+                PushInside(mover);
+            }
 
-        Leave();
-        return !twice;
+            return !twice;
+        }
+        finally
+        {
+            Leave();
+        }
     }
 
     /// <summary>
@@ -198,6 +219,7 @@ internal sealed partial class Magazine
             }
 
             Volatile.Write(ref _state.Busy, 0);
+            Schedule.Point("shut");
             if (stop >= Closing)
             {
                 return false;
@@ -248,15 +270,21 @@ internal sealed partial class Magazine
         _state.Count++;
     }
 
+    /// <summary>
+    /// An empty chunk if the magazine looks full: no lock may be taken and nothing allocated inside, for a throw there would leave the magazine
+    /// busy. Only the owner fills it, so one that does not look full is not.
+    /// </summary>
+    private Chunk? TakeRoom() => _state.HotFull == 0 || _state.Count < _state.Capacity ? null : Bucket.Shared.TakeEmpty();
+
     /// <summary>Makes at least one place by moving the older half (rounded up) of a full magazine into a chunk.</summary>
-    private Chunk? MakeRoom()
+    private void MakeRoom(ref Chunk? flushed)
     {
         if (_state.HotFull == 0 || _state.Count < _state.Capacity)
         {
-            return null;
+            return;
         }
 
-        Chunk flushed = Bucket.Shared.TakeEmpty();
+        flushed ??= new Chunk();
         if (_state.Count == 0)
         {
             // A magazine of one: what lies hot makes way for what is hotter.
@@ -268,8 +296,6 @@ internal sealed partial class Magazine
         {
             RemoveOldest((_state.Count + 1) / 2, flushed);
         }
-
-        return flushed;
     }
 
     private void RemoveOldest(int count, Chunk into)

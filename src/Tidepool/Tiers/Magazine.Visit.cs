@@ -5,6 +5,8 @@ namespace Tidepool;
 /// <content>What threads other than the owner do: pause, trim, close, count, validate.</content>
 internal sealed partial class Magazine
 {
+    private int _emptying;
+
     /// <summary>The number of idle items, posted ones included. Right when nobody works here.</summary>
     internal int IdleCount => _state.HotFull + _state.Count + _state.SurplusCount + Inbox.Count;
 
@@ -59,18 +61,32 @@ internal sealed partial class Magazine
     /// Takes idle items out during a visit: all, or half (rounded up) of those that no rental since the last call can have reached.
     /// Also lets go of what stale places still refer to.
     /// </summary>
+    /// <param name="all">Everything idle.</param>
+    /// <param name="isEpoch">Whether an epoch ends, or a caller asked for a trim in between.</param>
+    /// <param name="taken">Receives the items.</param>
     /// <returns>True when the magazine has been empty and unused for so long that it may be closed.</returns>
-    internal bool Trim(bool all, List<object?> taken)
+    internal bool Trim(bool all, bool isEpoch, List<object?> taken)
     {
         TakeInbox(owner: false);
         long rents = _state.Rents - _state.SeenRents;
-        _state.SeenRents = _state.Rents;
         int idle = _state.HotFull + _state.Count + _state.SurplusCount;
         int untouched = idle - (int)Math.Min(idle, rents);
+        int before = taken.Count;
         TakeOldest(all ? idle : (untouched + 1) / 2, taken);
         DropStale();
+        if (all || taken.Count > before)
+        {
+            Owners = null; // they refer to the buffers they had; the owner may go on with the ring it has in hand
+        }
+
+        if (!isEpoch)
+        {
+            return false;
+        }
+
+        _state.SeenRents = _state.Rents;
         _state.QuietEpochs = rents == 0 && _state.HotFull + _state.Count + _state.SurplusCount == 0 ? _state.QuietEpochs + 1 : 0;
-        return _state.QuietEpochs > 3;
+        return _state.QuietEpochs >= 3;
     }
 
     /// <summary>Closes the magazine for ever: waits for the owner to leave, takes everything out and folds its counts into the station's.</summary>
@@ -104,12 +120,13 @@ internal sealed partial class Magazine
         var spin = default(SpinWait);
         while (Volatile.Read(ref _state.Busy) != 0)
         {
-            Schedule.Spin(ref spin); // straight-line code is all that the owner runs in there
+            Schedule.Spin(ref spin); // the owner takes no lock in there
         }
 
         TakeInbox(owner: false);
         TakeOldest(int.MaxValue, taken);
         DropStale();
+        Owners = null;
         ref StationCounters counters = ref Bucket.Station.Counters;
         long returned = _state.Rents + _state.Flushed - _state.Refilled;
         Interlocked.Add(ref counters.Rented, _state.Rents);
@@ -118,7 +135,9 @@ internal sealed partial class Magazine
         _state.Rents = _state.Refilled = _state.Flushed = 0;
         Schedule.Point("closed");
         Volatile.Write(ref _state.Stop, Closed);
-        Interlocked.MemoryBarrier();
+
+        // A poster writes its slot and then reads Stop, without a fence of its own: either we see the slot, or it sees that we have closed.
+        Interlocked.MemoryBarrierProcessWide();
         EmptyClosedInbox(taken); // posted between the last look and the last write
     }
 
@@ -130,30 +149,30 @@ internal sealed partial class Magazine
             return;
         }
 
-        TakeInbox(owner: false);
-        Chunk? chunks = null;
-        while (_state.Surplus is not null)
+        Slot? list = null;
+        try
+        {
+            TakeInbox(owner: false);
+            list = _state.Surplus;
+            _state.Flushed += _state.SurplusCount;
+            (_state.Surplus, _state.SurplusCount) = (null, 0);
+        }
+        finally
+        {
+            Resume();
+        }
+
+        while (list is not null)
         {
             Chunk chunk = Bucket.Shared.TakeEmpty();
-            while (!chunk.IsFull && _state.Surplus is { } slot)
+            while (!chunk.IsFull && list is { } slot)
             {
-                _state.Surplus = slot.Next;
+                list = slot.Next;
                 slot.Next = null;
                 chunk.Add(slot);
             }
 
-            _state.SurplusCount -= chunk.Count;
-            _state.Flushed += chunk.Count;
-            chunk.Next = chunks;
-            chunks = chunk;
-        }
-
-        Resume();
-        while (chunks is { } first)
-        {
-            chunks = first.Next;
-            first.Next = null;
-            PutShared(Bucket, first);
+            PutShared(Bucket, chunk);
         }
     }
 
@@ -283,12 +302,22 @@ internal sealed partial class Magazine
         }
 
         // Posters empty a closed magazine themselves, perhaps several at once, and an inbox is collected by one at a time.
+        var spin = default(SpinWait);
+        while (Interlocked.CompareExchange(ref _emptying, 1, 0) != 0)
+        {
+            Schedule.Spin(ref spin);
+        }
+
         int count = taken.Count;
-        lock (Inbox)
+        try
         {
             TakeInbox(owner: false);
             TakeSurplus(int.MaxValue, taken);
             _state.Flushed = 0; // the counts of a closed magazine are in the station
+        }
+        finally
+        {
+            Volatile.Write(ref _emptying, 0);
         }
 
         Bucket.Station.Counters.AddReturns(taken.Count - count, Bucket.ItemBytes);

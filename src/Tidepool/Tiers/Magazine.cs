@@ -25,8 +25,7 @@ internal sealed partial class Magazine
     private const int Closed = 3;
 
     // Read by every thread that returns a slot of this home; written once.
-    internal readonly nuint StackLow;
-    internal readonly nuint StackSize;
+    internal readonly StackIdentity Owner;
     internal readonly Bucket Bucket;
     internal readonly Inbox Inbox;
 
@@ -34,22 +33,44 @@ internal sealed partial class Magazine
     private readonly CacheLine _padding;
     private State _state;
 
-    internal Magazine(Bucket bucket, nuint stackLow, nuint stackSize, int capacity)
+    internal Magazine(Bucket bucket, StackIdentity owner, int capacity)
     {
         Bucket = bucket;
         Inbox = new Inbox(bucket.InboxLimit);
-        StackLow = stackLow;
-        StackSize = stackSize;
+        Owner = owner;
         _state.Capacity = capacity;
         _padding = default;
     }
 
+    /// <summary>
+    /// A magazine whose whole capacity is charged to the budget at once, so that rentals need not count; with room for the hot item only when
+    /// there is not more.
+    /// </summary>
+    /// <returns>Null when there is no room at all.</returns>
+    internal static Magazine? TryMake(Bucket bucket, StackIdentity owner, bool isPrivate)
+    {
+        int capacity = bucket.MagazineCapacity;
+        long charge = (capacity + 1) * bucket.ItemBytes;
+        if (!bucket.Station.Budget.TryCharge(charge))
+        {
+            capacity = 0;
+            charge = bucket.ItemBytes;
+            if (!bucket.Station.Budget.TryCharge(charge))
+            {
+                return null;
+            }
+        }
+
+        return new Magazine(bucket, owner, capacity) { Charge = charge, IsPrivate = isPrivate };
+    }
+
     /// <summary>A closed magazine: the home of slots that no thread may keep without the pool's slow path.</summary>
-    internal static Magazine NewClosed(Bucket bucket) => new(bucket, 0, 0, 0) { _state = { Stop = Closed } };
+    internal static Magazine NewClosed(Bucket bucket) => new(bucket, StackIdentity.None, 0) { _state = { Stop = Closed } };
 
     private Magazine()
     {
         Bucket = null!;
+        Owner = StackIdentity.None;
         Inbox = new Inbox(0);
         _state.Stop = Closed;
         _padding = default;
@@ -64,11 +85,14 @@ internal sealed partial class Magazine
     /// <summary>The bytes charged to the budget for this magazine.</summary>
     internal long Charge { get; init; }
 
+    /// <summary>Whether the magazine is closed or about to be.</summary>
+    internal bool IsShut => Volatile.Read(ref _state.Stop) >= Closing;
+
     internal bool IsClosed => Volatile.Read(ref _state.Stop) == Closed;
 
-    /// <summary>Whether <paramref name="here"/>, the address of a caller's local, is on the owner's stack.</summary>
+    /// <summary>Whether the caller is the owner, by the address of one of its locals.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool IsOwnedBy(nuint here) => here - StackLow < StackSize;
+    internal bool IsOwnedBy(nuint here) => Owner.Is(here);
 
     /// <summary>Takes the newest item. Only for the owning thread. No locked instruction, no call.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -102,6 +126,7 @@ internal sealed partial class Magazine
         }
 
         Volatile.Write(ref _state.Busy, 0);
+        Schedule.Point("shut");
         return null;
     }
 
@@ -155,6 +180,7 @@ internal sealed partial class Magazine
         }
 
         Volatile.Write(ref _state.Busy, 0);
+        Schedule.Point("shut");
         return false;
     }
 

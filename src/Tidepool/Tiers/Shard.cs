@@ -7,24 +7,22 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class Shard
 {
-    internal readonly nuint StackLow;
-    internal readonly nuint StackSize;
+    internal readonly StackIdentity Owner;
     internal Magazine[] Table = [];
 
     private readonly Thread? _thread;
 
-    internal Shard(Thread? thread, nuint stackLow, nuint stackSize)
+    internal Shard(Thread? thread, StackIdentity owner)
     {
         _thread = thread;
-        StackLow = stackLow;
-        StackSize = stackSize;
+        Owner = owner;
     }
 
     /// <summary>The shard of no thread: stands in unused places of <see cref="ThreadTier"/>'s directory.</summary>
-    internal static Shard None { get; } = new(null, 0, 0);
+    internal static Shard None { get; } = new(null, StackIdentity.None);
 
     /// <summary>Whether the thread can still run code of a renter.</summary>
-    internal bool IsAlive => _thread is { IsAlive: true };
+    internal bool IsAlive => Owner.IsKnown ? !Owner.HasEnded : _thread is { IsAlive: true };
 
     /// <summary>The live magazine of <paramref name="bucket"/>, or null.</summary>
     internal Magazine? Find(Bucket bucket)

@@ -79,6 +79,8 @@ internal sealed class SharedTier
             {
                 _bucket.Station.Discard(_bucket, left.Content());
             }
+
+            Release();
         }
 
         return true;

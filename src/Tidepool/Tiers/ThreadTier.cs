@@ -9,9 +9,8 @@ namespace Tidepool;
 /// <summary>The thread tier of the process: finds the running thread's magazine, and knows every thread's shard for trimming and counting.</summary>
 /// <remarks>
 /// The fast look-up does not read a thread-static: it takes the address of a local, looks its megabyte up in a directory of shards, and
-/// checks that the address is on that shard's stack (<see cref="StackIdentity"/>). Collisions and new threads take the slow look-up, which
-/// reads the thread-static. When a thread has died and a new one lives on the same stack, the new one may use the old shard until it is
-/// reaped: there is still one owner at a time.
+/// checks that the shard's thread is the one that runs (<see cref="StackIdentity"/>). Collisions and new threads take the slow look-up, which
+/// reads the thread-static.
 /// </remarks>
 internal static unsafe class ThreadTier
 {
@@ -54,11 +53,11 @@ internal static unsafe class ThreadTier
         nuint address = (nuint)(&here);
         Shard shard = Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(Directory), (nint)((address >> PageShift) & (DirectorySize - 1)));
         Magazine[] table = shard.Table;
-        return address - shard.StackLow < shard.StackSize && (uint)id < (uint)table.Length ? table[id] : null;
+        return shard.Owner.Is(address) && (uint)id < (uint)table.Length ? table[id] : null;
     }
 
     /// <summary>The running thread's magazine of <paramref name="bucket"/>; made when there is none.</summary>
-    /// <returns>Null when the bucket's items are too large for the thread tier, or its pool is retired.</returns>
+    /// <returns>Null when the bucket's items are too large for the thread tier, the budget has no room, or the pool is retired.</returns>
     internal static Magazine? FindSlow(Bucket bucket)
     {
         if (bucket.Id < 0)
@@ -69,15 +68,11 @@ internal static unsafe class ThreadTier
         Shard shard = t_shard ?? NewShard();
         Remember(shard);
         Magazine? magazine = shard.Find(bucket);
-        return magazine is null || magazine.IsClosed ? NewMagazine(shard, bucket) : magazine;
+        return magazine is null || magazine.IsShut ? NewMagazine(shard, bucket) : magazine;
     }
 
-    /// <summary>The stack bounds of the running thread, as its shard knows them.</summary>
-    internal static (nuint Low, nuint Size) CurrentStack()
-    {
-        Shard shard = t_shard ?? NewShard();
-        return (shard.StackLow, shard.StackSize);
-    }
+    /// <summary>The running thread.</summary>
+    internal static StackIdentity CurrentThread() => (t_shard ?? NewShard()).Owner;
 
     /// <summary>A place in every thread's table, for one bucket.</summary>
     internal static int AllocateId()
@@ -132,9 +127,8 @@ internal static unsafe class ThreadTier
     /// <summary>Trims the magazines of <paramref name="station"/>, or of all when null.</summary>
     /// <param name="station">The station, or null.</param>
     /// <param name="all">Everything idle, or half of what was not reached since the last epoch.</param>
-    /// <param name="visited">The number of magazines that are left.</param>
     /// <returns>What was taken, to be discarded by the caller.</returns>
-    internal static List<Taken> Trim(Station? station, bool all, out int visited)
+    internal static List<Taken> Trim(Station? station, bool all)
     {
         var result = new List<Taken>();
         lock (Gate)
@@ -151,37 +145,45 @@ internal static unsafe class ThreadTier
                 }
             }
 
-            visited = chosen.Count;
             foreach ((Shard, Magazine)[] batch in chosen.Chunk(64))
             {
-                visited -= TrimBatch(batch, all, result);
+                TrimBatch(batch, all, station is null, result);
             }
         }
 
         return result;
     }
 
-    private static int TrimBatch((Shard Shard, Magazine Magazine)[] batch, bool all, List<Taken> result)
+    private static void TrimBatch((Shard Shard, Magazine Magazine)[] batch, bool all, bool isEpoch, List<Taken> result)
     {
-        int closed = 0;
         var paused = batch.Where(static b => b.Magazine.TryPause()).ToList();
         Interlocked.MemoryBarrierProcessWide();
-        foreach ((Shard shard, Magazine magazine) in paused)
+        var visited = new List<(Shard Shard, Magazine Magazine, List<object?> Items, bool Unused)>(paused.Count);
+        int begun = 0;
+        try
         {
-            if (!magazine.TryBegin())
+            foreach ((Shard shard, Magazine magazine) in paused)
             {
-                continue;
+                begun++;
+                if (magazine.TryBegin())
+                {
+                    VisitOne(shard, magazine, all, isEpoch, visited);
+                }
             }
+        }
+        finally
+        {
+            // Whatever was thrown, no owner may be left waiting.
+            paused.Skip(begun).ToList().ForEach(static p => p.Magazine.Resume());
+        }
 
-            var items = new List<object?>();
-            bool unused = magazine.Trim(all, items);
-            magazine.Resume();
+        foreach ((Shard shard, Magazine magazine, List<object?> items, bool unused) in visited)
+        {
             if (unused)
             {
                 magazine.Close(items);
                 shard.Set(magazine.Bucket.Id, Magazine.None);
                 magazine.Bucket.Station.Budget.Refund(magazine.Charge);
-                closed++;
             }
 
             if (items.Count > 0)
@@ -189,19 +191,32 @@ internal static unsafe class ThreadTier
                 result.Add(new Taken(magazine.Bucket, items));
             }
         }
+    }
 
-        return closed;
+    private static void VisitOne(Shard shard, Magazine magazine, bool all, bool isEpoch, List<(Shard, Magazine, List<object?>, bool)> visited)
+    {
+        var items = new List<object?>();
+        bool unused = false;
+        try
+        {
+            unused = magazine.Trim(all, isEpoch, items);
+        }
+        finally
+        {
+            magazine.Resume();
+            visited.Add((shard, magazine, items, unused));
+        }
     }
 
     private static Shard NewShard()
     {
-        (nuint low, nuint size) = StackIdentity.OfCurrentThread();
-        var shard = new Shard(Thread.CurrentThread, low, size);
-        t_shard = shard;
+        var shard = new Shard(Thread.CurrentThread, StackIdentity.OfCurrentThread());
         lock (Gate)
         {
             Shards.Add(shard);
         }
+
+        t_shard = shard; // last: a shard that is not in the list would keep places that are given to other pools
 
         Reap(ReapsPerBirth);
         Trimmer.Wake();
@@ -210,27 +225,24 @@ internal static unsafe class ThreadTier
 
     private static Magazine? NewMagazine(Shard shard, Bucket bucket)
     {
+        Magazine? magazine = Magazine.TryMake(bucket, shard.Owner, isPrivate: false);
+        if (magazine is null)
+        {
+            return null;
+        }
+
         lock (Gate)
         {
-            if (bucket.Station.Retired)
+            if (!bucket.Station.Retired)
             {
-                return null;
+                shard.Set(bucket.Id, magazine);
+                Trimmer.Wake();
+                return magazine;
             }
-
-            // The whole capacity is charged at once, so that rentals need not count. Without room the thread keeps one hot item.
-            int capacity = bucket.MagazineCapacity;
-            long charge = (capacity + 1) * bucket.ItemBytes;
-            if (!bucket.Station.Budget.TryCharge(charge))
-            {
-                capacity = 0;
-                charge = 0;
-            }
-
-            var magazine = new Magazine(bucket, shard.StackLow, shard.StackSize, capacity) { Charge = charge };
-            shard.Set(bucket.Id, magazine);
-            Trimmer.Wake();
-            return magazine;
         }
+
+        bucket.Station.Budget.Refund(magazine.Charge);
+        return null;
     }
 
     /// <summary>Lets the fast look-up find <paramref name="shard"/> from the page that the caller's stack is on.</summary>
@@ -240,7 +252,7 @@ internal static unsafe class ThreadTier
         nuint address = (nuint)(&here);
         ref Shard place = ref Directory[(address >> PageShift) & (DirectorySize - 1)];
         Shard there = Volatile.Read(ref place);
-        if (there != shard && address - shard.StackLow < shard.StackSize && (there == Shard.None || !there.IsAlive))
+        if (there != shard && shard.Owner.Is(address) && (there == Shard.None || !there.IsAlive))
         {
             Volatile.Write(ref place, shard);
         }
@@ -265,6 +277,7 @@ internal static unsafe class ThreadTier
                 Shards.RemoveAt(Shards.Count - 1);
                 Forget(shard);
                 taken.AddRange(CloseWhere([shard], static _ => true));
+                shard.Owner.Recycle();
             }
         }
 
@@ -273,10 +286,12 @@ internal static unsafe class ThreadTier
 
     private static void Forget(Shard shard)
     {
-        for (nuint page = shard.StackLow >> PageShift; page <= (shard.StackLow + shard.StackSize) >> PageShift; page++)
+        for (int page = 0; page < DirectorySize; page++)
         {
-            ref Shard place = ref Directory[page & (DirectorySize - 1)];
-            Interlocked.CompareExchange(ref place, Shard.None, shard);
+            if (Volatile.Read(ref Directory[page]) == shard)
+            {
+                Interlocked.CompareExchange(ref Directory[page], Shard.None, shard);
+            }
         }
     }
 

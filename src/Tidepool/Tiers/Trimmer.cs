@@ -1,7 +1,7 @@
 namespace Tidepool;
 
 /// <summary>
-/// Gives idle memory back without any call from the program: a timer every ten seconds, each generation 2 collection, and memory pressure.
+/// Gives idle memory back without any call from the program: a timer every ten seconds, and each generation 2 collection under memory pressure.
 /// </summary>
 /// <remarks>
 /// One epoch trims the magazines of every thread and the shared tier of every pool; what no rental can have reached since the last epoch is
@@ -55,7 +55,16 @@ internal static class Trimmer
     {
         if (Volatile.Read(ref s_running) == 0 && Interlocked.Exchange(ref s_running, 1) == 0)
         {
-            Clock.Change(Period, Period);
+            try
+            {
+                Clock.Change(Period, Period);
+            }
+            catch
+            {
+                Volatile.Write(ref s_running, 0);
+                throw;
+            }
+
             if (Interlocked.Exchange(ref s_gen2Armed, 1) == 0)
             {
                 _ = new Gen2Callback();
@@ -82,7 +91,21 @@ internal static class Trimmer
         }
     }
 
-    private static void Tick() => Epoch(IsUnderPressure());
+    private static void Tick()
+    {
+        // An epoch that takes longer than a period (a source may be slow to free) must not make the next ones wait for it.
+        if (TrimGate.TryEnter())
+        {
+            try
+            {
+                Epoch(IsUnderPressure());
+            }
+            finally
+            {
+                TrimGate.Exit();
+            }
+        }
+    }
 
     private static bool IsUnderPressure()
     {
@@ -93,7 +116,7 @@ internal static class Trimmer
     private static long Run(Station? only, bool all, out bool empty)
     {
         var counts = new Dictionary<Station, long>();
-        foreach (ThreadTier.Taken taken in ThreadTier.Trim(only, all, out int magazines))
+        foreach (ThreadTier.Taken taken in ThreadTier.Trim(only, all))
         {
             taken.Bucket.Station.Discard(taken.Bucket, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(taken.Items));
             counts[taken.Bucket.Station] = counts.GetValueOrDefault(taken.Bucket.Station) + taken.Items.Count;
