@@ -46,6 +46,7 @@ internal sealed partial class BufferCore<T>
 
         var items = new List<object?>();
         magazine.Close(items);
+        ThreadTier.CloseHandle();
         magazine.Bucket.Station.Budget.Refund(magazine.Charge);
         Magazine.PutShared(magazine.Bucket, items);
     }

@@ -129,7 +129,13 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         }
 
         // Without room in the budget the handle holds nothing and every rental goes to the pool.
-        Magazine magazine = Magazine.TryMake(bucket, ThreadTier.CurrentThread(), isPrivate: true) ?? bucket.ClosedHome;
+        Magazine? magazine = Magazine.TryMake(bucket, ThreadTier.OpenHandle(), isPrivate: true);
+        if (magazine is null)
+        {
+            ThreadTier.CloseHandle();
+            magazine = bucket.ClosedHome;
+        }
+
         return new ThreadHandle<T>(magazine, this, maxLength);
     }
 

@@ -10,6 +10,9 @@ internal sealed class Shard
     internal readonly StackIdentity Owner;
     internal Magazine[] Table = [];
 
+    /// <summary>Thread handles that were not disposed.</summary>
+    internal int Handles;
+
     private readonly Thread? _thread;
 
     internal Shard(Thread? thread, StackIdentity owner)
@@ -22,7 +25,7 @@ internal sealed class Shard
     internal static Shard None { get; } = new(null, StackIdentity.None);
 
     /// <summary>Whether the thread can still run code of a renter.</summary>
-    internal bool IsAlive => Owner.IsKnown ? !Owner.HasEnded : _thread is { IsAlive: true };
+    internal bool IsAlive => _thread is { IsAlive: true } && !(Owner.IsKnown && Owner.HasEnded);
 
     /// <summary>The live magazine of <paramref name="bucket"/>, or null.</summary>
     internal Magazine? Find(Bucket bucket)

@@ -60,7 +60,7 @@ internal readonly unsafe partial struct StackIdentity
             return None;
         }
 
-        (nuint low, nuint size) = OperatingSystem.IsMacOS() ? MacOS() : Posix();
+        (nuint low, nuint size) = Bounds();
 
         // A caller on a borrowed stack is outside its thread's bounds; it must not be taken for an owner of them.
         if (address - low >= size || low < LowestStack)
@@ -87,6 +87,10 @@ internal readonly unsafe partial struct StackIdentity
             GiveCell(_low);
         }
     }
+
+    /// <summary>The lowest address and the size of the calling thread's stack in bytes; (0, 0) when unknown.</summary>
+    internal static (nuint Low, nuint Size) Bounds() =>
+        OperatingSystem.IsLinux() ? Posix() : OperatingSystem.IsMacOS() ? MacOS() : default;
 
     private static nuint* TakeCell()
     {

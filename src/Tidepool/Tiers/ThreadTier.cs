@@ -24,6 +24,7 @@ internal static unsafe class ThreadTier
     private static readonly Shard[] Directory = NewDirectory();
     private static readonly List<Shard> Shards = [];
     private static readonly Stack<int> FreeIds = new();
+    private static readonly List<StackIdentity> Ending = [];
     private static int s_nextId;
     private static int s_nextReap;
 
@@ -66,13 +67,26 @@ internal static unsafe class ThreadTier
         }
 
         Shard shard = t_shard ?? NewShard();
+        if (shard.Owner.IsKnown && shard.Owner.HasEnded)
+        {
+            return null; // code that runs while the thread is going away: its shard may be reaped at any moment
+        }
+
         Remember(shard);
         Magazine? magazine = shard.Find(bucket);
         return magazine is null || magazine.IsShut ? NewMagazine(shard, bucket) : magazine;
     }
 
-    /// <summary>The running thread.</summary>
-    internal static StackIdentity CurrentThread() => (t_shard ?? NewShard()).Owner;
+    /// <summary>The running thread, for a magazine that is in no table. As long as there is one the identity is not given to another thread.</summary>
+    internal static StackIdentity OpenHandle()
+    {
+        Shard shard = t_shard ?? NewShard();
+        shard.Handles++;
+        return shard.Owner;
+    }
+
+    /// <summary>Ends what <see cref="OpenHandle"/> began, on the same thread.</summary>
+    internal static void CloseHandle() => t_shard!.Handles--;
 
     /// <summary>A place in every thread's table, for one bucket.</summary>
     internal static int AllocateId()
@@ -263,6 +277,7 @@ internal static unsafe class ThreadTier
         List<Taken> taken = [];
         lock (Gate)
         {
+            RecycleEnded();
             for (int looks = Math.Min(most, Shards.Count); looks > 0; looks--)
             {
                 s_nextReap = s_nextReap >= Shards.Count ? 0 : s_nextReap;
@@ -277,11 +292,27 @@ internal static unsafe class ThreadTier
                 Shards.RemoveAt(Shards.Count - 1);
                 Forget(shard);
                 taken.AddRange(CloseWhere([shard], static _ => true));
-                shard.Owner.Recycle();
+                if (shard.Handles == 0 && shard.Owner.IsKnown)
+                {
+                    Ending.Add(shard.Owner);
+                }
             }
         }
 
         taken.ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
+    }
+
+    /// <summary>Recycles identities of reaped threads. A thread is over for managed code a moment before its end shows in its identity.</summary>
+    private static void RecycleEnded()
+    {
+        for (int i = Ending.Count - 1; i >= 0; i--)
+        {
+            if (Ending[i].HasEnded)
+            {
+                Ending[i].Recycle();
+                Ending.RemoveAt(i);
+            }
+        }
     }
 
     private static void Forget(Shard shard)

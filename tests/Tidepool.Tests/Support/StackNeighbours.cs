@@ -23,13 +23,13 @@ internal static class StackNeighbours
             (nuint Low, nuint Size)[] ranges = new (nuint, nuint)[Large];
             RunAll(Large, 8 << 20, large =>
             {
-                ranges[large] = StackIdentity.OfCurrentThread();
+                ranges[large] = StackIdentity.Bounds();
                 leases[large] = Rent(pool);
             });
             int[] inside = new int[Large];
             RunAll(Small, (round & 1) == 0 ? 256 << 10 : 1 << 20, small =>
             {
-                nuint low = StackIdentity.OfCurrentThread().Low;
+                nuint low = StackIdentity.Bounds().Low;
                 for (int large = 0; large < Large; large++)
                 {
                     if (low - ranges[large].Low < ranges[large].Size)
