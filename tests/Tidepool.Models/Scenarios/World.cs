@@ -162,7 +162,7 @@ internal sealed class World
                 Note(thread, $"trim T{home}");
                 if (magazine.TryVisit())
                 {
-                    magazine.Trim(all: what == 2, items);
+                    magazine.Trim(all: what == 2, isEpoch: thread != 1, items);
                     magazine.Resume();
                     Bucket.Station.Discard(Bucket, items.ToArray());
                 }
