@@ -118,7 +118,7 @@ internal sealed class PoolMachine<T>
 
         int number = Interlocked.Increment(ref _number);
         buffer.Fill(_element.Stamp(number));
-        Interlocked.Add(ref ledger.Rented, counts ? 1 : 0);
+        Interlocked.Increment(ref ledger.Rented);
         return make(number);
     }
 
@@ -181,19 +181,18 @@ internal sealed class PoolMachine<T>
 
     private void Scope(Ledger<T> ledger, int length)
     {
-        bool counts = ledger.Pool.Core.FindBucket(length) is not null;
         using ArrayScope<T> scope = ledger.Pool.RentScope(length);
-        Interlocked.Add(ref ledger.Rented, counts ? 1 : 0);
+        Interlocked.Increment(ref ledger.Rented);
         int number = Interlocked.Increment(ref _number);
         scope.Span.Fill(_element.Stamp(number));
         Thread.Yield();
         Assert.True(_element.Marks(scope.Span, number), "a scope has changed under its renter");
-        Interlocked.Add(ref ledger.Returned, counts ? 1 : 0);
+        Interlocked.Increment(ref ledger.Returned);
     }
 
     private void UseHandle(Ledger<T> ledger, int place, int length)
     {
-        if (ledger.Pool.Core.Geometry.IsAlwaysSlow || ledger.Pool.Core.FindBucket(length) is null)
+        if (ledger.Pool.Core.Geometry.IsAlwaysSlow || ledger.Pool.Core.FindBucket(length) is not { Id: >= 0 })
         {
             return;
         }
