@@ -9,11 +9,14 @@ namespace Tidepool.Misuse.Support;
 /// </summary>
 public abstract class MisuseTest : PoolTest
 {
+    private static int s_number;
+
     private readonly MisuseLog _log;
 
     protected MisuseTest(PoolChecks mode, bool stacks = false, int leakSampling = 0)
     {
-        Name = GetType().Name;
+        // A name of its own: a report of an earlier test of the class may come late.
+        Name = $"{GetType().Name}-{Interlocked.Increment(ref s_number)}";
         _log = new MisuseLog(Name);
         Pool = NewPool<int>(new() { Name = Name, Checks = mode, CaptureStacks = stacks, LeakSampling = leakSampling });
         Assert.Equal(mode, Pool.Checks);

@@ -118,7 +118,7 @@ internal sealed class PoolMachine<T>
 
         int number = Interlocked.Increment(ref _number);
         buffer.Fill(_element.Stamp(number));
-        Interlocked.Increment(ref ledger.Rented);
+        Interlocked.Add(ref ledger.Rented, counts ? 1 : 0);
         return make(number);
     }
 
