@@ -13,6 +13,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     {
         { "ShardScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "if (Volatile.Read(ref _state.Busy) == 0)", "if (Volatile.Read(ref _state.Busy) >= 0)") },
         { "ShardScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "while (Volatile.Read(ref _state.Busy) != 0)", "while (Volatile.Read(ref _state.Busy) > 1)") },
+        { "ShardScenario", true, new Mutation("Tiers/Magazine.cs", "Schedule.Point(\"pop: busy\");\n        if (Volatile.Read(ref _state.Stop) == Open", "if (Volatile.Read(ref _state.Stop) <= Paused") },
         { "ExchangeScenario", true, new Mutation("Tiers/Stripe.cs", "internal Chunk? Pop()\n    {\n        lock (_gate)", "internal Chunk? Pop()\n    {") },
         { "ExchangeScenario", true, new Mutation("Tiers/Stripe.cs", "internal Chunk? PopEmpty()\n    {\n        lock (_gate)\n        {\n            return _empties.TryPop(out Chunk? chunk) ? chunk : null;", "internal Chunk? PopEmpty()\n    {\n        {\n            return _empties.TryPeek(out Chunk? chunk) ? chunk : null;") },
         { "TicketScenario", true, new Mutation("Tiers/Slot.cs", "var claimed = new TicketState { Generation = generation, Mail = generation };\n            long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);", "long found = seen.Word;\n            State.Mail = generation;") },

@@ -17,13 +17,13 @@ internal sealed class HomeScenario : IScenario
     public Execution Start(Random random)
     {
         var world = new World(random, Threads, MagazineOfOne);
-        bool rentsFirst = random.Next(2) == 0;
-        bool closes = random.Next(4) == 0;
-        int last = random.Next(3);
+        bool waitsForFlush = random.Next(4) > 0;
+        bool closes = random.Next(8) == 0;
+        int last = Math.Max(0, random.Next(6) - 3);
         int order = random.Next(2) * 2; // whether the racing return or another comes first into the inbox
-        bool waits = random.Next(2) == 0; // whether the first thread rents on only after the second one has ended
+        bool waits = random.Next(4) > 0; // whether the first thread rents on only after the second one has ended
         bool ended = false;
-        int rents = random.Next(4);
+        int rents = Math.Min(3, 1 + random.Next(6));
         return new WorldExecution(world,
         [
             () =>
@@ -55,7 +55,12 @@ internal sealed class HomeScenario : IScenario
             },
             () =>
             {
-                world.Await(rentsFirst ? 1 : 2);
+                world.Await(1);
+                for (int turns = 0; waitsForFlush && turns < 20 && world.Bucket.Shared.IsEmpty; turns++)
+                {
+                    Schedule.Point("spin");
+                }
+
                 Rental third = world.Rent(2, world.Length);
                 Rental fourth = world.Rent(2, world.Length);
                 if (last > 0)

@@ -12,13 +12,17 @@ internal sealed class ShardScenario : IScenario
     public Execution Start(Random random)
     {
         var world = new World(random, Threads);
-        int[] own = Enumerable.Range(0, random.Next(4, 11)).Select(_ => random.Next(100)).ToArray();
+        int[] own = Enumerable.Range(0, random.Next(6, 17)).Select(_ => random.Next(100)).ToArray();
         var threads = new List<Action> { () => RentAndReturn(world, own) };
         for (int visitor = 1; visitor <= random.Next(1, 3); visitor++)
         {
             int thread = visitor;
-            int[] visits = Enumerable.Range(0, random.Next(1, 4)).Select(_ => random.Next(5)).ToArray();
-            threads.Add(() => Array.ForEach(visits, v => world.Visit(thread, home: 0, v)));
+            int[] visits = Enumerable.Range(0, random.Next(2, 7)).Select(_ => random.Next(9)).ToArray();
+            threads.Add(() =>
+            {
+                world.Await(0); // before that there is nothing to visit
+                Array.ForEach(visits, v => world.Visit(thread, home: 0, v));
+            });
         }
 
         return new WorldExecution(world, threads);

@@ -58,7 +58,7 @@ internal sealed class World
     /// <summary>Rents unless the pool was disposed.</summary>
     internal Rental? TryRent(int thread, int length)
     {
-        Note(thread, "rent");
+        Begin(thread, "rent");
         BufferLease<byte> lease;
         try
         {
@@ -90,7 +90,7 @@ internal sealed class World
     /// <summary>Returns a rental, or tries to when it was returned before.</summary>
     internal void Return(int thread, Rental rental)
     {
-        Note(thread, $"return #{Rentals.IndexOf(rental)}");
+        Begin(thread, $"return #{Rentals.IndexOf(rental)}");
         rental.Begun++;
         rental.IsReturnedAtHome |= thread == rental.Renter;
         if (rental.Owner is { } owner)
@@ -119,7 +119,7 @@ internal sealed class World
             return;
         }
 
-        Note(thread, $"move #{Rentals.IndexOf(rental)}");
+        Begin(thread, $"move #{Rentals.IndexOf(rental)}");
         rental.Begun++;
         rental.IsReturnedAtHome |= thread == rental.Renter;
         try
@@ -139,6 +139,7 @@ internal sealed class World
     /// <summary>Does to the magazine of <paramref name="home"/> what trimming, reaping and full inboxes do.</summary>
     internal void Visit(int thread, int home, int what)
     {
+        Schedule.Point("visit");
         if (_homes[home] is not { } magazine)
         {
             return;
@@ -174,7 +175,7 @@ internal sealed class World
     /// <summary>Empties the shared tier, or half of it.</summary>
     internal void TrimShared(int thread, bool all)
     {
-        Note(thread, "trim the shared tier");
+        Begin(thread, "trim the shared tier");
         var chunks = new List<Chunk>();
         Bucket.Shared.Trim(all, chunks);
         chunks.ForEach(c => Bucket.Station.Discard(Bucket, c.Content()));
@@ -206,7 +207,7 @@ internal sealed class World
     /// <summary>Disposes the pool while others use it.</summary>
     internal void Dispose(int thread)
     {
-        Note(thread, "dispose the pool");
+        Begin(thread, "dispose the pool");
         Pool.Dispose();
         Note(thread, "disposed the pool");
     }
@@ -275,6 +276,13 @@ internal sealed class World
         _current[slot] = rental;
         Rentals.Add(rental);
         return rental;
+    }
+
+    /// <summary>A point outside of every magazine: a thread that stands there is in nobody's way.</summary>
+    private void Begin(int thread, string what)
+    {
+        Schedule.Point("between");
+        Note(thread, what);
     }
 
     // A thread that has waited for a lock runs beside another one until its next point.

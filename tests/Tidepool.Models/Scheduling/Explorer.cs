@@ -54,10 +54,11 @@ public static class Explorer
         return (null, schedules);
     }
 
-    private static IStrategy NewStrategy(Random random, int threads) => random.Next(4) switch
+    private static IStrategy NewStrategy(Random random, int threads) => random.Next(6) switch
     {
         0 => new RandomStrategy(random, 0.5),
         1 => new RandomStrategy(random, 0.1),
+        2 => new RandomStrategy(random, 0.03),
         _ => new PriorityStrategy(random, threads, steps: 32 << random.Next(5), changes: random.Next(1, 5)),
     };
 

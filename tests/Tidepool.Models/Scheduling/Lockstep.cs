@@ -10,7 +10,7 @@ public sealed class Lockstep : IDisposable
 {
     private const int MaxSteps = 50_000;
     private const int MaxTurns = 400; // without another thread's turn: waits that have no point of their own must end too
-    private const int BlockedAfter = 10; // milliseconds
+    private const int BlockedAfter = 1; // milliseconds; a thread that is taken for blocked in error only steps back at its next point
     private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(60);
 
     private static readonly List<Lockstep> Abandoned = [];
