@@ -1,0 +1,202 @@
+// The entry points for blocks. In the release library each is the inline fast path with one slow exit; in the checked
+// library each goes to the checked layer.
+#include <errno.h>
+#include <string.h>
+
+#include "api/options.h"
+#include "base/report.h"
+#include "checked/checked.h"
+#include "heap/raw.h"
+#include "slab/pool.h"
+
+namespace tp {
+
+namespace {
+
+void* or_enomem(void* block) {
+  if (TP_UNLIKELY(block == nullptr)) errno = ENOMEM;
+  return block;
+}
+
+bool alignment_is_valid(size_t alignment) {
+  if (is_power_of_two(alignment) && alignment <= max_alignment) return true;
+  errno = EINVAL;
+  return false;
+}
+
+TP_COLD void report_wrong_pointer(const void* block, const raw::Block& found) {
+  Text text;
+  if (found.start == nullptr) {
+    text.add("free of a foreign pointer: ").add_address(block).add(" is not in a block of this library, or was freed before");
+    report_misuse(tp_misuse_foreign_pointer, block, 0, text.c_str());
+  } else {
+    text.add("free of an interior pointer: ").add_address(block).add(" lies in the block ").add_address(found.start);
+    text.add(" of ").add(found.size).add(" bytes");
+    report_misuse(tp_misuse_interior_pointer, block, found.size, text.c_str());
+  }
+}
+
+TP_COLD void report_double_free(const void* block, size_t size) {
+  Text text;
+  text.add("double free: ").add_address(block).add(" of ").add(size).add(" bytes was the last block this thread freed");
+  report_misuse(tp_misuse_double_free, block, size, text.c_str());
+}
+
+// True when the block is one that a page gave out, as far as can be told without a record of each.
+bool may_be_freed(const void* block) {
+  raw::Block found = raw::find(block);
+  if (TP_LIKELY(found.start == block && found.start != nullptr)) return true;
+  report_wrong_pointer(block, found);
+  return false;
+}
+
+void free_slow(void* block) {
+  if (block == nullptr) return;
+  Heap* heap = known_heap();
+  if (heap != nullptr) {
+    uintptr_t offset = detail::rotate_low_bits(reinterpret_cast<uintptr_t>(block) - heap->base);
+    if (offset < heap->span) {
+      size_t bin = heap->bins[offset >> (slice_shift - 4)];
+      if (bin != 0) {
+        if (heap->top[bin][-1] == block) return report_double_free(block, shapes.of[bin].block_size);
+        return return_slow(heap, block, bin);
+      }
+    }
+  }
+  if (may_be_freed(block)) raw::release(block);
+}
+
+void* aligned(size_t alignment, size_t size, bool zero) {
+  if (!alignment_is_valid(alignment)) return nullptr;
+  if (checked) return check::allocate(size, alignment, zero);
+  return or_enomem(raw::allocate(size, alignment, zero));
+}
+
+}  // namespace
+
+}  // namespace tp
+
+using namespace tp;
+
+extern "C" TP_EXPORT void* tp_malloc_slow_(size_t size) noexcept {
+  if (checked) return check::allocate(size, 0, false);
+  return or_enomem(raw::allocate(size, 0, false));
+}
+
+extern "C" TP_EXPORT void* tp_malloc_bin_slow_(size_t bin) noexcept { return detail::tp_malloc_slow_(size_of_bin(bin)); }
+
+extern "C" TP_EXPORT void tp_free_slow_(void* block) noexcept {
+  if (checked) return check::release(block);
+  free_slow(block);
+}
+
+extern "C" TP_EXPORT void tp_free_bin_slow_(void* block, size_t bin) noexcept {
+  Heap* heap = known_heap();
+  if (checked || heap == nullptr || heap->span == 0) return detail::tp_free_slow_(block);
+  return_slow(heap, block, bin);
+}
+
+void* tp_malloc(size_t size) noexcept {
+  if constexpr (checked) return check::allocate(size, 0, false);
+  return detail::allocate(size);
+}
+
+void* tp_zalloc(size_t size) noexcept {
+  if constexpr (checked) return check::allocate(size, 0, true);
+  if (size > max_class_size) return or_enomem(raw::allocate(size, 0, true));
+  void* block = detail::allocate(size);
+  if (TP_LIKELY(block != nullptr)) memset(block, 0, size);
+  return block;
+}
+
+void* tp_calloc(size_t count, size_t size) noexcept {
+  size_t bytes;
+  if (TP_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))) return or_enomem(nullptr);
+  return tp_zalloc(bytes);
+}
+
+void* tp_aligned_alloc(size_t alignment, size_t size) noexcept { return aligned(alignment, size, false); }
+void* tp_aligned_zalloc(size_t alignment, size_t size) noexcept { return aligned(alignment, size, true); }
+
+void* tp_realloc(void* block, size_t size) noexcept {
+  if (block == nullptr) return tp_malloc(size);
+  if (checked) return check::reallocate(block, size);
+  if (!may_be_freed(block)) return nullptr;
+  return or_enomem(raw::reallocate(block, size));
+}
+
+void* tp_reallocarray(void* block, size_t count, size_t size) noexcept {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
+  return tp_realloc(block, bytes);
+}
+
+void tp_free(void* block) noexcept {
+  if constexpr (checked) return check::release(block);
+  detail::deallocate(block);
+}
+
+void tp_free_sized(void* block, size_t size) noexcept {
+  if constexpr (checked) return check::release_sized(block, size);
+  (void)size;
+  detail::deallocate(block);
+}
+
+void tp_free_aligned_sized(void* block, size_t alignment, size_t size) noexcept {
+  if constexpr (checked) return check::release_aligned_sized(block, alignment, size);
+  (void)alignment, (void)size;
+  detail::deallocate(block);
+}
+
+size_t tp_usable_size(const void* block) noexcept {
+  if (block == nullptr) return 0;
+  if (checked) return check::usable_size(block);
+  return may_be_freed(block) ? raw::usable_size(block) : 0;
+}
+
+bool tp_owns(const void* address) noexcept {
+  return slice_of(address) != 0 || (checked && check::owns(address));
+}
+
+size_t tp_malloc_batch(size_t size, size_t count, void** blocks) noexcept {
+  size_t done = 0;
+  while (done < count && (blocks[done] = tp_malloc(size)) != nullptr) ++done;
+  return done;
+}
+
+size_t tp_aligned_alloc_batch(size_t alignment, size_t size, size_t count, void** blocks) noexcept {
+  if (!alignment_is_valid(alignment)) return 0;
+  // Classes of this alignment are the classes of a size rounded up to it, so all but the first go the fast path.
+  size_t rounded = alignment > min_alignment && alignment <= max_class_size && size <= max_class_size && !checked
+                       ? round_up(size != 0 ? size : 1, alignment)
+                       : max_class_size + 1;
+  size_t done = 0;
+  if (rounded <= max_class_size && size_of_bin(bin_of(rounded)) % alignment == 0) return tp_malloc_batch(rounded, count, blocks);
+  while (done < count && (blocks[done] = tp_aligned_alloc(alignment, size)) != nullptr) ++done;
+  return done;
+}
+
+void tp_free_batch(void* const* blocks, size_t count) noexcept {
+  for (size_t i = 0; i < count; ++i) tp_free(blocks[i]);
+}
+
+void* tp_try_malloc(size_t size) noexcept {
+  Heap* heap = known_heap();
+  if (checked || heap == nullptr || heap->span == 0 || size > max_class_size) return nullptr;
+  return detail::pop(heap, bin_of(size));
+}
+
+bool tp_try_free(void* block) noexcept {
+  Heap* heap = known_heap();
+  if (checked || heap == nullptr || block == nullptr) return false;
+  uintptr_t offset = detail::rotate_low_bits(reinterpret_cast<uintptr_t>(block) - heap->base);
+  if (offset >= heap->span) return false;
+  size_t bin = heap->bins[offset >> (slice_shift - 4)];
+  // What looks like a double free is left to tp_free, which reports it.
+  return heap->top[bin][-1] != block && detail::push(heap, bin, block);
+}
+
+size_t tp_good_size(size_t size) noexcept { return raw::good_size(size); }
+size_t tp_class_count() noexcept { return class_count; }
+size_t tp_class_size(size_t index) noexcept { return index < class_count ? detail::class_sizes[index] : 0; }
+size_t tp_class_index(size_t size) noexcept { return size <= max_class_size ? bin_of(size) - 1 : class_count; }

@@ -1,0 +1,37 @@
+// Reports to people: text without allocation, misuse, broken invariants.
+#pragma once
+
+#include "base/config.h"
+
+namespace tp {
+
+// Builds one text in a fixed buffer; what does not fit is cut.
+class Text {
+ public:
+  Text& add(const char* text);
+  Text& add(size_t number);
+  Text& add_signed(int64_t number);
+  Text& add_hex(uintptr_t number);
+  Text& add_address(const void* address) { return add("0x").add_hex(reinterpret_cast<uintptr_t>(address)); }
+  const char* c_str() const { return buffer_; }
+  size_t length() const { return length_; }
+  void write_to(int file_descriptor) const;
+
+ private:
+  static constexpr size_t capacity = 1024;
+  char buffer_[capacity] = {};
+  size_t length_ = 0;
+};
+
+// Calls the misuse handler, which by default writes the message and aborts; may return.
+TP_COLD void report_misuse(tp_misuse kind, const void* address, size_t size, const char* message);
+
+tp_misuse_handler exchange_misuse_handler(tp_misuse_handler handler);
+
+// The library's own state is broken, or the program destroyed it: writes a line and aborts.
+[[noreturn]] TP_COLD void fatal(const char* message, const void* address = nullptr);
+
+// For is_valid(): writes which invariant does not hold, returns false.
+TP_COLD bool broken(const char* invariant, const void* where);
+
+}  // namespace tp

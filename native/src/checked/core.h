@@ -1,0 +1,27 @@
+// What the checked library asks of the core: memory by size, past all thread lists, from the heap it names.
+#pragma once
+
+#include "base/config.h"
+
+namespace tp {
+struct Heap;
+}
+
+namespace tp::check {
+
+// Sets the process up (options, sampling, fork) when nothing was allocated yet.
+void core_start();
+
+// From the heap, or from the calling thread's when it is null. size at most max_size / 2, alignment a power of two of at
+// least 16. Null: out of memory or over a limit; errno is not set.
+void* core_allocate(Heap* heap, size_t size, size_t alignment);
+void core_free(void* memory);
+
+// True in memory of the arenas.
+bool core_owns(const void* address);
+
+Heap* core_create_heap(bool for_pool, const char* name, size_t limit);
+void core_destroy_heap(Heap* heap);
+size_t core_held_bytes(Heap* heap);
+
+}  // namespace tp::check

@@ -1,0 +1,157 @@
+// Partly used pages: the free 4 KiB units in them go back to the system. What the free list
+// keeps in the blocks there is gone then, so these blocks leave the free list first and are counted as lost; restore_lost finds them again by the units.
+#include "heap/heap.h"
+
+namespace tp {
+
+namespace {
+
+constexpr uint32_t unit = 4096;
+constexpr uint32_t most_units = 64;  // pages of up to 4 slices
+
+// Bit i: some byte of the block lies in unit i.
+uint64_t units_of(uint32_t offset, uint32_t size) {
+  uint32_t first = offset / unit;
+  uint32_t last = (offset + size - 1) / unit;
+  uint64_t upto = last == 63 ? ~uint64_t{0} : (uint64_t{1} << (last + 1)) - 1;
+  return upto & ~((uint64_t{1} << first) - 1);
+}
+
+uintptr_t base_of(PageId id) { return reinterpret_cast<uintptr_t>(address_of(id)); }
+
+uint32_t offset_in(PageId id, const void* block) {
+  return static_cast<uint32_t>(static_cast<const char*>(block) - static_cast<const char*>(address_of(id)));
+}
+
+// The units that only free blocks, lost ones and space that was never carved lie in.
+uint64_t free_units(PageId id) {
+  const Page* page = page_of(id);
+  uint32_t covered[most_units] = {};
+  auto cover = [&](uint32_t from, uint32_t to) {
+    while (from < to) {
+      uint32_t end = (from / unit + 1) * unit;
+      if (end > to) end = to;
+      covered[from / unit] += end - from;
+      from = end;
+    }
+  };
+  page->free.for_each(base_of(id), [&](void* block) {
+    uint32_t offset = offset_in(id, block);
+    cover(offset, offset + page->block_size);
+  });
+  uint64_t lost = discarded_of(id)->units;
+  if (lost != 0) {
+    for (uint32_t i = 0; i < page->carved; ++i) {
+      uint32_t offset = i * page->block_size;
+      if ((units_of(offset, page->block_size) & lost) != 0) cover(offset, offset + page->block_size);
+    }
+  }
+  uint32_t end = static_cast<uint32_t>(page->slices) << slice_shift;
+  cover(page->carved * page->block_size, end);
+  uint64_t units = 0;
+  for (uint32_t i = 0; i < end / unit; ++i) {
+    if (covered[i] == unit) units |= uint64_t{1} << i;
+  }
+  return units;
+}
+
+// The units of the system's pages that are free as a whole.
+uint64_t whole_pages(uint64_t units) {
+  uint32_t per_page = static_cast<uint32_t>(os::page_size() / unit);
+  if (per_page <= 1) return units;
+  if (per_page > most_units) return 0;
+  uint64_t whole = 0;
+  uint64_t page = per_page == 64 ? ~uint64_t{0} : (uint64_t{1} << per_page) - 1;
+  for (uint32_t i = 0; i < most_units; i += per_page) {
+    if ((units >> i & page) == page) whole |= page << i;
+  }
+  return whole;
+}
+
+// Takes the blocks that lie in these units off the free list; returns how many.
+uint32_t drop_blocks(PageId id, uint64_t units) {
+  Page* page = page_of(id);
+  uint32_t dropped = 0;
+  FreeList kept;
+  page->free.for_each(base_of(id), [&](void* block) {
+    if ((units_of(offset_in(id, block), page->block_size) & units) != 0) {
+      ++dropped;
+    } else {
+      kept.push(grid_of(id), block);
+    }
+  });
+  page->free = kept;
+  return dropped;
+}
+
+// Returns bytes. The blocks leave the list first: a failure half-way leaves them lost, which costs nothing.
+size_t discard_page(PageId id) {
+  Discarded* discarded = discarded_of(id);
+  uint64_t units = whole_pages(free_units(id)) & ~discarded->units;
+  if (units == 0) return 0;
+  discarded->lost += drop_blocks(id, units);
+  discarded->units |= units;
+  size_t bytes = 0;
+  for (uint64_t left = units; left != 0;) {
+    uint32_t first = static_cast<uint32_t>(__builtin_ctzll(left));
+    uint64_t from = left >> first;
+    uint32_t count = ~from == 0 ? most_units : static_cast<uint32_t>(__builtin_ctzll(~from));
+    os::discard(static_cast<char*>(address_of(id)) + size_t{first} * unit, size_t{count} * unit);
+    bytes += size_t{count} * unit;
+    left &= count + first >= most_units ? 0 : ~uint64_t{0} << (first + count);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, bool* more) {
+  constexpr int most_pages = 64;
+  size_t bytes = 0;
+  int done = 0;
+  *more = false;
+  for (size_t bin = 0; bin < bin_count; ++bin) {
+    for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) {
+      Page* page = page_of(id);
+      Discarded* discarded = discarded_of(id);
+      if (page->slices > 4 || !is_idle(now, page->stamp, min_idle_ms) || discarded->seen == page->used + 1) continue;
+      if (done++ == most_pages) {
+        *more = true;
+        return bytes;
+      }
+      bytes += discard_page(id);
+      discarded->seen = page->used + 1;
+    }
+  }
+  return bytes;
+}
+
+size_t idle_parts(Heap* heap) {
+  size_t bytes = 0;
+  for (size_t bin = 0; bin < bin_count; ++bin) {
+    for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) {
+      const Page* page = page_of(id);
+      size_t gone = size_t{unit} * static_cast<size_t>(__builtin_popcountll(discarded_of(id)->units));
+      size_t not_resident = gone + size_t{page->used} * page->block_size;
+      size_t whole = size_t{page->slices} << slice_shift;
+      if (not_resident < whole) bytes += whole - not_resident;
+    }
+  }
+  return bytes;
+}
+
+void restore_lost(PageId id) {
+  Page* page = page_of(id);
+  Discarded* discarded = discarded_of(id);
+  uint64_t units = discarded->units;
+  // From the last to the first, so that the list ascends.
+  for (uint32_t i = page->carved; i-- != 0;) {
+    uint32_t offset = i * page->block_size;
+    if ((units_of(offset, page->block_size) & units) == 0) continue;
+    void* block = static_cast<char*>(address_of(id)) + offset;
+    page->free.push(grid_of(id), block);
+  }
+  *discarded = {};
+}
+
+}  // namespace tp

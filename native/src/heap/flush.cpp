@@ -1,0 +1,179 @@
+// Free blocks go back to the pages they are from, whoever owns those.
+#include <new>
+
+#include "base/report.h"
+#include "heap/heap.h"
+
+namespace tp {
+
+namespace {
+
+void push_pending(Heap* owner, PageId id) {
+  uint32_t head = owner->pending.load(std::memory_order_relaxed);
+  do {
+    page_of(id)->pending = head;
+  } while (!owner->pending.compare_exchange_weak(head, id, std::memory_order_release, std::memory_order_relaxed));
+}
+
+// Gives a chain of batches to a page that another heap owns, in one exchange.
+void push_remote(PageId id, FreeList blocks, Batch* last, uint32_t count) {
+  Page* page = page_of(id);
+  RemoteWord word{page->remote.load(std::memory_order_relaxed)};
+  do {
+    last->next = word.chain();
+  } while (!page->remote.compare_exchange_weak(word.bits, word.pushed(blocks.first, count).bits, std::memory_order_acq_rel,
+                                               std::memory_order_relaxed));
+  if (!word.listed()) push_pending(page->owner.load(std::memory_order_relaxed), id);
+}
+
+// A pointer that no page gave out stays out of every list.
+TP_COLD void report_stranger(const Page* page, void* block) {
+  Text text;
+  if (page->is(PageKind::small)) {
+    text.add("free of an interior pointer: ").add_address(block).add(" lies inside of a block of ").add(page->block_size).add(" bytes");
+    report_misuse(tp_misuse_interior_pointer, block, page->block_size, text.c_str());
+  } else {
+    text.add("double free: ").add_address(block).add(" was freed twice, its page has been given up since");
+    report_misuse(tp_misuse_double_free, block, 0, text.c_str());
+  }
+}
+
+// What came back to a page of the heap's own. Its lock is held.
+void settle(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, uint32_t now) {
+  if (TP_UNLIKELY(count > page->used)) {
+    report_misuse(tp_misuse_double_free, FreeList::batch_at(reinterpret_cast<uintptr_t>(address_of(id)), list.first),
+                  page->block_size, "more blocks came back to a page than it gave out: some were freed twice");
+    // A handler that returns leaves the page as if all were out: nothing of it is given out again.
+    page->free = {};
+    page->used = page->carved;
+    return;
+  }
+  page->free = list;
+  page->used -= count;
+  page->stamp = now;
+  if (page->used == 0 || !RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed()) settle_page(heap, id);
+}
+
+// The pages that blocks are going back to, each opened once for many blocks: a page of the heap's own with its free
+// list, another one with a chain that goes to its remote word in one exchange. Magazines mix few pages: 8 places, by the
+// page's low bits, are enough.
+class OpenPages {
+ public:
+  OpenPages(Heap* heap, uint32_t now) : heap_(heap), now_(now) {}
+  ~OpenPages() {
+    for (Place& place : places_) {
+      if (place.id != 0) close(place);
+    }
+  }
+  OpenPages(const OpenPages&) = delete;
+  OpenPages& operator=(const OpenPages&) = delete;
+
+  // Adds blocks of the first one's page; returns how many it took. A program that frees in another order than it rented
+  // goes to and fro between two pages, so the one before is looked at first.
+  uint32_t add(void* const* blocks, uint32_t most) {
+    Place* place = before_;
+    if (place == nullptr || !place->list.covers(blocks[0])) {
+      place = find(blocks[0]);
+      if (TP_UNLIKELY(place == nullptr)) return 1;
+    }
+    before_ = recent_ != place ? recent_ : nullptr;
+    recent_ = place;
+    uint32_t added = place->list.push(blocks, most);
+    place->added += added;
+    if (TP_UNLIKELY(added == 0)) {
+      report_stranger(page_of(place->id), blocks[0]);
+      return 1;
+    }
+    return added;
+  }
+
+ private:
+  static constexpr uint32_t count_ = 8;
+
+  struct Place {
+    PageId id = 0;
+    uint32_t added;
+    bool own;
+    union {
+      OpenFreeList list;
+    };
+    void* first;  // the first block added: the last batch of a chain that began empty
+    Place() {}
+  };
+
+  TP_NOINLINE Place* find(void* block) {
+    PageId id = slice_of(block);
+    id -= page_of(id)->first;
+    Place& place = places_[id % count_];
+    if (place.id == id) return &place;
+    if (place.id != 0) {
+      close(place);
+      if (recent_ == &place) recent_ = nullptr;
+      if (before_ == &place) before_ = nullptr;
+    }
+    return open(place, id, block) ? &place : nullptr;
+  }
+
+  bool open(Place& place, PageId id, void* block) {
+    Page* page = page_of(id);
+    BlockGrid grid = grid_of(id);
+    uintptr_t offset = reinterpret_cast<uintptr_t>(block) - grid.base;
+    place.id = 0;
+    if (!page->is(PageKind::small) || !is_block_offset(static_cast<uint32_t>(offset), grid.block_size, grid.reciprocal)) {
+      report_stranger(page, block);
+      return false;
+    }
+    place.own = heap_ != nullptr && page->owner.load(std::memory_order_relaxed) == heap_;
+    new (&place.list) OpenFreeList(grid, place.own ? page->free : FreeList{});
+    place.first = block;
+    place.added = 0;
+    place.id = id;
+    return true;
+  }
+
+  void close(Place& place) {
+    FreeList list = place.list.close();
+    if (place.own) return settle(heap_, place.id, page_of(place.id), list, place.added, now_);
+    push_remote(place.id, list, static_cast<Batch*>(place.first), place.added);
+    if (heap_ != nullptr) heap_->remote_frees += place.added;
+  }
+
+  Heap* heap_;
+  uint32_t now_;
+  Place* recent_ = nullptr;
+  Place* before_ = nullptr;  // the one that was used before recent_
+  Place places_[count_];
+};
+
+}  // namespace
+
+void flush_locked(Heap* heap, void* const* blocks, uint32_t count) {
+  if (count == 0) return;
+  OpenPages pages(heap, now_stamp());
+  for (uint32_t at = 0; at < count;) at += pages.add(blocks + at, count - at);
+}
+
+void flush(Heap* heap, void* const* blocks, uint32_t count) {
+  Locked locked(heap->lock);
+  flush_locked(heap, blocks, count);
+}
+
+void return_to_page(PageId id, void* block) {
+  Page* page = page_of(id);
+  Heap* owner = page->owner.load(std::memory_order_relaxed);
+  HeapState state = owner->state.load(std::memory_order_relaxed);
+  if (state == HeapState::thread || state == HeapState::orphan) {
+    // The owner of such a page may change at any time; the remote word does not care.
+    FreeList list;
+    list.push(grid_of(id), block);
+    push_remote(id, list, static_cast<Batch*>(block), 1);
+  } else {
+    Locked locked(owner->lock);
+    FreeList list = page->free;
+    list.push(grid_of(id), block);
+    settle(owner, id, page, list, 1, now_stamp());
+  }
+  note_idle_pages(true);
+}
+
+}  // namespace tp

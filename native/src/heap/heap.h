@@ -1,0 +1,179 @@
+// Heaps: who owns pages, and the slow paths of rent and return.
+//
+// A heap is a thread's (most of them), an explicit one (tp_heap), that of a pool without thread caches, or the one
+// fallback heap of threads that have already ended. The magazines of a thread heap belong to its thread alone; all else
+// is under the heap's lock.
+//
+// One rent that misses (rent_slow):                     One return that misses (return_slow):
+//   1. lock; half a magazine is filled from the pages     1. the older half of the magazine is flushed
+//      of the bin's queue: free blocks, those that        2. flush: blocks are grouped by page; under the lock, groups
+//      other threads gave back, new ones                     of own pages go to the page's free list
+//   2. no page: pending pages, kept empty pages,          3. groups of other heaps' pages go to the page's remote word
+//      pages of orphans, the arena                           in one exchange; who lists an unwatched page puts it on
+//   3. the block on top is the renter's                      its owner's pending stack
+//                                                         4. a page without used blocks is kept empty or goes back
+#pragma once
+
+#include "os/lock.h"
+#include "pages/arena.h"
+
+namespace tp {
+
+enum class HeapState : uint8_t { free, thread, orphan, explicit_, pool, fallback };
+
+// How the pages of the size classes are cut, and where each bin's magazine lies among a heap's slots.
+struct Shapes {
+  Shape of[bin_count];
+};
+extern constinit Shapes shapes;  // of size classes: constant; of pool bins: set while the pool lives
+Shape shape_for(uint32_t block_size);
+
+inline constexpr uint32_t pool_magazine = 64;  // pools come and go, the magazines stay: one size for all
+
+// About 32 KiB of blocks, at least 32 and at most 128; of those above 8 KiB 16.
+constexpr uint32_t magazine_size(uint32_t block_size) {
+  uint32_t blocks = 32768 / block_size;
+  uint32_t least = block_size <= 8192 ? 32 : 16;
+  return blocks < least ? least : blocks > 128 ? 128 : blocks;
+}
+constexpr uint32_t magazine_of_bin(size_t bin) {
+  return bin == 0 ? 0 : bin >= first_pool_bin ? pool_magazine : bin <= class_count ? magazine_size(static_cast<uint32_t>(size_of_bin(bin))) : 0;
+}
+
+struct Slots {
+  uint32_t start[bin_count];  // of the bin's first entry; the null lies before it
+  uint32_t total;
+};
+constexpr Slots lay_out_slots() {
+  Slots slots{};
+  uint32_t at = 0;
+  for (size_t bin = 0; bin < bin_count; ++bin) {
+    slots.start[bin] = ++at;
+    at += magazine_of_bin(bin);
+  }
+  slots.total = at;
+  return slots;
+}
+inline constexpr Slots slot_layout = lay_out_slots();
+
+struct Heap : detail::fast_heap {
+  // From here on under the lock.
+  Lock lock;
+  std::atomic<HeapState> state;
+  uint32_t refills[bin_count];       // for statistics
+  bool zero_on_free;
+  bool caches;                       // blocks of its pages may wait in magazines
+  std::atomic<uint32_t> pending;     // stack of pages that became listed; no lock needed to push
+  uint32_t queue[bin_count];         // pages that have, or may have, blocks to give
+  uint32_t full[bin_count];          // pages whose blocks are all out
+  uint32_t large;                    // live large blocks of explicit heaps
+  static constexpr uint32_t most_kept = 32;
+  uint32_t kept[3][most_kept];       // empty pages of 1, 2 and 4 slices
+  uint32_t kept_count[3];
+  uint32_t kept_stamp;               // when the last of them came
+  static constexpr uint32_t most_kept_large = 8;
+  struct KeptLarge {
+    uint32_t id, slices, stamp;
+  } kept_large[most_kept_large];
+  size_t held_bytes;                 // pages and large blocks, kept ones too
+  size_t limit_bytes;                // 0: none
+  size_t remote_frees;
+  uint32_t serial;                   // for messages
+  char name[32];
+  Heap* next;                        // in the registry
+
+  // The magazines; of the thread alone.
+  void* slots[slot_layout.total];
+
+  void** bottom(size_t bin) { return slots + slot_layout.start[bin]; }
+};
+
+// ---- refill.cpp: pages of one heap. All need the heap's lock.
+
+// Fills blocks[0..most), the best to rent first last; returns how many. A new page is made only for the first. 0: out of
+// memory.
+uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, uint32_t most);
+
+// After blocks came back to a page that may have been full, or may be empty now: it moves to where it belongs.
+void settle_page(Heap* heap, PageId id);
+
+// Moves pages that other threads listed to their queues.
+void drain_pending(Heap* heap);
+
+// Takes what other threads gave back to all its queued pages, and lets empty ones go.
+void collect(Heap* heap, uint32_t now);
+
+// Gives empty pages and large runs that are kept for reuse, idle for long enough, to the arenas.
+void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms);
+
+// Gives the pages of one bin to the arenas, whoever has blocks of them.
+void release_bin(Heap* heap, size_t bin);
+
+// Gives every page and large block of the heap to the arenas, whoever has blocks of them.
+void release_everything(Heap* heap);
+
+// ---- discard.cpp: gives idle parts of partly used pages back to the system. Heap's lock. Returns bytes.
+// Looks at a limited number of pages, for the owner may be waiting for its lock; *more: there may be others.
+size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, bool* more);
+
+// What is resident of partly used pages and not in use, in bytes. Heap's lock.
+size_t idle_parts(Heap* heap);
+
+// Makes blocks whose memory was discarded available again.
+void restore_lost(PageId id);
+
+// ---- flush.cpp
+// Gives every block back to its page. heap: the caller's own; its lock is taken, or held already.
+void flush(Heap* heap, void* const* blocks, uint32_t count);
+void flush_locked(Heap* heap, void* const* blocks, uint32_t count);
+
+// Gives one block back to its page at once, whoever owns it. No lock held.
+void return_to_page(PageId id, void* block);
+
+// ---- large.cpp
+void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero);  // takes the lock
+void return_large(Heap* current, PageId id);
+bool resize_large(PageId id, size_t size);
+
+// ---- thread_heap.cpp
+// The calling thread's heap, made or adopted when it has none; the fallback heap when the thread is ending; null: out of
+// memory.
+Heap* current_heap();
+Heap* known_heap();                // the calling thread's, null when it has none
+bool is_ending_thread();
+size_t orphan_count();
+inline bool is_thread_heap(const Heap* heap) { return heap->state.load(std::memory_order_relaxed) == HeapState::thread; }
+void empty_magazines(Heap* heap);  // of the calling thread
+size_t cached_blocks(const Heap* heap, size_t bin);  // in the magazine; an estimate unless its thread is still
+Heap* first_heap();                // of the registry, all states
+Heap* create_heap(HeapState state);  // explicit and pool heaps
+void destroy_heap(Heap* heap);
+
+// A page with blocks to give, of a heap whose thread has ended; it is the caller's then. 0: none.
+PageId take_page_of_orphans(Heap* heap, size_t bin);
+
+// refill.cpp: a page of the bin that has blocks to give, out of the heap; 0: none. The lock is held.
+PageId detach_page(Heap* heap, size_t bin);
+
+// ---- purge.cpp
+// Returns the bytes that went back. keep: so many idle bytes may stay.
+size_t purge(uint32_t min_idle_ms, size_t keep = 0);
+// Something may become purgeable. may_make_thread: the background thread may be made here, for the caller is not inside of
+// the C library's own thread functions.
+void note_idle_pages(bool may_make_thread);
+void make_purging_thread_if_worth_it();  // by a rent that misses; no lock held
+void restart_purging_after_fork();
+
+// ---- slab/pool.cpp: the pages of pool bins count against their pools
+bool charge_pool(size_t bin, size_t bytes);
+void discharge_pool(size_t bin, size_t bytes);
+
+// ---- rent.cpp: the slow paths of blocks up to max_class_size
+void* rent_slow(Heap* heap, size_t bin, size_t size);
+void return_slow(Heap* heap, void* block, size_t bin);
+// One block at once, past the magazines: for explicit heaps, pools without caches, ended threads. No lock held.
+void* rent_uncached(Heap* heap, size_t bin, const Shape& shape);
+
+bool heap_is_valid(Heap* heap);  // lock held
+
+}  // namespace tp

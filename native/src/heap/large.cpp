@@ -1,0 +1,151 @@
+// Blocks above 32 KiB: whole slices. A thread heap keeps the last few that were freed, so that a program that takes and
+// gives back large blocks pays neither the arena's lock nor page faults; the purge takes them when they are idle.
+#include <string.h>
+
+#include "api/options.h"
+#include "base/report.h"
+#include "heap/heap.h"
+
+namespace tp {
+
+namespace {
+
+constexpr uint32_t most_kept_slices = (32u << 20) >> slice_shift;  // of one kept block
+
+bool is_explicit(const Heap* heap) {
+  HeapState state = heap->state.load(std::memory_order_relaxed);
+  return state == HeapState::explicit_ || state == HeapState::pool;
+}
+
+// The kept run that fits best, at most an eighth too long; 0: none.
+Run take_kept(Heap* heap, uint32_t slices) {
+  Heap::KeptLarge* best = nullptr;
+  for (Heap::KeptLarge& kept : heap->kept_large) {
+    if (kept.id == 0 || kept.slices < slices || kept.slices > slices + slices / 8) continue;
+    if (best == nullptr || kept.slices < best->slices) best = &kept;
+  }
+  if (best == nullptr) return {0, false};
+  PageId id = best->id;
+  if (best->slices > slices) {
+    heap->held_bytes -= size_t{best->slices - slices} << slice_shift;
+    give_run(id + slices, best->slices - slices, true, best->stamp);
+  }
+  *best = {};
+  return {id, false};
+}
+
+void keep(Heap* heap, PageId id, uint32_t slices) {
+  uint32_t now = now_stamp();
+  Heap::KeptLarge* place = &heap->kept_large[0];
+  for (Heap::KeptLarge& kept : heap->kept_large) {
+    if (kept.id == 0) {
+      place = &kept;
+      break;
+    }
+    if (now - kept.stamp > now - place->stamp) place = &kept;
+  }
+  if (place->id != 0) {
+    heap->held_bytes -= size_t{place->slices} << slice_shift;
+    give_run(place->id, place->slices, true, place->stamp);
+  }
+  *place = {id, slices, now};
+}
+
+}  // namespace
+
+void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero) {
+  if (size > max_size - slice_size || slices_for(size) > (size_t{1} << slice_bits)) return nullptr;
+  auto slices = static_cast<uint32_t>(size != 0 ? slices_for(size) : 1);
+  size_t bytes = size_t{slices} << slice_shift;
+  Run run{0, false};
+  heap->lock.lock();
+  if (heap->limit_bytes != 0 && heap->held_bytes + bytes > heap->limit_bytes) {
+    release_kept(heap, 0, 0);
+    if (heap->held_bytes + bytes > heap->limit_bytes) {
+      heap->lock.unlock();
+      return nullptr;
+    }
+  }
+  heap->held_bytes += bytes;
+  if (alignment <= slice_size) run = take_kept(heap, slices);
+  bool kept = run.id != 0;
+  if (kept) heap->held_bytes -= bytes;  // was counted when it was taken first
+  if (!kept) {
+    heap->lock.unlock();
+    run = take_run(slices, alignment <= slice_size ? 1 : static_cast<uint32_t>(alignment >> slice_shift));
+    heap->lock.lock();
+  }
+  if (run.id == 0) {
+    heap->held_bytes -= bytes;
+    heap->lock.unlock();
+    return nullptr;
+  }
+  Page* page = page_of(run.id);
+  page->clear();
+  page->owner.store(heap, std::memory_order_relaxed);
+  page->capacity = slices;
+  page->used = 1;
+  page->set_kind(PageKind::large);
+  if (is_explicit(heap)) {
+    page->next = heap->large;
+    if (heap->large != 0) page_of(heap->large)->prev = run.id;
+    heap->large = run.id;
+  }
+  heap->lock.unlock();
+  void* block = address_of(run.id);
+  if (zero && !run.zeroed) memset(block, 0, size);
+  make_purging_thread_if_worth_it();
+  return block;
+}
+
+void return_large(Heap* current, PageId id) {
+  Page* page = page_of(id);
+  Heap* owner = page->owner.load(std::memory_order_relaxed);
+  uint32_t slices = page->run_length();
+  size_t bytes = size_t{slices} << slice_shift;
+  if (is_explicit(owner)) {
+    owner->lock.lock();
+    if (owner->zero_on_free) memset(address_of(id), 0, bytes);
+    if (page->prev != 0) page_of(page->prev)->next = page->next;
+    else owner->large = page->next;
+    if (page->next != 0) page_of(page->next)->prev = page->prev;
+    owner->held_bytes -= bytes;
+    page->clear();
+    owner->lock.unlock();
+    give_run(id, slices, true, now_stamp());
+  } else {
+    owner->lock.lock();
+    owner->held_bytes -= bytes;
+    owner->lock.unlock();
+    page->clear();
+    if (current != nullptr && slices <= most_kept_slices) {
+      Locked locked(current->lock);
+      current->held_bytes += bytes;
+      keep(current, id, slices);
+    } else {
+      give_run(id, slices, true, now_stamp());
+    }
+  }
+  note_idle_pages(true);
+}
+
+bool resize_large(PageId id, size_t size) {
+  Page* page = page_of(id);
+  Heap* owner = page->owner.load(std::memory_order_relaxed);
+  uint32_t slices = page->run_length();
+  if (slices_for(size) > (size_t{1} << slice_bits)) return false;
+  auto wanted = static_cast<uint32_t>(slices_for(size));
+  if (wanted == slices) return true;
+  Locked locked(owner->lock);
+  int64_t more = (static_cast<int64_t>(wanted) - slices) * static_cast<int64_t>(slice_size);
+  if (more > 0 && owner->limit_bytes != 0 && owner->held_bytes + static_cast<size_t>(more) > owner->limit_bytes) return false;
+  if (wanted < slices && (owner->zero_on_free || options::get(tp_option_zero_on_free) != 0)) {
+    memset(static_cast<char*>(address_of(id)) + (size_t{wanted} << slice_shift), 0, size_t{slices - wanted} << slice_shift);
+  }
+  if (!resize_run(id, slices, wanted)) return false;
+  page->capacity = wanted;
+  owner->held_bytes += static_cast<size_t>(more);
+  return true;
+}
+
+}  // namespace tp

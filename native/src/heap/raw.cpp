@@ -1,0 +1,195 @@
+#include "heap/raw.h"
+
+#include <string.h>
+
+#include "api/options.h"
+#include "profile/profile.h"
+
+namespace tp::raw {
+
+namespace {
+
+constexpr size_t move_from = size_t{1} << 20;  // moving pages costs less than copying them from about here
+
+// The bin whose blocks are aligned and large enough; 0: whole slices.
+size_t aligned_bin(size_t size, size_t alignment) {
+  if (alignment > max_class_size || size > max_class_size) return 0;
+  size_t rounded = round_up(size != 0 ? size : 1, alignment);
+  if (rounded > max_class_size) return 0;
+  size_t bin = bin_of(rounded);
+  // Every table has the powers of two, so this ends.
+  while (size_of_bin(bin) % alignment != 0) ++bin;
+  return bin;
+}
+
+size_t bin_for(size_t size, size_t alignment) {
+  if (alignment > min_alignment) return aligned_bin(size, alignment);
+  return size <= max_class_size ? bin_of(size) : 0;
+}
+
+// Sampled blocks are of a heap whose blocks no thread caches, so that their free is noticed.
+Heap* sample_heap() {
+  static std::atomic<Heap*> made{nullptr};
+  Heap* heap = made.load(std::memory_order_acquire);
+  if (heap != nullptr) return heap;
+  heap = create_heap(HeapState::pool);  // not one of the program's heaps
+  if (heap == nullptr) return nullptr;
+  Heap* none = nullptr;
+  if (made.compare_exchange_strong(none, heap, std::memory_order_acq_rel)) return heap;
+  destroy_heap(heap);
+  return none;
+}
+
+void* allocate_sample(size_t size, size_t alignment, uint32_t samples) {
+  Heap* heap = sample_heap();
+  if (heap == nullptr) return nullptr;
+  size_t bin = bin_for(size, alignment);
+  void* block = bin != 0 ? rent_uncached(heap, bin, shapes.of[bin]) : rent_large(heap, size, alignment, false);
+  if (block != nullptr) profile::record(block, size, samples);
+  return block;
+}
+
+bool is_cached(const Heap* heap) {
+  return heap->state.load(std::memory_order_relaxed) == HeapState::thread && !options::instrumented();
+}
+
+// Another block in place of one that is a sample, or stands for several.
+void* sample_instead(void* block, size_t bin, size_t size, size_t alignment, uint32_t samples) {
+  void* sample = allocate_sample(size, alignment, samples);
+  if (sample == nullptr) return block;
+  PageId id = slice_of(block);
+  if (bin != 0) return_to_page(id - page_of(id)->first, block);
+  else return_large(nullptr, id);
+  return sample;
+}
+
+void* allocate_block(Heap* heap, size_t bin, size_t size) {
+  if (!is_cached(heap)) {
+    profile::note_exact(size);
+    return rent_uncached(heap, bin, shapes.of[bin]);
+  }
+  void* block = detail::pop(heap, bin);
+  return block != nullptr ? block : rent_slow(heap, bin, size);
+}
+
+// As allocate(), while the heap profile samples: a refill counts for all the blocks that it brought.
+TP_NOINLINE void* allocate_counted(Heap* heap, size_t bin, size_t size, size_t alignment) {
+  bool cached = bin != 0 && is_cached(heap);
+  if (cached && heap->top[bin] != heap->bottom(bin)) return allocate_block(heap, bin, size);
+  void* block = bin != 0 ? allocate_block(heap, bin, size) : rent_large(heap, size, alignment, false);
+  if (block == nullptr) return nullptr;
+  auto blocks = cached ? static_cast<uint32_t>(heap->top[bin] - heap->bottom(bin)) + 1 : 1;
+  uint32_t samples = profile::take_samples(size, blocks);
+  return samples != 0 ? sample_instead(block, bin, size, alignment, samples) : block;
+}
+
+void* allocate_once(size_t size, size_t alignment, bool zero) {
+  Heap* heap = current_heap();
+  if (heap == nullptr || size > max_size) return nullptr;
+  size_t bin = bin_for(size, alignment);
+  void* block;
+  if (TP_UNLIKELY(profile::sampling())) {
+    block = allocate_counted(heap, bin, size, alignment);
+  } else if (bin == 0) {
+    return rent_large(heap, size, alignment, zero);
+  } else {
+    block = allocate_block(heap, bin, size);
+  }
+  if (zero && block != nullptr) memset(block, 0, size);
+  return block;
+}
+
+}  // namespace
+
+void* allocate(size_t size, size_t alignment, bool zero) {
+  void* block = allocate_once(size, alignment, zero);
+  // What other heaps keep empty counts against the limit, and may be all that is missing.
+  if (TP_UNLIKELY(block == nullptr) && slices_for(size) <= (size_t{1} << slice_bits) && purge(0) != 0) block = allocate_once(size, alignment, zero);
+  return block;
+}
+
+void* allocate_in(Heap* heap, size_t size, size_t alignment, bool zero) {
+  if (size > max_size) return nullptr;
+  size_t bin = bin_for(size, alignment);
+  if (bin == 0) return rent_large(heap, size, alignment, zero);
+  void* block = rent_uncached(heap, bin, shapes.of[bin]);
+  if (zero && block != nullptr) memset(block, 0, size);
+  return block;
+}
+
+Block find(const void* address) {
+  PageId id = first_slice_of(slice_of(address));
+  if (id == 0) return {};
+  const Page* page = page_of(id);
+  auto* start = static_cast<char*>(address_of(id));
+  Heap* owner = page->owner.load(std::memory_order_relaxed);
+  if (page->is(PageKind::large)) return {start, size_t{page->run_length()} << slice_shift, id, owner};
+  auto offset = static_cast<size_t>(static_cast<const char*>(address) - start);
+  return {start + offset / page->block_size * page->block_size, page->block_size, id, owner};
+}
+
+void release(void* block) {
+  PageId slice = slice_of(block);
+  PageId id = slice - page_of(slice)->first;
+  Heap* heap = known_heap();
+  if (page_of(id)->is(PageKind::large)) {
+    profile::forget(block);
+    if (options::get(tp_option_zero_on_free) != 0) memset(block, 0, size_t{page_of(id)->run_length()} << slice_shift);
+    return return_large(heap, id);
+  }
+  size_t bin = *bins_of(id);
+  if (bin == 0) {
+    profile::forget(block);
+    if (page_of(id)->owner.load(std::memory_order_relaxed)->zero_on_free || options::get(tp_option_zero_on_free) != 0) {
+      memset(block, 0, page_of(id)->block_size);
+    }
+    return return_to_page(id, block);
+  }
+  // A thread that only frees a few blocks, at its very end when destructors do not run any more, needs no heap.
+  static __thread uint8_t frees_without_heap TP_TLS_MODEL;
+  if (heap == nullptr && !is_ending_thread() && ++frees_without_heap > 64) heap = current_heap();
+  if (heap == nullptr || is_ending_thread() || options::instrumented()) {
+    if (options::get(tp_option_zero_on_free) != 0) memset(block, 0, page_of(id)->block_size);
+    // The block's page may be the thread's own, which then learns of the block as of a stranger's.
+    return return_to_page(id, block);
+  }
+  if (!detail::push(heap, bin, block)) return_slow(heap, block, bin);
+}
+
+size_t usable_size(const void* block) {
+  const Page* page = page_of(slice_of(block));
+  if (page->is(PageKind::large)) return size_t{page->run_length()} << slice_shift;
+  return page_of(slice_of(block) - page->first)->block_size;
+}
+
+size_t good_size(size_t size) {
+  if (size > max_size - slice_size) return 0;
+  return size <= max_class_size ? size_of_bin(bin_of(size)) : slices_for(size) << slice_shift;
+}
+
+void* reallocate(void* block, size_t size) {
+  size_t old = usable_size(block);
+  if (size > max_size - slice_size) return nullptr;
+  PageId id = slice_of(block);
+  bool large = page_of(id)->is(PageKind::large);
+  if (large && size > max_class_size) {
+    if (resize_large(id, size)) return block;
+  } else if (!large && size <= old && good_size(size) >= old - old / 4) {
+    return block;
+  }
+  Heap* owner = page_of(id - page_of(id)->first)->owner.load(std::memory_order_relaxed);
+  bool of_explicit_heap = owner->state.load(std::memory_order_relaxed) == HeapState::explicit_ && *bins_of(id) == 0;
+  void* moved = of_explicit_heap && owner != sample_heap() ? allocate_in(owner, size, 0, false) : allocate(size, 0, false);
+  if (moved == nullptr) return nullptr;
+  size_t kept = size < old ? size : old;
+  size_t pages = kept & ~(os::page_size() - 1);
+  if (large && kept >= move_from && page_of(slice_of(moved))->is(PageKind::large) && os::move_pages(block, moved, pages)) {
+    memcpy(static_cast<char*>(moved) + pages, static_cast<char*>(block) + pages, kept - pages);
+  } else {
+    memcpy(moved, block, kept);
+  }
+  release(block);
+  return moved;
+}
+
+}  // namespace tp::raw

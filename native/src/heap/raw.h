@@ -1,0 +1,35 @@
+// Blocks without checks: what the entry points of tidepool.h call in the release library, and what the checked layer
+// builds on. Nothing here reports misuse, but for what flush() finds.
+#pragma once
+
+#include "heap/heap.h"
+
+namespace tp::raw {
+
+// From the calling thread's heap. alignment 0 or a power of two up to max_alignment. Null: out of memory (errno unset).
+void* allocate(size_t size, size_t alignment, bool zero);
+
+// From an explicit heap.
+void* allocate_in(Heap* heap, size_t size, size_t alignment, bool zero);
+
+// A live block of any kind, not null.
+void release(void* block);
+
+// A live block; the old one stays on failure.
+void* reallocate(void* block, size_t size);
+
+size_t usable_size(const void* block);
+
+// What lies at an address.
+struct Block {
+  void* start;     // null: no page or large block that is in use
+  size_t size;     // usable
+  PageId id;
+  Heap* owner;
+};
+Block find(const void* address);
+
+// The class or the slices that serve this; 0 when nothing can.
+size_t good_size(size_t size);
+
+}  // namespace tp::raw

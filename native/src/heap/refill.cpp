@@ -1,0 +1,317 @@
+// Pages of one heap: where blocks come from, where they go back to. Everything here runs under the heap's lock.
+#include "base/report.h"
+#include "heap/heap.h"
+
+namespace tp {
+
+namespace {
+
+void link(uint32_t& list, PageId id) {
+  Page* page = page_of(id);
+  page->prev = 0;
+  page->next = list;
+  if (list != 0) page_of(list)->prev = id;
+  list = id;
+}
+
+void unlink(uint32_t& list, PageId id) {
+  Page* page = page_of(id);
+  if (page->prev != 0) page_of(page->prev)->next = page->next;
+  else list = page->next;
+  if (page->next != 0) page_of(page->next)->prev = page->prev;
+}
+
+// Takes what other threads gave back; it goes in front of the page's own list.
+bool collect_page(PageId id) {
+  Page* page = page_of(id);
+  RemoteWord word{page->remote.load(std::memory_order_relaxed)};
+  if (word.empty()) return false;
+  word.bits = page->remote.exchange(RemoteWord::watched().bits, std::memory_order_acquire);
+  auto base = reinterpret_cast<uintptr_t>(address_of(id));
+  Batch* last = FreeList::batch_at(base, word.chain());
+  while (last->next != 0) last = FreeList::batch_at(base, last->next);
+  page->free.prepend(word.chain(), last);
+  page->used -= word.count();
+  return true;
+}
+
+// New blocks, without touching them: the first in address order is rented first.
+uint32_t carve(PageId id, void** blocks, uint32_t most) {
+  Page* page = page_of(id);
+  uint32_t count = page->capacity - page->carved;
+  if (count > most) count = most;
+  // Nothing is lost here, but units beyond the carved blocks may be marked; the blocks that now come to lie there are in use.
+  *discarded_of(id) = {};
+  char* block = static_cast<char*>(address_of(id)) + size_t{page->carved} * page->block_size;
+  for (uint32_t i = count; i-- != 0; block += page->block_size) blocks[i] = block;
+  page->carved += count;
+  page->used += count;
+  return count;
+}
+
+void set_up_page(Heap* heap, PageId id, size_t bin, const Shape& shape) {
+  Page* page = page_of(id);
+  page->clear();
+  page->remote.store(RemoteWord::watched().bits, std::memory_order_relaxed);
+  page->owner.store(heap, std::memory_order_relaxed);
+  page->capacity = shape.capacity;
+  page->block_size = shape.block_size;
+  page->reciprocal = shape.reciprocal;
+  page->bin = static_cast<uint8_t>(bin);
+  page->slices = static_cast<uint8_t>(shape.slices);
+  page->stamp = heap->kept_stamp;
+  page->set_kind(PageKind::small);
+  for (uint32_t i = 1; i < shape.slices; ++i) {
+    page_of(id + i)->first = static_cast<uint8_t>(i);
+    page_of(id + i)->set_kind(PageKind::inner);
+  }
+  *discarded_of(id) = {};
+  // The map's cache lines are read by every free of every thread: what is there already is not written again.
+  uint8_t mapped = heap->caches ? static_cast<uint8_t>(bin) : 0;
+  for (uint32_t i = 0; i < shape.slices; ++i) {
+    if (*bins_of(id + i) != mapped) *bins_of(id + i) = mapped;
+  }
+}
+
+// A page without used blocks leaves its queue: it is no page any more, so that stale pointers into it are noticed when
+// they are flushed. Its entries in the map stay until the slices go back to the arena or serve another bin.
+void forget_page(PageId id) {
+  Page* page = page_of(id);
+  uint32_t slices = page->slices;
+  *discarded_of(id) = {};
+  for (uint32_t i = 0; i < slices; ++i) page_of(id + i)->clear();
+}
+
+// Index of the stack of kept pages: of 1, 2 and 4 slices; 3: such pages are not kept.
+uint32_t kept_index(uint32_t slices) { return slices == 1 ? 0 : slices == 2 ? 1 : slices == 4 ? 2 : 3; }
+
+void let_go(Heap* heap, PageId id, uint32_t slices, uint32_t stamp) {
+  heap->held_bytes -= size_t{slices} << slice_shift;
+  give_run(id, slices, true, stamp);
+}
+
+void page_emptied(Heap* heap, PageId id) {
+  Page* page = page_of(id);
+  uint32_t slices = page->slices;
+  uint32_t stamp = page->stamp;
+  unlink(heap->queue[page->bin], id);
+  if (page->bin >= first_pool_bin) discharge_pool(page->bin, size_t{slices} << slice_shift);
+  forget_page(id);
+  uint32_t index = kept_index(slices);
+  if (index == 3) return let_go(heap, id, slices, stamp);
+  uint32_t most = Heap::most_kept >> index;
+  if (heap->kept_count[index] == most) {
+    // The older half goes to the arenas, so that the next empty pages find room.
+    uint32_t half = most / 2;
+    for (uint32_t i = 0; i < half; ++i) let_go(heap, heap->kept[index][i], slices, stamp);
+    for (uint32_t i = half; i < most; ++i) heap->kept[index][i - half] = heap->kept[index][i];
+    heap->kept_count[index] = most - half;
+  }
+  heap->kept[index][heap->kept_count[index]++] = id;
+  heap->kept_stamp = stamp;
+}
+
+bool within_limit(Heap* heap, size_t bytes) {
+  if (heap->limit_bytes == 0 || heap->held_bytes + bytes <= heap->limit_bytes) return true;
+  release_kept(heap, 0, 0);
+  return heap->held_bytes + bytes <= heap->limit_bytes;
+}
+
+// A run for one page; several at a time once the heap is no longer small.
+PageId take_slices(Heap* heap, uint32_t slices) {
+  uint32_t index = kept_index(slices);
+  if (index != 3 && heap->kept_count[index] != 0) return heap->kept[index][--heap->kept_count[index]];
+  if (!within_limit(heap, size_t{slices} << slice_shift)) return 0;
+  constexpr uint32_t most = 8;
+  constexpr size_t small_heap = size_t{1} << 20;
+  uint32_t count = index == 3 || heap->limit_bytes != 0 || heap->held_bytes < small_heap ? 1 : most >> index;
+  Run runs[most];
+  uint32_t taken = take_runs(slices, count, runs);
+  if (taken == 0) return 0;
+  heap->held_bytes += size_t{taken} * slices << slice_shift;
+  // The lowest address is used first: pages are touched in ascending order.
+  for (uint32_t i = taken - 1; i > 0; --i) heap->kept[index][heap->kept_count[index]++] = runs[i].id;
+  return runs[0].id;
+}
+
+PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
+  if (PageId id = take_page_of_orphans(heap, bin); id != 0) {
+    page_of(id)->owner.store(heap, std::memory_order_release);
+    heap->held_bytes += size_t{page_of(id)->slices} << slice_shift;
+    link(heap->queue[bin], id);
+    return id;
+  }
+  size_t bytes = size_t{shape.slices} << slice_shift;
+  if (bin >= first_pool_bin && !charge_pool(bin, bytes)) return 0;
+  PageId id = take_slices(heap, shape.slices);
+  if (id == 0) {
+    if (bin >= first_pool_bin) discharge_pool(bin, bytes);
+    return 0;
+  }
+  set_up_page(heap, id, bin, shape);
+  link(heap->queue[bin], id);
+  return id;
+}
+
+// Every block is out: the page leaves the queue. False: another thread gave one back meanwhile.
+bool retire_full(Heap* heap, PageId id) {
+  Page* page = page_of(id);
+  uint64_t watched = RemoteWord::watched().bits;
+  if (!page->remote.compare_exchange_strong(watched, 0, std::memory_order_acq_rel, std::memory_order_relaxed)) return false;
+  unlink(heap->queue[page->bin], id);
+  link(heap->full[page->bin], id);
+  return true;
+}
+
+}  // namespace
+
+uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, uint32_t most) {
+  ++heap->refills[bin];
+  uint32_t count = 0;
+  while (count < most) {
+    PageId id = heap->queue[bin];
+    if (id == 0 && heap->pending.load(std::memory_order_relaxed) != 0) {
+      drain_pending(heap);
+      id = heap->queue[bin];
+    }
+    if (id == 0 && count == 0) id = add_page(heap, bin, shape);
+    if (id == 0) break;
+    Page* page = page_of(id);
+    if (page->free.empty()) collect_page(id);
+    if (page->free.empty() && discarded_of(id)->lost != 0) restore_lost(id);
+    if (!page->free.empty()) {
+      uint32_t taken = page->free.pop(reinterpret_cast<uintptr_t>(address_of(id)), blocks + count, most - count);
+      page->used += taken;
+      count += taken;
+    } else if (page->carved != page->capacity) {
+      count += carve(id, blocks + count, most - count);
+    } else {
+      retire_full(heap, id);
+    }
+  }
+  return count;
+}
+
+void settle_page(Heap* heap, PageId id) {
+  Page* page = page_of(id);
+  if (!RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed() &&
+      !RemoteWord{page->remote.fetch_or(RemoteWord::listed_bit, std::memory_order_acq_rel)}.listed()) {
+    unlink(heap->full[page->bin], id);
+    link(heap->queue[page->bin], id);
+  }
+  // A page that another thread has just listed still has used blocks: those of that thread's chain.
+  if (page->used == 0) page_emptied(heap, id);
+}
+
+void drain_pending(Heap* heap) {
+  PageId id = heap->pending.exchange(0, std::memory_order_acquire);
+  while (id != 0) {
+    Page* page = page_of(id);
+    PageId next = page->pending;
+    page->pending = 0;
+    unlink(heap->full[page->bin], id);
+    link(heap->queue[page->bin], id);
+    id = next;
+  }
+}
+
+void collect(Heap* heap, uint32_t now) {
+  drain_pending(heap);
+  for (size_t bin = 0; bin < bin_count; ++bin) {
+    for (PageId id = heap->queue[bin], next = 0; id != 0; id = next) {
+      next = page_of(id)->next;
+      if (collect_page(id)) page_of(id)->stamp = now;
+      if (page_of(id)->used == 0) page_emptied(heap, id);
+    }
+  }
+}
+
+void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms) {
+  if (is_idle(now, heap->kept_stamp, min_idle_ms)) {
+    for (uint32_t index = 0; index < 3; ++index) {
+      while (heap->kept_count[index] != 0) {
+        let_go(heap, heap->kept[index][--heap->kept_count[index]], 1u << index, heap->kept_stamp);
+      }
+    }
+  }
+  for (Heap::KeptLarge& kept : heap->kept_large) {
+    if (kept.id == 0 || !is_idle(now, kept.stamp, min_idle_ms)) continue;
+    let_go(heap, kept.id, kept.slices, kept.stamp);
+    kept = {};
+  }
+}
+
+void release_bin(Heap* heap, size_t bin) {
+  drain_pending(heap);
+  uint32_t stamp = now_stamp();
+  for (uint32_t* list : {&heap->queue[bin], &heap->full[bin]}) {
+    while (PageId id = *list) {
+      uint32_t slices = page_of(id)->slices;
+      unlink(*list, id);
+      if (bin >= first_pool_bin) discharge_pool(bin, size_t{slices} << slice_shift);
+      if (heap->zero_on_free) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
+      forget_page(id);
+      let_go(heap, id, slices, stamp);
+    }
+  }
+}
+
+void release_everything(Heap* heap) {
+  uint32_t stamp = now_stamp();
+  for (size_t bin = 0; bin < bin_count; ++bin) release_bin(heap, bin);
+  while (PageId id = heap->large) {
+    heap->large = page_of(id)->next;
+    uint32_t slices = page_of(id)->run_length();
+    if (heap->zero_on_free) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
+    page_of(id)->clear();
+    let_go(heap, id, slices, stamp);
+  }
+  release_kept(heap, 0, 0);
+}
+
+// For orphans: the page leaves its queue with everything it has. Both heaps' locks are held.
+PageId detach_page(Heap* heap, size_t bin) {
+  drain_pending(heap);
+  for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) {
+    collect_page(id);
+    const Page* page = page_of(id);
+    if (page->used == page->carved && page->carved == page->capacity) continue;
+    unlink(heap->queue[bin], id);
+    heap->held_bytes -= size_t{page->slices} << slice_shift;
+    return id;
+  }
+  return 0;
+}
+
+bool heap_is_valid(Heap* heap) {
+  for (size_t bin = 0; bin < bin_count; ++bin) {
+    for (uint32_t list : {heap->queue[bin], heap->full[bin]}) {
+      PageId before = 0;
+      for (PageId id = list; id != 0; before = id, id = page_of(id)->next) {
+        const Page* page = page_of(id);
+        RemoteWord word{page->remote.load(std::memory_order_acquire)};
+        if (!page->is(PageKind::small)) return broken("a queued page is a page of blocks", address_of(id));
+        if (page->owner.load(std::memory_order_relaxed) != heap) return broken("a queued page belongs to the heap", address_of(id));
+        if (page->bin != bin || page->prev != before) return broken("a page is linked in the queue of its bin", address_of(id));
+        if (!word.is_valid()) return broken("the remote word is one of its states", address_of(id));
+        if (list == heap->queue[bin] && !word.listed()) return broken("a queued page is listed", address_of(id));
+        if (page->carved > page->capacity || word.count() > page->used) return broken("block counts are in order", address_of(id));
+        uint32_t length = 0;
+        bool in_place = true;
+        page->free.for_each(reinterpret_cast<uintptr_t>(address_of(id)), [&](void* block) {
+          auto offset = static_cast<uintptr_t>(static_cast<char*>(block) - static_cast<char*>(address_of(id)));
+          in_place = in_place && offset < size_t{page->carved} * page->block_size &&
+                     is_block_offset(static_cast<uint32_t>(offset), page->block_size, page->reciprocal);
+          ++length;
+        });
+        if (!in_place) return broken("free blocks lie in their page", address_of(id));
+        if (length + page->used + discarded_of(id)->lost != page->carved) {
+          return broken("carved = used + free + lost", address_of(id));
+        }
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace tp

@@ -1,0 +1,54 @@
+// A lock of four bytes that needs no initialisation, may live in zeroed pages, and survives fork (reset in the child).
+#pragma once
+
+#include "os/os.h"
+
+namespace tp {
+
+class Lock {
+ public:
+  void lock() {
+    uint32_t free = 0;
+    if (!state_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_slow();
+  }
+
+  bool try_lock() {
+    uint32_t free = 0;
+    return state_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+
+  void unlock() {
+    if (state_.exchange(0, std::memory_order_release) == 2) os::wake_one(&state_);
+  }
+
+  // In the child of a fork, where the thread that held it does not exist.
+  void reset() { state_.store(0, std::memory_order_relaxed); }
+
+ private:
+  TP_NOINLINE void lock_slow() {
+    for (int spins = 0; spins < 64; ++spins) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#elif defined(__aarch64__)
+      __asm__ volatile("yield");
+#endif
+      if (state_.load(std::memory_order_relaxed) == 0 && try_lock()) return;
+    }
+    while (state_.exchange(2, std::memory_order_acquire) != 0) os::wait(&state_, 2, 0);
+  }
+
+  std::atomic<uint32_t> state_{0};  // 0 free, 1 held, 2 held and someone sleeps
+};
+
+class Locked {
+ public:
+  explicit Locked(Lock& lock) : lock_(lock) { lock_.lock(); }
+  ~Locked() { lock_.unlock(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
+}  // namespace tp

@@ -1,0 +1,60 @@
+// The operating system, and nothing else: a port to another one is another os_*.cpp. All functions keep errno.
+//
+// Address space is reserved first (no memory, no access), then made usable (commit), then given back while it stays
+// usable (discard: reads as zero afterwards). Addresses and lengths are multiples of page_size() unless stated.
+#pragma once
+
+#include <atomic>
+
+#include "base/config.h"
+
+namespace tp::os {
+
+size_t page_size();
+
+// Address space without access, aligned to alignment (a power of two of at least page_size). Null: none to be had.
+void* reserve(size_t length, size_t alignment);
+
+// Gives reserved address space back, with everything in it.
+void release(void* address, size_t length);
+
+// Makes reserved pages readable and writable; they read as zero. False: the system has no memory for them.
+bool commit(void* address, size_t length);
+
+// Gives the memory of committed pages back; they stay usable and read as zero. False: nothing changed.
+bool discard(void* address, size_t length);
+
+// Takes all access from committed pages (guard pages), or gives it back.
+bool protect(void* address, size_t length, bool accessible);
+
+// Asks for huge pages in this range from now on. Best effort.
+void prefer_huge_pages(void* address, size_t length);
+
+// Moves the pages of [from, from+length) to [to, to+length), both committed; from reads as zero afterwards. False:
+// nothing moved, copy instead.
+bool move_pages(void* from, void* to, size_t length);
+
+// The most address space this process may have; SIZE_MAX when there is no such limit.
+size_t address_space_limit();
+
+// Milliseconds of a clock that never goes back; coarse and cheap.
+uint64_t now_ms();
+
+// Unpredictable enough to make forged metadata unlikely.
+uint64_t random_seed();
+
+void write_all(int file_descriptor, const char* text, size_t length);
+
+// Sleeps while *word == expected, until woken or the time is over (0: no limit).
+void wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t milliseconds);
+void wake_one(std::atomic<uint32_t>* word);
+
+// Number of calls above that changed mappings, ever.
+size_t call_count();
+
+#if defined(TIDEPOOL_TESTING)
+// The nth next call of reserve, commit, discard, protect or move_pages fails, once; 0: none does.
+void fail_after(size_t nth);
+#endif
+
+}  // namespace tp::os

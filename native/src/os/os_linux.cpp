@@ -1,0 +1,175 @@
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/os.h"
+
+#if !defined(MREMAP_DONTUNMAP)
+#define MREMAP_DONTUNMAP 4
+#endif
+
+namespace tp::os {
+
+namespace {
+
+std::atomic<size_t> calls{0};
+
+// Callers of malloc and free may look at errno afterwards.
+struct KeepErrno {
+  int saved = errno;
+  ~KeepErrno() { errno = saved; }
+};
+
+#if defined(TIDEPOOL_TESTING)
+std::atomic<size_t> until_failure{0};
+
+bool must_fail() {
+  calls.fetch_add(1, std::memory_order_relaxed);
+  size_t left = until_failure.load(std::memory_order_relaxed);
+  while (left != 0) {
+    if (until_failure.compare_exchange_weak(left, left - 1)) return left == 1;
+  }
+  return false;
+}
+#else
+bool must_fail() {
+  calls.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+#endif
+
+}  // namespace
+
+#if defined(TIDEPOOL_TESTING)
+void fail_after(size_t nth) { until_failure.store(nth); }
+#endif
+
+size_t call_count() { return calls.load(std::memory_order_relaxed); }
+
+size_t page_size() {
+  static std::atomic<size_t> known{0};
+  size_t size = known.load(std::memory_order_relaxed);
+  if (size == 0) {
+    size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    known.store(size, std::memory_order_relaxed);
+  }
+  return size;
+}
+
+void* reserve(size_t length, size_t alignment) {
+  KeepErrno keep;
+  if (must_fail()) return nullptr;
+  size_t mapped = length + alignment - page_size();
+  if (mapped < length) return nullptr;
+  void* map = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return nullptr;
+  auto start = reinterpret_cast<uintptr_t>(map);
+  uintptr_t aligned = (start + alignment - 1) & ~(alignment - 1);
+  size_t before = aligned - start;
+  if (before != 0) munmap(map, before);
+  size_t after = mapped - before - length;
+  if (after != 0) munmap(reinterpret_cast<void*>(aligned + length), after);
+  return reinterpret_cast<void*>(aligned);
+}
+
+void release(void* address, size_t length) {
+  KeepErrno keep;
+  calls.fetch_add(1, std::memory_order_relaxed);
+  munmap(address, length);
+}
+
+bool commit(void* address, size_t length) {
+  KeepErrno keep;
+  return !must_fail() && mprotect(address, length, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool discard(void* address, size_t length) {
+  KeepErrno keep;
+  return !must_fail() && madvise(address, length, MADV_DONTNEED) == 0;
+}
+
+bool protect(void* address, size_t length, bool accessible) {
+  KeepErrno keep;
+  return !must_fail() && mprotect(address, length, accessible ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+}
+
+void prefer_huge_pages(void* address, size_t length) {
+  KeepErrno keep;
+  calls.fetch_add(1, std::memory_order_relaxed);
+  madvise(address, length, MADV_HUGEPAGE);
+}
+
+// MREMAP_DONTUNMAP (Linux 5.7) leaves the old range mapped, so that no other mapping can slip into the hole.
+bool move_pages(void* from, void* to, size_t length) {
+  KeepErrno keep;
+  if (must_fail()) return false;
+  // In two steps: a range of several mappings is refused, and older kernels that are told the target unmap it first.
+  void* between = mremap(from, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
+  if (between == MAP_FAILED) return false;
+  if (mremap(between, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to) {
+    // The target may be gone by now: it gets fresh pages and a copy.
+    mmap(to, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    __builtin_memcpy(to, between, length);
+    munmap(between, length);
+  }
+  // qemu's user mode takes the old range for unmapped, and the next access would fault: it is mapped again there.
+  unsigned char resident = 0;
+  if (mincore(from, page_size(), &resident) != 0) {
+    mmap(from, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  }
+  return true;
+}
+
+size_t address_space_limit() {
+  KeepErrno keep;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return limit.rlim_cur;
+}
+
+uint64_t now_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
+}
+
+uint64_t random_seed() {
+  KeepErrno keep;
+  uint64_t seed = 0;
+  if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    seed = (static_cast<uint64_t>(now.tv_nsec) << 32) ^ reinterpret_cast<uintptr_t>(&seed) ^ static_cast<uint64_t>(getpid());
+  }
+  return seed;
+}
+
+void write_all(int file_descriptor, const char* text, size_t length) {
+  KeepErrno keep;
+  while (length != 0) {
+    ssize_t written = ::write(file_descriptor, text, length);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text += written;
+    length -= static_cast<size_t>(written);
+  }
+}
+
+void wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t milliseconds) {
+  KeepErrno keep;
+  timespec time{static_cast<time_t>(milliseconds / 1000), static_cast<long>(milliseconds % 1000) * 1000000};
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, milliseconds != 0 ? &time : nullptr, nullptr, 0);
+}
+
+void wake_one(std::atomic<uint32_t>* word) {
+  KeepErrno keep;
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace tp::os

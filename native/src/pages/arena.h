@@ -1,0 +1,105 @@
+// Arenas: large ranges of address space, handed out in runs of 64 KiB slices.
+//
+// Runs are used, dirty (free, still backed by memory, stamped with the time) or clean (free, reads as zero, no memory).
+// Neighbours of the same kind are one run. All of it under one lock; thread heaps come here for whole pages, in batches.
+//
+// A slice is named by 32 bits: the arena's number in the upper 8, the slice's in the lower 24; 0 names none, for
+// the first slices of an arena hold its own tables. There is one arena of up to 1 TiB; more are made only where address
+// space is limited or used up, and the frees of their blocks are slow.
+#pragma once
+
+#include "os/lock.h"
+#include "pages/page.h"
+
+namespace tp {
+
+using PageId = uint32_t;
+
+struct Arena {
+  uintptr_t base;
+  uint32_t slices;          // reserved
+  std::atomic<uint32_t> committed;  // usable; read without the lock by those who look up an address
+  uint32_t fresh;           // first slice that was never used
+  Page* pages;              // one for each slice
+  uint8_t* bins;            // one for each slice: the fast path's map; 0 caches nothing
+  Discarded* discarded;     // one for each slice
+  uintptr_t length() const { return uintptr_t{slices} << slice_shift; }
+};
+
+inline constexpr unsigned max_arenas = 64;
+inline constexpr unsigned slice_bits = 24;
+extern Arena arenas[max_arenas];
+extern std::atomic<uint32_t> arena_total;
+
+inline Page* page_of(PageId id) { return &arenas[id >> slice_bits].pages[id & ((1u << slice_bits) - 1)]; }
+inline Discarded* discarded_of(PageId id) { return &arenas[id >> slice_bits].discarded[id & ((1u << slice_bits) - 1)]; }
+inline uint8_t* bins_of(PageId id) { return &arenas[id >> slice_bits].bins[id & ((1u << slice_bits) - 1)]; }
+
+inline void* address_of(PageId id) {
+  const Arena& arena = arenas[id >> slice_bits];
+  return reinterpret_cast<void*>(arena.base + (uintptr_t{id & ((1u << slice_bits) - 1)} << slice_shift));
+}
+
+inline BlockGrid grid_of(PageId id) {
+  const Page* page = page_of(id);
+  return {reinterpret_cast<uintptr_t>(address_of(id)), uintptr_t{page->slices} << slice_shift, page->block_size, page->reciprocal};
+}
+
+// The slice of an address; 0 when no arena has it.
+PageId slice_of_slow(const void* address);
+inline PageId slice_of(const void* address) {
+  uintptr_t offset = reinterpret_cast<uintptr_t>(address) - arenas[0].base;
+  if (TP_LIKELY(offset < arenas[0].length())) return static_cast<PageId>(offset >> slice_shift);
+  return slice_of_slow(address);
+}
+
+// The first slice of the page or large block that address lies in; 0 when it lies in none that is in use.
+PageId first_slice_of(PageId slice);
+
+struct Run {
+  PageId id;    // 0: none to be had
+  bool zeroed;  // every byte is known to be zero
+};
+
+// A run of slices, aligned to a multiple of alignment slices (a power of two). Commits, or purges to stay within the
+// memory limit, as needed. Page entries of the run are zero.
+Run take_run(uint32_t slices, uint32_t alignment = 1);
+
+// As take_run(slices) times count under one lock; returns how many it could.
+uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs);
+
+// Gives a run back. dirty: it may hold anything but zeros or is backed by memory.
+void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp);
+
+// Shortens a used run in place, or lengthens it if what follows is free; false: unchanged.
+bool resize_run(PageId id, uint32_t slices, uint32_t new_slices);
+
+// Gives dirty runs of at least min_idle_ms back to the system until no more than keep_bytes are dirty; returns bytes.
+size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes = 0);
+
+// Memory for the library's own structures: zeroed, 64-byte aligned, never given back. Null: out of memory.
+void* allocate_meta(size_t bytes);
+
+struct ArenaUsage {
+  size_t used_bytes;   // in runs that are handed out
+  size_t dirty_bytes;
+  size_t peak_bytes;   // of the sum of both
+  size_t reserved_bytes;
+  size_t meta_bytes;
+  size_t purged_bytes;
+};
+ArenaUsage arena_usage();
+extern std::atomic<size_t> arena_held_slices;  // used and dirty; a hint for those without the lock
+
+// Milliseconds, cut to 32 bits: differences are right for 49 days.
+// A stamp that is younger than now, for now was taken a while ago, is no idle time.
+inline bool is_idle(uint32_t now, uint32_t stamp, uint32_t min_idle_ms) {
+  auto age = static_cast<int32_t>(now - stamp);
+  return static_cast<uint32_t>(age < 0 ? 0 : age) >= min_idle_ms;
+}
+inline uint32_t now_stamp() { return static_cast<uint32_t>(os::now_ms()); }
+
+extern Lock arena_lock;  // for fork
+bool arenas_are_valid();
+
+}  // namespace tp

@@ -1,0 +1,66 @@
+# shellcheck shell=bash
+# Sourced by the run.sh of every consumer, which is called as: run.sh <native source dir> <scratch dir>
+# It exits 0 after a last line "ok"; when something fails it prints the command's output and exits 1, and exits 77 after a
+# line that names what is missing and the command that installs it.
+set -euo pipefail
+
+if [[ $# -ne 2 ]]; then
+  echo "usage: $0 <native source dir> <scratch dir>" >&2
+  exit 2
+fi
+native=$(cd -P "$1" && pwd)
+mkdir -p "$2"
+scratch=$(cd -P "$2" && pwd)
+here=$(cd -P "$(dirname "$0")" && pwd)
+CXX=${CXX:-c++}
+CC=${CC:-cc}
+unset LD_PRELOAD
+
+fail() {
+  echo "$(basename "$here"): $*" >&2
+  exit 1
+}
+
+# quietly <name> <command...>: the command's output goes to a log, which is shown when the command fails.
+quietly() {
+  local log=$scratch/$1.log
+  shift
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    fail "failed: $*"
+  fi
+}
+
+need() {
+  command -v "$1" >/dev/null && return
+  echo "skipped: $1 is missing: apt-get install $2"
+  exit 77
+}
+
+# Generator and parallelism as the machine has them.
+generator=()
+if command -v ninja >/dev/null; then generator=(-G Ninja); fi
+
+# build_project <source dir> <build dir> [cmake options]
+build_project() {
+  local source=$1 build=$2
+  shift 2
+  quietly "configure-$(basename "$build")" cmake "${generator[@]}" -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release "$@"
+  quietly "build-$(basename "$build")" cmake --build "$build" --parallel 2
+}
+
+# installed: sets prefix to an installation of the library, made once beside the scratch directory for all consumers.
+installed() {
+  local build=$scratch/../tidepool-build
+  prefix=$scratch/../tidepool-installed
+  mkdir -p "$build" "$prefix"
+  build=$(cd "$build" && pwd)
+  prefix=$(cd "$prefix" && pwd)
+  exec 9>"$build/lock"
+  flock 9
+  build_project "$native" "$build" -DTIDEPOOL_BUILD_TESTS=OFF -DTIDEPOOL_BUILD_BENCH=OFF
+  quietly install cmake --install "$build" --prefix "$prefix"
+  flock -u 9
+  # shellcheck disable=SC2034 # of the scripts that source this one
+  libdir=$(dirname "$(find "$prefix" -name libtidepool.so | head -1)")
+}

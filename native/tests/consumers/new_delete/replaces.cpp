@@ -1,0 +1,1 @@
+#include "tidepool/new_delete.hpp"

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# python3 runs its own test modules, with every object of the interpreter from malloc.
+source "$(dirname "$0")/common.sh"
+need python3 python3
+
+version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+if ! python3 -c 'import test.test_dict, test.test_json' 2>/dev/null; then
+  echo "python3's own tests are missing: apt-get install libpython$version-testsuite"
+  exit 77
+fi
+
+modules=(test_dict test_list test_bytes test_struct test_json test_deque test_heapq test_weakref test_gc)
+if [[ $TIDEPOOL_ALL == 1 ]]; then
+  modules+=(test_set test_generators test_unicode test_long test_re test_pickle test_io test_threading test_queue test_subprocess test_fork1
+    test_multiprocessing_fork test_concurrent_futures test_sqlite3 test_ctypes test_array test_memoryview test_zlib
+    test_xml_etree test_decimal test_collections test_descr test_email test_tarfile test_asyncio)
+fi
+
+export PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1
+under python3 -c 'assert "libtidepool-preload" in open("/proc/self/maps").read()'
+# Tests that are not there in this version or fail without the library too say nothing about it.
+known=()
+for module in "${modules[@]}"; do
+  if python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('test.$module') is None)"; then known+=("$module"); fi
+done
+# run PYTHON...: the modules that fail, one on a line; ends the script when the tests themselves did not finish.
+run() {
+  "$@" -m test --timeout 300 "${known[@]}" >log 2>&1 || true
+  if grep -q 'Tests\{0,1\} result: SUCCESS' log; then return; fi
+  grep -q 'Tests\{0,1\} result: FAILURE' log || { tail -n 30 log >&2; fail "python3's tests did not finish"; }
+  sed -n '/tests\{0,1\} failed:/,/^$/p' log | grep -oE '\btest_[a-z0-9_]+' | sort -u
+}
+bad=$(run under python3)
+if [[ -n $bad ]]; then
+  cp log with.log
+  mapfile -t known <<<"$bad"
+  only=$(comm -23 <(echo "$bad") <(run python3))
+  [[ -z $only ]] || { tail -n 60 with.log; fail "fails under the library only: $only"; }
+fi

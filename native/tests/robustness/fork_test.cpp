@@ -1,0 +1,214 @@
+// fork from a program with threads: the child may use everything at once.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "support/memory.h"
+#include "support/pattern.h"
+#include "support/process.h"
+#include "support/statistics.h"
+#include "tidepool/tidepool.h"
+
+namespace {
+
+// In the child: gtest's own state is not used; the exit code says which check failed.
+int use_everything(std::vector<void*>& parents) {
+  for (void* block : parents) {
+    if (!test::is_filled(block, 300, 1)) return 10;
+    tp_free(block);
+  }
+  for (size_t size : {16, 64, 300, 5000, 40000, 500000}) {
+    void* blocks[40];
+    for (void*& block : blocks) {
+      block = tp_malloc(size);
+      if (block == nullptr) return 11;
+      test::fill(block, size, 2);
+    }
+    for (void* block : blocks) {
+      if (!test::is_filled(block, size, 2)) return 12;
+      tp_free(block);
+    }
+  }
+  tp_heap* heap = tp_heap_create(nullptr);
+  if (heap == nullptr || tp_heap_malloc(heap, 100) == nullptr) return 13;
+  tp_heap_destroy(heap);
+  tp_purge(0);
+  test::statistics();
+  return tp_is_valid() ? 0 : 14;
+}
+
+// Tools that do not survive fork from a program with threads themselves.
+const char* why_not_here() {
+#if defined(__SANITIZE_THREAD__)
+  return "ThreadSanitizer's own state does not survive fork with threads";
+#else
+  return getenv("TIDEPOOL_UNDER_QEMU") != nullptr ? "qemu's own state does not survive fork with threads" : nullptr;
+#endif
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+// Allocates and frees all the time, across threads, while others fork.
+class Traffic {
+ public:
+  Traffic() : shared_(64) {
+    for (unsigned t = 0; t < 3; ++t) threads_.emplace_back([this, t] { run(t); });
+  }
+
+  ~Traffic() {
+    stop_.store(true);
+    for (std::thread& thread : threads_) thread.join();
+    for (auto& place : shared_) tp_free(place.load());
+  }
+
+ private:
+  void run(unsigned number) {
+    test::Random random(number + 1);
+    while (!stop_.load(std::memory_order_relaxed)) {
+      void* block = tp_malloc(random.below(size_t{1} << random.below(17)));
+      tp_free(shared_[random.below(shared_.size())].exchange(block));
+      if (random.one_in(100)) tp_thread_idle();
+      if (random.one_in(500)) tp_purge(0);
+    }
+  }
+
+  std::vector<std::atomic<void*>> shared_;
+  std::vector<std::thread> threads_;
+  std::atomic<bool> stop_{false};
+};
+
+std::vector<void*> some_blocks() {
+  std::vector<void*> blocks(100);
+  for (void*& block : blocks) {
+    block = tp_malloc(300);
+    test::fill(block, 300, 1);
+  }
+  return blocks;
+}
+
+TEST(Fork, FromAThreadedProgramTheChildUsesEverything) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  std::vector<void*> parents = some_blocks();
+  {
+    Traffic traffic;
+    for (int i = 0; i < 60; ++i) {
+      pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        alarm(20);
+        _exit(use_everything(parents));
+      }
+      ASSERT_EQ(0, wait_for(child)) << "fork " << i;
+    }
+  }
+  for (void* block : parents) {
+    EXPECT_TRUE(test::is_filled(block, 300, 1)) << "the parent's blocks are its own";
+    tp_free(block);
+  }
+}
+
+TEST(Fork, TheChildForksAgain) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  std::vector<void*> parents = some_blocks();
+  {
+    Traffic traffic;
+    for (int i = 0; i < 15; ++i) {
+      pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        alarm(20);
+        pid_t grandchild = fork();
+        if (grandchild == 0) _exit(use_everything(parents));
+        int below = grandchild > 0 ? wait_for(grandchild) : 20;
+        _exit(below != 0 ? below : use_everything(parents));
+      }
+      ASSERT_EQ(0, wait_for(child)) << "fork " << i;
+    }
+  }
+  tp_free_batch(parents.data(), parents.size());
+}
+
+TEST(Fork, TheChildStartsThreads) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  std::vector<void*> parents = some_blocks();
+  {
+    Traffic traffic;
+    for (int i = 0; i < 15; ++i) {
+      pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        alarm(20);
+        int result = 1;
+        std::vector<void*> none;
+        std::thread first([&] { result = use_everything(none); });
+        first.join();
+        _exit(result);
+      }
+      ASSERT_EQ(0, wait_for(child)) << "fork " << i;
+    }
+  }
+  tp_free_batch(parents.data(), parents.size());
+}
+
+TEST(Fork, TheChildPurgesInTheBackground) {
+  if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "qemu's own state does not survive fork with threads";
+  IN_A_PROCESS_OF_ITS_OWN({
+    tp_set_option(tp_option_purge_delay_ms, 50);
+    std::vector<void*> blocks(40000);
+    for (void*& block : blocks) {
+      block = tp_malloc(1000);
+      memset(block, 1, 1000);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      for (void* block : blocks) tp_free(block);
+      for (int i = 0; i < 300 && test::statistics().purged_bytes < (20u << 20); ++i) usleep(20000);
+      _exit(test::statistics().purged_bytes >= (20u << 20) ? 0 : 1);
+    }
+    EXPECT_EQ(0, wait_for(child));
+    for (void* block : blocks) tp_free(block);
+  });
+}
+
+// Heaps of threads that do not exist in the child are used again there: forking on and on does not grow.
+TEST(Fork, ChainsOfForksStayInBoundedMemory) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  IN_A_PROCESS_OF_ITS_OWN({
+    size_t first = 0;
+    for (int generation = 0; generation < 20; ++generation) {
+      std::vector<std::thread> threads;
+      std::atomic<int> ready{0};
+      std::atomic<bool> stop{false};
+      for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+          tp_free(tp_malloc(100));
+          ready.fetch_add(1);
+          while (!stop.load()) usleep(1000);
+        });
+      }
+      while (ready.load() != 4) usleep(500);
+      if (generation == 3) first = test::statistics().metadata_bytes;
+      pid_t child = fork();
+      if (child != 0) {
+        int code = wait_for(child);
+        stop.store(true);
+        for (std::thread& thread : threads) thread.join();
+        _exit(code);
+      }
+      alarm(30);
+      for (std::thread& thread : threads) thread.detach();  // they are not here
+    }
+    _exit(test::statistics().metadata_bytes <= first + (64u << 10) ? 0 : 30);
+  });
+}
+
+}  // namespace

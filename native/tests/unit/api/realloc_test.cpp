@@ -1,0 +1,166 @@
+// tp_realloc and tp_reallocarray: every way from one kind of block to another keeps the contents.
+#include <errno.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/pattern.h"
+#include "tidepool/tidepool.h"
+
+namespace {
+
+const size_t steps[] = {0, 1, 16, 17, 100, 128, 129, 1024, 1025, 4096, 8192, 8193, 32768, 32769, 65536, 65537, 200000,
+                        1 << 20, (1 << 20) + 5, 3 << 20, 9 << 20, 33 << 20};
+
+class From : public testing::TestWithParam<size_t> {};
+
+void fill_all(unsigned char* block, size_t size, unsigned key) {
+  for (size_t i = 0; i < size; ++i) block[i] = static_cast<unsigned char>((i * 131 + i / 4096 + key) & 0xff);
+}
+
+::testing::AssertionResult has_all(const unsigned char* block, size_t size, unsigned key) {
+  for (size_t i = 0; i < size; ++i) {
+    if (block[i] != static_cast<unsigned char>((i * 131 + i / 4096 + key) & 0xff)) {
+      return ::testing::AssertionFailure() << "byte " << i << " of " << size;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+TEST_P(From, ToEverySizeKeepsTheContents) {
+  size_t from = GetParam();
+  for (size_t to : steps) {
+    auto* block = static_cast<unsigned char*>(tp_malloc(from));
+    ASSERT_NE(nullptr, block);
+    fill_all(block, from, 7);
+    block = static_cast<unsigned char*>(tp_realloc(block, to));
+    ASSERT_NE(nullptr, block) << to;
+    EXPECT_TRUE(has_all(block, from < to ? from : to, 7)) << from << " -> " << to;
+    EXPECT_GE(tp_usable_size(block), to);
+    memset(block, 1, tp_usable_size(block));
+    tp_free(block);
+  }
+}
+
+TEST_P(From, OfAnAlignedBlockKeepsTheContents) {
+  size_t from = GetParam();
+  for (size_t alignment : {64, 4096, 1 << 20}) {
+    for (size_t to : {from / 2 + 1, from * 2 + 1}) {
+      auto* block = static_cast<unsigned char*>(tp_aligned_alloc(alignment, from));
+      ASSERT_NE(nullptr, block);
+      fill_all(block, from, 3);
+      block = static_cast<unsigned char*>(tp_realloc(block, to));
+      ASSERT_NE(nullptr, block);
+      EXPECT_TRUE(has_all(block, from < to ? from : to, 3)) << from << " -> " << to;
+      tp_free(block);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EverySize, From, testing::ValuesIn(steps));
+
+TEST(Realloc, OfNullAllocates) {
+  void* block = tp_realloc(nullptr, 50);
+  ASSERT_NE(nullptr, block);
+  EXPECT_GE(tp_usable_size(block), 50u);
+  tp_free(block);
+  block = tp_reallocarray(nullptr, 10, 10);
+  ASSERT_NE(nullptr, block);
+  EXPECT_GE(tp_usable_size(block), 100u);
+  tp_free(block);
+}
+
+TEST(Realloc, WithinTheClassStaysInPlace) {
+  void* block = tp_malloc(100);
+  void* same = tp_realloc(block, tp_usable_size(block));
+  EXPECT_EQ(block, same);
+  tp_free(same);
+  block = tp_malloc(1000000);
+  same = tp_realloc(block, tp_usable_size(block));
+  EXPECT_EQ(block, same);
+  tp_free(same);
+}
+
+TEST(Realloc, ToSizeZeroGivesABlockOfItsOwn) {
+  void* block = tp_realloc(tp_malloc(100), 0);
+  ASSERT_NE(nullptr, block);
+  void* other = tp_malloc(0);
+  EXPECT_NE(block, other);
+  tp_free(block);
+  tp_free(other);
+}
+
+TEST(Realloc, ThatFailsLeavesTheBlock) {
+  for (size_t size : {100, 5000, 40000, 2000000}) {
+    void* block = tp_malloc(size);
+    test::fill(block, size, 9);
+    volatile size_t too_much = SIZE_MAX / 2;
+    errno = 0;
+    EXPECT_EQ(nullptr, tp_realloc(block, too_much));
+    EXPECT_EQ(ENOMEM, errno);
+    EXPECT_TRUE(test::is_filled(block, size, 9));
+    tp_free(block);
+  }
+}
+
+TEST(Realloc, OfAHeapsBlockKeepsTheContents) {
+  tp_heap* heap = tp_heap_create(nullptr);
+  ASSERT_NE(nullptr, heap);
+  for (size_t from : {50, 3000, 100000}) {
+    auto* block = static_cast<unsigned char*>(tp_heap_malloc(heap, from));
+    fill_all(block, from, 5);
+    block = static_cast<unsigned char*>(tp_realloc(block, from * 3));
+    ASSERT_NE(nullptr, block);
+    EXPECT_TRUE(has_all(block, from, 5));
+    tp_free(block);
+  }
+  tp_heap_destroy(heap);
+}
+
+TEST(Realloc, GrowingByStepsKeepsEverything) {
+  auto* block = static_cast<unsigned char*>(tp_malloc(1));
+  block[0] = 0;
+  size_t size = 1;
+  while (size < (20u << 20)) {
+    size_t next = size + size / 3 + 1;
+    block = static_cast<unsigned char*>(tp_realloc(block, next));
+    ASSERT_NE(nullptr, block);
+    for (size_t i = size; i < next; ++i) block[i] = static_cast<unsigned char>(i >> 3);
+    size = next;
+  }
+  for (size_t i = 0; i < size; ++i) ASSERT_EQ(static_cast<unsigned char>(i >> 3), block[i]) << i;
+  while (size > 1) {
+    size = size / 2;
+    block = static_cast<unsigned char*>(tp_realloc(block, size));
+    ASSERT_NE(nullptr, block);
+    ASSERT_EQ(static_cast<unsigned char>((size - 1) >> 3), block[size - 1]);
+  }
+  tp_free(block);
+}
+
+TEST(Realloc, ARandomProgramBesideAModel) {
+  test::Random random(4711);
+  struct Entry {
+    unsigned char* block;
+    size_t size;
+    unsigned key;
+  };
+  std::vector<Entry> entries(40, Entry{nullptr, 0, 0});
+  for (unsigned step = 0; step < 3000; ++step) {
+    Entry& entry = entries[random.below(entries.size())];
+    size_t size = random.below(size_t{1} << random.below(21));
+    if (entry.block != nullptr) {
+      ASSERT_TRUE(has_all(entry.block, entry.size, entry.key)) << "step " << step;
+    }
+    size_t common = entry.size < size ? entry.size : size;
+    entry.block = static_cast<unsigned char*>(tp_realloc(entry.block, size));
+    ASSERT_NE(nullptr, entry.block);
+    ASSERT_TRUE(has_all(entry.block, common, entry.key)) << "step " << step;
+    entry.size = size;
+    entry.key = step;
+    fill_all(entry.block, size, step);
+  }
+  for (Entry& entry : entries) tp_free(entry.block);
+}
+
+}  // namespace

@@ -1,0 +1,183 @@
+// The operating system behind its header: each function keeps its promise, and errno.
+#include "os/os.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "os/lock.h"
+#include "support/memory.h"
+#include "support/pattern.h"
+
+namespace {
+
+using namespace tp;
+
+constexpr size_t megabyte = size_t{1} << 20;
+
+TEST(Os, ReservedSpaceIsAlignedAndCannotBeTouched) {
+  for (size_t alignment : {size_t{4096}, size_t{65536}, 2 * megabyte, 64 * megabyte}) {
+    void* space = os::reserve(4 * megabyte, alignment);
+    ASSERT_NE(nullptr, space);
+    EXPECT_TRUE(test::is_aligned(space, alignment));
+    EXPECT_DEATH(*static_cast<volatile char*>(space) = 1, "");
+    os::release(space, 4 * megabyte);
+  }
+  EXPECT_EQ(nullptr, os::reserve(SIZE_MAX - 8191, 4096));
+}
+
+TEST(Os, CommittedPagesAreZeroAndDiscardedOnesAreZeroAgain) {
+  auto* space = static_cast<char*>(os::reserve(8 * megabyte, 65536));
+  ASSERT_TRUE(os::commit(space + megabyte, 4 * megabyte));
+  EXPECT_TRUE(test::is_zero(space + megabyte, 4 * megabyte));
+  memset(space + megabyte, 0x11, 4 * megabyte);
+  size_t resident = test::resident_bytes();
+  ASSERT_TRUE(os::discard(space + megabyte, 2 * megabyte));
+  EXPECT_LE(test::resident_bytes(), resident - megabyte);
+  EXPECT_TRUE(test::is_zero(space + megabyte, 2 * megabyte));
+  EXPECT_EQ(0x11, space[3 * megabyte]) << "the rest stays";
+  os::release(space, 8 * megabyte);
+}
+
+TEST(Os, ProtectedPagesCannotBeTouchedUntilTheyAreFreeAgain) {
+  size_t page = os::page_size();
+  auto* space = static_cast<char*>(os::reserve(megabyte, 65536));
+  ASSERT_TRUE(os::commit(space, megabyte));
+  space[page] = 5;
+  ASSERT_TRUE(os::protect(space + page, page, false));
+  space[page - 1] = 1;
+  space[2 * page] = 1;
+  EXPECT_DEATH(*const_cast<volatile char*>(space + page) = 1, "");
+  ASSERT_TRUE(os::protect(space + page, page, true));
+  EXPECT_EQ(5, space[page]);
+  os::release(space, megabyte);
+}
+
+TEST(Os, MovedPagesAreThereAndGoneHere) {
+  auto* space = static_cast<char*>(os::reserve(8 * megabyte, 65536));
+  ASSERT_TRUE(os::commit(space, 8 * megabyte));
+  memset(space, 0x22, 2 * megabyte);
+  if (os::move_pages(space, space + 4 * megabyte, 2 * megabyte)) {
+    EXPECT_EQ(0x22, space[4 * megabyte]);
+    EXPECT_EQ(0x22, space[6 * megabyte - 1]);
+    EXPECT_TRUE(test::is_zero(space, 2 * megabyte));
+    memset(space, 0x33, 2 * megabyte);
+    ASSERT_TRUE(os::discard(space, 2 * megabyte));
+    EXPECT_TRUE(test::is_zero(space, 2 * megabyte)) << "the old range can be used and discarded as before";
+  } else {
+    EXPECT_EQ(0x22, space[0]) << "nothing moved";
+  }
+  os::release(space, 8 * megabyte);
+}
+
+TEST(Os, TheNthCallFailsOnce) {
+  auto* space = static_cast<char*>(os::reserve(megabyte, 65536));
+  os::fail_after(3);
+  EXPECT_TRUE(os::commit(space, 65536));
+  EXPECT_TRUE(os::discard(space, 65536));
+  EXPECT_FALSE(os::protect(space, 65536, false));
+  EXPECT_TRUE(os::protect(space, 65536, true));
+  os::fail_after(1);
+  EXPECT_EQ(nullptr, os::reserve(megabyte, 65536));
+  os::fail_after(1);
+  EXPECT_FALSE(os::commit(space, 65536));
+  os::fail_after(1);
+  EXPECT_FALSE(os::discard(space, 65536));
+  os::fail_after(0);
+  EXPECT_TRUE(os::discard(space, 65536));
+  os::release(space, megabyte);
+}
+
+TEST(Os, CallsAreCountedAndErrnoIsKept) {
+  size_t before = os::call_count();
+  errno = 61;
+  auto* space = static_cast<char*>(os::reserve(megabyte, 65536));
+  EXPECT_FALSE(os::commit(nullptr, 4096 * 3));
+  os::commit(space, megabyte);
+  os::prefer_huge_pages(space, megabyte);
+  os::discard(space, megabyte);
+  os::release(space, megabyte);
+  os::random_seed();
+  os::now_ms();
+  EXPECT_EQ(61, errno);
+  EXPECT_GE(os::call_count(), before + 6);
+}
+
+TEST(Os, TimeGoesForward) {
+  uint64_t start = os::now_ms();
+  usleep(30000);
+  uint64_t after = os::now_ms();
+  EXPECT_GE(after, start + 15);
+  EXPECT_LE(after, start + 60000);
+}
+
+TEST(Os, TextGoesWholeIntoAPipe) {
+  int ends[2];
+  ASSERT_EQ(0, pipe(ends));
+  std::string text(100000, 'q');
+  std::string read_back;
+  std::thread reader([&] {
+    char buffer[4096];
+    ssize_t count;
+    while ((count = read(ends[0], buffer, sizeof(buffer))) > 0) read_back.append(buffer, static_cast<size_t>(count));
+  });
+  os::write_all(ends[1], text.data(), text.size());
+  close(ends[1]);
+  reader.join();
+  close(ends[0]);
+  EXPECT_EQ(text, read_back);
+}
+
+TEST(Os, AWaiterWakesUpByCallByTimeAndNotAtAllWhenTheWordIsAnother) {
+  std::atomic<uint32_t> word{1};
+  os::wait(&word, 0, 0);  // returns at once
+  uint64_t start = os::now_ms();
+  os::wait(&word, 1, 40);
+  EXPECT_GE(os::now_ms() + 10, start + 40);
+  std::thread waiter([&] {
+    while (word.load() == 1) os::wait(&word, 1, 0);
+  });
+  usleep(10000);
+  word.store(2);
+  os::wake_one(&word);
+  waiter.join();
+}
+
+TEST(Lock, OneAtATime) {
+  Lock lock;
+  long plain = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 30000; ++i) {
+        Locked locked(lock);
+        long read = plain;
+        if (i % 1000 == 0) std::this_thread::yield();
+        plain = read + 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(4 * 30000, plain);
+}
+
+TEST(Lock, TryFailsWhileItIsHeldAndWorksAfterwards) {
+  Lock lock;
+  lock.lock();
+  std::thread([&] { EXPECT_FALSE(lock.try_lock()); }).join();
+  lock.unlock();
+  std::thread([&] {
+    EXPECT_TRUE(lock.try_lock());
+    lock.unlock();
+  }).join();
+  lock.lock();
+  lock.reset();
+  EXPECT_TRUE(lock.try_lock());
+  lock.unlock();
+}
+
+}  // namespace
