@@ -139,14 +139,15 @@ internal sealed partial class BufferCore<T> : Station
         var slot = new PooledSlot<T>(this, bucket);
         slot.Adopt(buffer);
         Interlocked.Increment(ref Counters.Missed);
-        if (Guard is not null)
+        bool isSampled = Guard is null && Geometry.LeakSampling > 0 && Interlocked.Increment(ref _births) % Geometry.LeakSampling == 0;
+        if (isSampled || Guard is not null || slot.OutlivesSlot)
         {
             slot.Record = new RentalRecord(this, slot);
         }
-        else if (Geometry.LeakSampling > 0 && Interlocked.Increment(ref _births) % Geometry.LeakSampling == 0)
+
+        if (isSampled)
         {
-            slot.Record = new RentalRecord(this, slot);
-            slot.Record.TryBegin(RentalRecord.CaptureStack());
+            slot.Record!.TryBegin(RentalRecord.CaptureStack());
         }
 
         if (TidepoolEventSource.Log.IsEnabled())
@@ -183,7 +184,10 @@ internal sealed partial class BufferCore<T> : Station
             if (item is PooledSlot<T> slot)
             {
                 slot.Record?.Forget();
-                Free(slot.ToBuffer());
+                if (slot.TryTakeBuffer(out SourceBuffer<T> buffer))
+                {
+                    Free(buffer);
+                }
             }
             else if (item is T[] array)
             {

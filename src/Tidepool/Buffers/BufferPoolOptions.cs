@@ -37,6 +37,9 @@ public sealed class BufferPoolOptions<T>
     /// <summary>In full checks, whether every rental records where it was made and returned; otherwise 1 in 128 does.</summary>
     public bool CaptureStacks { get; init; }
 
-    /// <summary>One new buffer in this many is watched for being dropped without return, with the place of its first rental. 0 watches none.</summary>
+    /// <summary>
+    /// One new buffer in this many is watched for being dropped without return, with the place of its first rental. 0 watches none. Native
+    /// buffers are all watched, because a dropped one must be given to its source; of those this says how many know the place.
+    /// </summary>
     public int LeakSampling { get; init; } = 64;
 }

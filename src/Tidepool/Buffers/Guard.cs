@@ -48,9 +48,11 @@ internal sealed class Guard<T>
         }
         else
         {
-            for (int start = 0; start < buffer.Length; start += Step)
+            while (buffer.Length > 0)
             {
-                BytesOf(buffer.Slice(start, Math.Min(Step, buffer.Length - start))).Fill(Pattern);
+                int count = Math.Min(Step, buffer.Length);
+                BytesOf(buffer[..count]).Fill(Pattern);
+                buffer = buffer[count..];
             }
         }
     }
@@ -60,13 +62,16 @@ internal sealed class Guard<T>
     {
         if (!BufferGeometry<T>.HoldsReferences)
         {
-            for (int start = 0; start < buffer.Length; start += Step)
+            for (int start = 0; start < buffer.Length;)
             {
-                int place = BytesOf(buffer.Slice(start, Math.Min(Step, buffer.Length - start))).IndexOfAnyExcept(Pattern);
+                int count = Math.Min(Step, buffer.Length - start);
+                int place = BytesOf(buffer.Slice(start, count)).IndexOfAnyExcept(Pattern);
                 if (place >= 0)
                 {
                     return start + (place / Unsafe.SizeOf<T>());
                 }
+
+                start += count; // at most the length: nothing overflows at the longest one
             }
 
             return -1;

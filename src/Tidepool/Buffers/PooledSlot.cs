@@ -23,6 +23,10 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
 
     internal override void OnRetired(MisuseKind kind) => Core.OnRetired(this, kind);
 
+    internal override bool OutlivesSlot => Address != 0;
+
+    internal override void FreeLost() => Core.Discard(Bucket, [this]);
+
     internal override Slot Replace()
     {
         var slot = new PooledSlot<T>(Core, Bucket);
@@ -53,6 +57,14 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
 
     internal SourceBuffer<T> ToBuffer() =>
         Array is null ? new SourceBuffer<T>(Address, Capacity, Tag) : new SourceBuffer<T>(Array, Offset, Capacity, Tag);
+
+    /// <summary>Takes the buffer out of the slot for good. Native memory is handed out once, whoever asks.</summary>
+    internal bool TryTakeBuffer(out SourceBuffer<T> buffer)
+    {
+        nint address = Array is null ? Interlocked.Exchange(ref Address, 0) : 0;
+        buffer = address != 0 ? new SourceBuffer<T>(address, Capacity, Tag) : Array is not null ? ToBuffer() : default;
+        return address != 0 || Array is not null;
+    }
 
     /// <summary>All elements of the buffer, rented or not.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

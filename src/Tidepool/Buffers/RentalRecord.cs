@@ -1,19 +1,25 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.ConstrainedExecution;
 
 namespace Tidepool;
 
 /// <summary>
-/// What is known of one buffer's rentals: in full checks of every buffer, else of the sampled ones. Its finalizer runs when the buffer was
-/// dropped while rented: the buffer refers to it, so it dies with the buffer.
+/// What is known of one buffer's rentals: in full checks and for native memory of every buffer, else of the sampled ones. Its finalizer runs
+/// when the buffer was dropped while rented: the buffer refers to it, so it dies with the buffer.
 /// </summary>
-internal sealed class RentalRecord
+/// <remarks>
+/// The finalizer is a critical one because those run last: an ordinary finalizer of a renter that died together with the buffer may still
+/// return it. Then the buffer is in its pool again, and the record watches on.
+/// </remarks>
+internal sealed class RentalRecord : CriticalFinalizerObject
 {
     private readonly Station _station;
     private readonly Slot? _slot;
     private StackTrace? _rentedAt;
     private StackTrace? _returnedAt;
     private int _out;
+    private long? _wordWhenLost;
 
     /// <summary>Watches a buffer.</summary>
     /// <param name="station">The pool.</param>
@@ -26,10 +32,18 @@ internal sealed class RentalRecord
 
     ~RentalRecord()
     {
-        bool isOut = _slot is null ? Volatile.Read(ref _out) != 0 : _slot.IsLeased;
-        if (isOut && !_station.Retired && !Environment.HasShutdownStarted)
+        if (Environment.HasShutdownStarted)
         {
-            _station.ReportLater(MisuseKind.NeverReturned, Where());
+            return;
+        }
+
+        if (_slot is { OutlivesSlot: true } slot)
+        {
+            Bury(slot);
+        }
+        else if (_slot is null ? Volatile.Read(ref _out) != 0 : _slot.IsLeased)
+        {
+            Report();
         }
     }
 
@@ -68,6 +82,42 @@ internal sealed class RentalRecord
     /// <summary>The buffer has left the pool in good order.</summary>
     [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "The finalizer is the leak detector; there is nothing to dispose.")]
     internal void Forget() => GC.SuppressFinalize(this);
+
+    /// <summary>
+    /// Gives memory that the collector does not manage to its source when nobody can reach the slot: at once while it is leased, because
+    /// the claim retires every ticket. An idle or posted slot may have come back from a finalizer a moment ago; only when it is found dead a
+    /// second time and nothing has happened to it in between, nobody has it (the stock of a thread handle that was never disposed).
+    /// </summary>
+    private void Bury(Slot slot)
+    {
+        var seen = new TicketState { Word = Volatile.Read(ref slot.State.Word) };
+        bool isLeased = slot.IsActive(seen.Generation) && (seen.Generation & 1) != 0;
+        if (isLeased && slot.TryClaim(seen.Generation, -1, null, out bool linked))
+        {
+            Report();
+            if (!linked)
+            {
+                slot.FreeLost();
+                return;
+            }
+        }
+        else if (seen.Word == _wordWhenLost)
+        {
+            slot.FreeLost();
+            return;
+        }
+
+        _wordWhenLost = Volatile.Read(ref slot.State.Word);
+        GC.ReRegisterForFinalize(this);
+    }
+
+    private void Report()
+    {
+        if (!_station.Retired)
+        {
+            _station.ReportLater(MisuseKind.NeverReturned, Where());
+        }
+    }
 
     /// <summary>Where the buffer was rented and returned, as far as it was recorded.</summary>
     internal string? Where()

@@ -181,7 +181,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
         slot is not null && slot.IsActive(generation) ? slot : Refuse(slot);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static Memory<T> NewMemory(BufferLease<T> lease) => new LeaseMemoryManager<T>(lease).Memory;
+    private static Memory<T> NewMemory(BufferLease<T> lease) => new LeaseMemory<T>(lease).Memory;
 
     private static BufferSlot<T> Refuse(BufferSlot<T>? slot)
     {

@@ -3,7 +3,11 @@ using System.Buffers;
 namespace Tidepool;
 
 /// <summary>A lease as an <see cref="IMemoryOwner{T}"/>. Disposing it again does nothing; racing disposals return the buffer once.</summary>
-internal sealed class PooledOwner<T> : IMemoryOwner<T>
+/// <remarks>
+/// Where memory cannot be an array's (native buffers, full checks) the owner itself stands behind it, so it costs nothing more. Such a
+/// memory throws once the owner was disposed: for ever when owners are fresh, until the owner's next rental when they are reused.
+/// </remarks>
+internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
 {
     private readonly bool _reusable;
     private BufferSlot<T> _slot;
@@ -18,9 +22,9 @@ internal sealed class PooledOwner<T> : IMemoryOwner<T>
         _reusable = reusable;
     }
 
-    public Memory<T> Memory => Lease.Memory;
+    public override Memory<T> Memory => _slot.IsPlain ? Lease.Memory : base.Memory;
 
-    private BufferLease<T> Lease => new(_slot, _generation, _length);
+    protected override BufferLease<T> Lease => new(_slot, _generation, _length);
 
     public void Dispose()
     {

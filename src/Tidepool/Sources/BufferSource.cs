@@ -26,7 +26,10 @@ public abstract class BufferSource<T>
     /// <exception cref="OutOfMemoryException">There is no memory left; the pool's state is then unchanged.</exception>
     public abstract SourceBuffer<T> Allocate(int length, int alignment);
 
-    /// <summary>Takes a buffer back that no one will use again. Called once per buffer; a buffer whose renter dropped it is never seen here.</summary>
+    /// <summary>
+    /// Takes a buffer back that no one will use again. Called once per buffer. An array whose renter dropped it is never seen here; native
+    /// memory whose renter dropped it is, on the finalizer's thread.
+    /// </summary>
     /// <param name="buffer">A buffer made by <see cref="Allocate"/> of this source.</param>
     [SuppressMessage("Naming", "CA1716:Identifiers should not match keywords", Justification = "Free is the field's word for the end of a memory block.")]
     public virtual void Free(in SourceBuffer<T> buffer)

@@ -80,6 +80,14 @@ internal abstract class Slot
     /// <param name="kind"><see cref="MisuseKind.DoubleReturn"/>, <see cref="MisuseKind.StaleDispose"/> or <see cref="MisuseKind.UseAfterReturn"/>.</param>
     internal abstract void OnRetired(MisuseKind kind);
 
+    /// <summary>Whether the item lives on when nobody can reach the slot: native memory does, what the garbage collector manages does not.</summary>
+    internal virtual bool OutlivesSlot => false;
+
+    /// <summary>Gives the item of a slot that nobody can reach any more to its source.</summary>
+    internal virtual void FreeLost()
+    {
+    }
+
     /// <summary>A new slot for the same item; this one is left without it. The caller holds this idle slot.</summary>
     internal abstract Slot Replace();
 

@@ -80,6 +80,57 @@ public sealed class PooledMemoryPoolTests : PoolTest
     }
 
     [Fact]
+    public void Memory_of_a_reused_owner_throws_from_its_return_until_the_owner_is_rented_again()
+    {
+        using NativeTestSource<int> source = new();
+        using PooledMemoryPool<int> pool = new(NewPool<int>(new() { Source = source, Checks = PoolChecks.Default }), reuseOwners: true);
+        IMemoryOwner<int> owner = pool.Rent(10);
+        Memory<int> stale = owner.Memory;
+        owner.Dispose();
+        for (int i = 0; i < 16; i++)
+        {
+            Assert.Throws<ObjectDisposedException>(() => stale.Span.Length);
+            Assert.Throws<ObjectDisposedException>(() => owner.Memory);
+            pool.Rent(10).Dispose();
+        }
+    }
+
+    [Fact]
+    public void Memory_of_native_buffers_and_reused_owners_allocates_nothing()
+    {
+        using NativeTestSource<int> source = new();
+        using PooledMemoryPool<int> pool = new(NewPool<int>(new() { Source = source, Checks = PoolChecks.Default }), reuseOwners: true);
+        long allocated = 0;
+        for (int i = 0; i < 1000; i++)
+        {
+            allocated = i < 500 ? GC.GetAllocatedBytesForCurrentThread() : allocated;
+            using IMemoryOwner<int> owner = pool.Rent(10);
+            owner.Memory.Span[9] = i;
+        }
+
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - allocated);
+    }
+
+    [Fact]
+    public void In_full_checks_a_stale_memory_throws_for_ever()
+    {
+        using NativeTestSource<int> source = new();
+        using BufferPool<int> behind = BufferPool<int>.Create(new() { Source = source, Checks = PoolChecks.Full });
+        using PooledMemoryPool<int> pool = new(behind, reuseOwners: true);
+        IMemoryOwner<int> owner = pool.Rent(10);
+        Memory<int> stale = owner.Memory;
+        owner.Dispose();
+        for (int i = 0; i < 200; i++)
+        {
+            using IMemoryOwner<int> next = pool.Rent(10);
+            Assert.NotSame(owner, next);
+            Assert.Throws<ObjectDisposedException>(() => stale.Span.Length);
+        }
+
+        behind.Validate();
+    }
+
+    [Fact]
     public void A_pool_whose_buffers_are_no_whole_arrays_rents_no_arrays()
     {
         BufferPool<byte> slabs = NewPool<byte>(new() { Source = new SlabSource<byte>() });

@@ -1,0 +1,292 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using System.Security.Cryptography;
+
+namespace Tidepool;
+
+/// <content>Reading and copying out.</content>
+public sealed partial class PooledMemoryStream
+{
+    private const int LeastCopy = 80 << 10; // a target sees no shorter writes than these, but for the last
+
+    /// <inheritdoc/>
+    /// <remarks>Reads as much as is there. Allocates nothing.</remarks>
+    public override int Read(byte[] buffer, int offset, int count)
+    {
+        ValidateBufferArguments(buffer, offset, count);
+        return Read(new Span<byte>(buffer, offset, count));
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>Reads as much as is there. Allocates nothing.</remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public override int Read(Span<byte> buffer)
+    {
+        StreamCore core = _core;
+        int index = core.Index;
+        if (buffer.Length > core.DataEnd - index)
+        {
+            return ReadSlow(buffer);
+        }
+
+        new ReadOnlySpan<byte>(core.Array, index, buffer.Length).CopyTo(buffer);
+        core.Index = index + buffer.Length;
+        return buffer.Length;
+    }
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public override int ReadByte()
+    {
+        StreamCore core = _core;
+        int index = core.Index;
+        byte[] array = core.Array;
+        if (index >= core.DataEnd || (uint)index >= (uint)array.Length)
+        {
+            return ReadByteSlow();
+        }
+
+        core.Index = index + 1;
+        return array[index];
+    }
+
+    /// <inheritdoc/>
+    /// <exception cref="InvalidOperationException">The target made this stream shorter, and not everything had been copied yet.</exception>
+    /// <remarks>Writes segment by segment, at least 80 KiB at a time where there is that much.</remarks>
+    public override void CopyTo(Stream destination, int bufferSize)
+    {
+        ValidateCopyToArguments(destination, bufferSize);
+        StreamCore core = Open();
+        (long start, long end) = EmulateRead(core);
+        if (start < end)
+        {
+            Send(core, destination, start, end);
+        }
+    }
+
+    /// <summary>Writes the whole content to another stream. The position stays.</summary>
+    /// <param name="stream">The target.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="stream"/> is null.</exception>
+    /// <exception cref="ObjectDisposedException">This stream was disposed.</exception>
+    public override void WriteTo(Stream stream)
+    {
+        ArgumentNullException.ThrowIfNull(stream);
+        StreamCore core = Open();
+        long length = core.Length;
+        if (length == 0)
+        {
+            stream.Write([], 0, 0); // a target may count on a call
+            return;
+        }
+
+        if (stream == this)
+        {
+            // What is written may overwrite what is still to be read: read all of it first.
+            using BufferLease<byte> copy = BufferPool<byte>.Shared.Rent((int)CheckOneArray(length));
+            try
+            {
+                core.CopyOut(0, copy.Span);
+                Write(copy.Span);
+            }
+            finally
+            {
+                if (core.Wipes)
+                {
+                    CryptographicOperations.ZeroMemory(copy.Span);
+                }
+            }
+
+            return;
+        }
+
+        Send(core, stream, 0, length);
+    }
+
+    /// <summary>A copy of the whole content.</summary>
+    /// <exception cref="IOException">The content is longer than <see cref="Array.MaxLength"/>.</exception>
+    /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
+    public override byte[] ToArray()
+    {
+        StreamCore core = OpenContent();
+        long length = CheckOneArray(core.Length);
+        if (length == 0)
+        {
+            return [];
+        }
+
+        byte[] copy = GC.AllocateUninitializedArray<byte>((int)length);
+        core.StoredLength = length;
+        core.CopyOut(0, copy);
+        return copy;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int ReadSlow(Span<byte> buffer)
+    {
+        StreamCore core = Open();
+        long position = core.Position;
+        int count = (int)Math.Min(buffer.Length, core.Length - position);
+        if (count <= 0)
+        {
+            return 0;
+        }
+
+        if (count <= core.DataEnd - core.Index)
+        {
+            new ReadOnlySpan<byte>(core.Array, core.Index, count).CopyTo(buffer);
+            core.Index += count;
+            return count;
+        }
+
+        core.CopyOut(position, buffer[..count]);
+        core.MoveTo(position + count);
+        return count;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int ReadByteSlow()
+    {
+        byte value = 0;
+        return ReadSlow(new Span<byte>(ref value)) == 0 ? -1 : value;
+    }
+
+    /// <summary>What is left to read, as positions; the position moves to its end at once, so that a target that throws leaves it there.</summary>
+    private static (long Start, long End) EmulateRead(StreamCore core)
+    {
+        long start = core.Position;
+        long end = core.Length;
+        if (start < end)
+        {
+            core.MoveTo(end);
+        }
+
+        return (start, end);
+    }
+
+    private void Send(StreamCore core, Stream target, long start, long end)
+    {
+        byte[]? buffer = null;
+        bool wipes = core.Wipes; // whoever is called may dispose this stream
+        try
+        {
+            while (start < end)
+            {
+                start += NextPart(core, start, end, target is MemoryStream, ref buffer, out ReadOnlyMemory<byte> memory, out byte[]? array, out int offset);
+                if (array is not null)
+                {
+                    target.Write(array, offset, memory.Length);
+                }
+                else
+                {
+                    target.Write(memory.Span);
+                }
+
+                CheckRest(core, start, end);
+            }
+        }
+        finally
+        {
+            ReturnCopyBuffer(buffer, wipes);
+        }
+    }
+
+    /// <summary>Begins with the first write, so that what a target throws instead of returning a task goes to the caller as with <see cref="MemoryStream"/>.</summary>
+    private Task SendAsync(StreamCore core, Stream target, long start, long end, CancellationToken cancellation)
+    {
+        byte[]? buffer = null;
+        bool wipes = core.Wipes; // whoever is called may dispose this stream
+        ValueTask first;
+        try
+        {
+            start += NextPart(core, start, end, isDirect: false, ref buffer, out ReadOnlyMemory<byte> memory, out _, out _);
+            first = target.WriteAsync(memory, cancellation);
+        }
+        catch
+        {
+            ReturnCopyBuffer(buffer, wipes);
+            throw;
+        }
+
+        return buffer is null && start == end ? first.AsTask() : SendRestAsync(first, buffer, wipes, core, target, start, end, cancellation);
+    }
+
+    private async Task SendRestAsync(
+        ValueTask first, byte[]? buffer, bool wipes, StreamCore core, Stream target, long start, long end, CancellationToken cancellation)
+    {
+        try
+        {
+            await first.ConfigureAwait(false);
+            CheckRest(core, start, end);
+            while (start < end)
+            {
+                start += NextPart(core, start, end, isDirect: false, ref buffer, out ReadOnlyMemory<byte> memory, out _, out _);
+                await target.WriteAsync(memory, cancellation).ConfigureAwait(false);
+                CheckRest(core, start, end);
+            }
+        }
+        finally
+        {
+            ReturnCopyBuffer(buffer, wipes);
+        }
+    }
+
+    /// <summary>Whoever was called may have disposed this stream, or made it shorter: then the memory of the rest is somebody else's by now, or void.</summary>
+    private void CheckRest(StreamCore core, long start, long end)
+    {
+        if (start == end)
+        {
+            return;
+        }
+
+        if (_core != core)
+        {
+            ThrowClosed();
+        }
+
+        if (core.Length < end)
+        {
+            throw new InvalidOperationException($"The stream was made shorter while it was copied: {core.Length} bytes, and {start} to {end} were still to be copied.");
+        }
+    }
+
+    /// <summary>The next part to write: a segment, or several short ones gathered in a rented buffer.</summary>
+    /// <returns>Its length.</returns>
+    private static int NextPart(
+        StreamCore core, long start, long end, bool isDirect, ref byte[]? buffer, out ReadOnlyMemory<byte> memory, out byte[]? array, out int offset)
+    {
+        StreamSegment segment = core.SegmentAt(core.Find(start));
+        int skip = (int)(start - segment.Start);
+        int length = (int)Math.Min(segment.Length - skip, end - start);
+        if (isDirect || length >= LeastCopy || start + length == end)
+        {
+            memory = segment.Memory.Slice(skip, length);
+            array = segment.Array;
+            offset = segment.Offset + skip;
+            return length;
+        }
+
+        buffer ??= BufferPool<byte>.Shared.AsArrayPool().Rent(LeastCopy);
+        length = (int)Math.Min(buffer.Length, end - start);
+        core.CopyOut(start, buffer.AsSpan(0, length));
+        memory = buffer.AsMemory(0, length);
+        (array, offset) = (buffer, 0);
+        return length;
+    }
+
+    private static void ReturnCopyBuffer(byte[]? buffer, bool wipes)
+    {
+        if (buffer is not null)
+        {
+            if (wipes)
+            {
+                CryptographicOperations.ZeroMemory(buffer);
+            }
+
+            BufferPool<byte>.Shared.AsArrayPool().Return(buffer);
+        }
+    }
+
+    private static long CheckOneArray(long length) => length <= Array.MaxLength
+        ? length
+        : throw new IOException($"The stream holds {length} bytes, more than the {Array.MaxLength} of one array. Use {nameof(CopyTo)} or {nameof(GetReadOnlySequence)}.");
+}

@@ -1,0 +1,543 @@
+using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>
+/// A <see cref="MemoryStream"/> on pooled memory: the same behaviour, no growth by copying, nothing on the large object heap once warm, and
+/// lengths above 2 GiB. Put <c>new PooledMemoryStream()</c> in place of <c>new MemoryStream()</c>, and dispose it.
+/// </summary>
+/// <remarks>
+/// <para>What differs from <see cref="MemoryStream"/>, in full: (1) after <see cref="Stream.Dispose()"/> the content is gone: <see cref="ToArray"/>,
+/// <see cref="GetBuffer"/> and <see cref="TryGetBuffer"/> throw <see cref="ObjectDisposedException"/>; (2) a stream over a <c>byte[]</c> alone is read-only,
+/// the constructors that say <c>writable</c> decide themselves; (3) lengths and positions above <see cref="int.MaxValue"/> work: <see cref="Capacity"/> saturates,
+/// <see cref="CapacityLong"/> is exact, and members that need one array throw <see cref="IOException"/> above <see cref="Array.MaxLength"/>;
+/// (4) the array of <see cref="GetBuffer"/> is rented, so it may be longer than <see cref="Capacity"/>, holds anything behind the content, and is void after the stream
+/// has grown or was disposed.</para>
+/// <para>Memory: the first 1,024 bytes come with the stream's state from the thread's tier; longer content lies in segments of growing length,
+/// 4 KiB to 1 MiB, from <see cref="BufferPool{T}.Shared"/> or a pool of your choice. Nothing is copied when the stream grows. A stream that is dropped without
+/// being disposed is collected with its memory; one in some is reported as <see cref="MisuseKind.NeverReturned"/> with the place where it was made.</para>
+/// <para>Thread safety: one thread at a time, as with <see cref="MemoryStream"/>. Disposals that race return each segment once.</para>
+/// <para>Cost: a new stream allocates its own object and nothing else once the pools are warm; <see cref="Rent()"/> allocates nothing.</para>
+/// </remarks>
+public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byte>, IResettable
+{
+    private StreamCore _core;
+
+    /// <summary>Makes an empty stream that grows.</summary>
+    public PooledMemoryStream()
+    {
+        StreamCore core = StreamPool.Instance.Rent();
+        _core = core;
+        if (core.Watch is not null)
+        {
+            StreamPool.BeginWatch(core);
+        }
+    }
+
+    /// <summary>Makes an empty stream that grows.</summary>
+    /// <param name="capacity">The expected length in bytes, 0 or more. Nothing is rented before it is needed.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is negative.</exception>
+    public PooledMemoryStream(int capacity)
+        : this(Check(capacity), null)
+    {
+        _core.Capacity = capacity;
+    }
+
+    /// <summary>Makes an empty stream that grows, with options.</summary>
+    /// <param name="options">The options; the stream keeps a reference to them.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="options"/> is null.</exception>
+    /// <exception cref="InvalidOperationException">The options have both a pool and a budget.</exception>
+    public PooledMemoryStream(PooledMemoryStreamOptions options)
+        : this(0, Check(options).ChoosePool())
+    {
+        Apply(_core, options);
+    }
+
+    /// <summary>Makes an empty stream whose memory comes from a buffer pool of any source.</summary>
+    /// <param name="pool">The pool; it is not disposed with the stream.</param>
+    /// <param name="capacity">The expected length in bytes, 0 or more.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="pool"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is negative.</exception>
+    public PooledMemoryStream(BufferPool<byte> pool, int capacity = 0)
+        : this(Check(capacity), Check(pool))
+    {
+        _core.UsePool(pool, null);
+        _core.Capacity = capacity;
+    }
+
+    /// <summary>Makes an empty stream whose memory comes from an array pool.</summary>
+    /// <param name="pool">The pool. Each of its arrays is returned to it once.</param>
+    /// <param name="capacity">The expected length in bytes, 0 or more.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="pool"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is negative.</exception>
+    public PooledMemoryStream(ArrayPool<byte> pool, int capacity = 0)
+        : this(Check(capacity), Check(pool))
+    {
+        _core.UsePool(null, pool);
+        _core.Capacity = capacity;
+    }
+
+    /// <summary>Makes a read-only stream over an array. <c>(buffer, writable: true)</c> makes one that can be written to.</summary>
+    /// <param name="buffer">The content; not copied, and not returned to any pool.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="buffer"/> is null.</exception>
+    public PooledMemoryStream(byte[] buffer)
+        : this(buffer, writable: false)
+    {
+    }
+
+    /// <summary>Makes a stream of fixed capacity over an array.</summary>
+    /// <param name="buffer">The content; not copied, and not returned to any pool.</param>
+    /// <param name="writable">Whether the array may be written to.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="buffer"/> is null.</exception>
+    public PooledMemoryStream(byte[] buffer, bool writable)
+        : this(0, Check(buffer))
+    {
+        _core.UseArray(buffer, 0, buffer.Length, writable, visible: false);
+    }
+
+    /// <summary>Makes a stream of fixed capacity over a part of an array, which may be written to.</summary>
+    /// <param name="buffer">The array; not copied, and not returned to any pool.</param>
+    /// <param name="index">The first byte.</param>
+    /// <param name="count">The number of bytes.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="buffer"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="index"/> or <paramref name="count"/> is negative.</exception>
+    /// <exception cref="ArgumentException">The part does not lie in the array.</exception>
+    public PooledMemoryStream(byte[] buffer, int index, int count)
+        : this(buffer, index, count, writable: true, publiclyVisible: false)
+    {
+    }
+
+    /// <summary>Makes a stream of fixed capacity over a part of an array.</summary>
+    /// <param name="buffer">The array; not copied, and not returned to any pool.</param>
+    /// <param name="index">The first byte.</param>
+    /// <param name="count">The number of bytes.</param>
+    /// <param name="writable">Whether the part may be written to.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="buffer"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="index"/> or <paramref name="count"/> is negative.</exception>
+    /// <exception cref="ArgumentException">The part does not lie in the array.</exception>
+    public PooledMemoryStream(byte[] buffer, int index, int count, bool writable)
+        : this(buffer, index, count, writable, publiclyVisible: false)
+    {
+    }
+
+    /// <summary>Makes a stream of fixed capacity over a part of an array.</summary>
+    /// <param name="buffer">The array; not copied, and not returned to any pool.</param>
+    /// <param name="index">The first byte.</param>
+    /// <param name="count">The number of bytes.</param>
+    /// <param name="writable">Whether the part may be written to.</param>
+    /// <param name="publiclyVisible">Whether <see cref="GetBuffer"/> and <see cref="TryGetBuffer"/> give the array away.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="buffer"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="index"/> or <paramref name="count"/> is negative.</exception>
+    /// <exception cref="ArgumentException">The part does not lie in the array.</exception>
+    public PooledMemoryStream(byte[] buffer, int index, int count, bool writable, bool publiclyVisible)
+        : this(0, Check(buffer, index, count))
+    {
+        _core.UseArray(buffer, index, count, writable, publiclyVisible);
+    }
+
+    /// <summary>Makes a read-only stream over memory of any kind.</summary>
+    /// <param name="content">The content; not copied.</param>
+    public PooledMemoryStream(ReadOnlyMemory<byte> content)
+        : this(new ReadOnlySequence<byte>(content))
+    {
+    }
+
+    /// <summary>Makes a read-only stream over a sequence.</summary>
+    /// <param name="content">The content; not copied.</param>
+    public PooledMemoryStream(ReadOnlySequence<byte> content)
+        : this(0, null)
+    {
+        _core.UseMemory(content);
+    }
+
+    /// <summary>The constructors that check their arguments first and then make the core something else than a plain one.</summary>
+    [SuppressMessage("Style", "IDE0060:Remove unused parameter", Justification = "The arguments are checked where they are passed, before a core is rented.")]
+    private PooledMemoryStream(int checkedCapacity, object? checkedArgument)
+        : this()
+    {
+    }
+
+    private PooledMemoryStream(StreamCore core) => _core = core;
+
+    /// <summary>Whether the stream is open: it can always be read.</summary>
+    public override bool CanRead => _core != StreamCore.Closed;
+
+    /// <summary>Whether the stream is open: it can always be positioned.</summary>
+    public override bool CanSeek => _core != StreamCore.Closed;
+
+    /// <summary>Whether the stream can be written to; false when it is disposed.</summary>
+    public override bool CanWrite => (_core.Flags & StreamFlags.Writable) != 0;
+
+    /// <summary>False.</summary>
+    public override bool CanTimeout => false;
+
+    /// <summary>Not supported, as by every stream in memory.</summary>
+    /// <exception cref="InvalidOperationException">Always.</exception>
+    public override int ReadTimeout
+    {
+        get => base.ReadTimeout;
+        set => base.ReadTimeout = value;
+    }
+
+    /// <summary>Not supported, as by every stream in memory.</summary>
+    /// <exception cref="InvalidOperationException">Always.</exception>
+    public override int WriteTimeout
+    {
+        get => base.WriteTimeout;
+        set => base.WriteTimeout = value;
+    }
+
+    /// <summary>The length of the content in bytes.</summary>
+    /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
+    public override long Length => Open().Length;
+
+    /// <summary>
+    /// The bytes that the stream has said it can hold, as <see cref="MemoryStream"/> counts them: 0, then at least 256, doubling. Memory is rented when it
+    /// is written to, not before. <see cref="int.MaxValue"/> stands for more than an <see cref="int"/> can say.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The value is less than <see cref="Length"/>.</exception>
+    /// <exception cref="NotSupportedException">The stream is over memory of the caller, and the value is another than now.</exception>
+    /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
+    public override int Capacity
+    {
+        get => (int)Math.Min(Open().Capacity, int.MaxValue);
+        set
+        {
+            if (value != int.MaxValue || Open().Capacity <= int.MaxValue)
+            {
+                CapacityLong = value;
+            }
+        }
+    }
+
+    /// <summary><see cref="Capacity"/> without its upper end.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The value is less than <see cref="Length"/>, or above the maximum length of the options.</exception>
+    /// <exception cref="NotSupportedException">The stream is over memory of the caller, and the value is another than now.</exception>
+    /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
+    public long CapacityLong
+    {
+        get => Open().Capacity;
+        set
+        {
+            StreamCore core = Open();
+            if (value < core.Length)
+            {
+                throw new ArgumentOutOfRangeException(nameof(value), value, $"The capacity cannot be less than the length, {core.Length} bytes.");
+            }
+
+            if (value == core.Capacity)
+            {
+                return;
+            }
+
+            if (!core.IsExpandable)
+            {
+                throw new NotSupportedException("The stream is over memory of the caller and cannot grow.");
+            }
+
+            if (value > core.MaxLength)
+            {
+                throw new ArgumentOutOfRangeException(nameof(value), value, $"The capacity must be at most {core.MaxLength} bytes, the maximum length of the stream's options.");
+            }
+
+            core.SetCapacity(value);
+        }
+    }
+
+    /// <summary>The position in bytes. It may lie beyond the end: reading gives nothing there, and writing fills the gap with zeros.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above <see cref="int.MaxValue"/> and the stream is over an array.</exception>
+    /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
+    public override long Position
+    {
+        get => Open().Position;
+        set
+        {
+            if (value < 0)
+            {
+                throw new ArgumentOutOfRangeException(nameof(value), value, "The position must not be negative.");
+            }
+
+            MoveTo(Open(), value, nameof(value));
+        }
+    }
+
+    /// <summary>What all streams of the process have rented and returned. Sizes count only what comes with a stream's state; segments are counted by their pools.</summary>
+    public static PoolStatistics GetStatistics() => StreamPool.Instance.GetStatistics();
+
+    /// <summary>Leases an empty stream whose object was used before. Disposing it returns the object together with its memory.</summary>
+    /// <remarks>
+    /// Allocates nothing once warm. A reference that is kept after the disposal throws <see cref="ObjectDisposedException"/> when it is used, until the object serves
+    /// another renter: on each thread at least 16 others go before it. With full checks objects are not used again, so that every such use is found.
+    /// </remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static PooledMemoryStream Rent()
+    {
+        StreamCore core = StreamPool.Instance.Rent(out object? shell);
+        core.HasReusableShell = true;
+        if (shell is null || core.Watch is not null)
+        {
+            return RentSlow(core, shell);
+        }
+
+        PooledMemoryStream stream = Unsafe.As<PooledMemoryStream>(shell);
+        stream._core = core;
+        return stream;
+    }
+
+    /// <summary>Leases an empty stream with options; see <see cref="Rent()"/>.</summary>
+    /// <param name="options">The options; the stream keeps a reference to them until it is disposed.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="options"/> is null.</exception>
+    /// <exception cref="InvalidOperationException">The options have both a pool and a budget.</exception>
+    public static PooledMemoryStream Rent(PooledMemoryStreamOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        options.ChoosePool();
+        PooledMemoryStream stream = Rent();
+        Apply(stream._core, options);
+        return stream;
+    }
+
+    /// <summary>Sets the position relative to the start, the position or the end.</summary>
+    /// <param name="offset">Bytes from there.</param>
+    /// <param name="loc">Where to count from.</param>
+    /// <returns>The new position.</returns>
+    /// <exception cref="ArgumentException"><paramref name="loc"/> is no known origin.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The position would be beyond <see cref="long.MaxValue"/>, or beyond <see cref="int.MaxValue"/> and the stream is over an array.</exception>
+    /// <exception cref="IOException">The position would be before the start.</exception>
+    /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
+    public override long Seek(long offset, SeekOrigin loc)
+    {
+        StreamCore core = Open();
+        long from = loc switch
+        {
+            SeekOrigin.Begin => 0,
+            SeekOrigin.Current => core.Position,
+            SeekOrigin.End => core.Length,
+            _ => throw new ArgumentException($"The origin must be Begin, Current or End, not {(int)loc}."),
+        };
+        if (offset > long.MaxValue - from)
+        {
+            throw new ArgumentOutOfRangeException(nameof(offset), offset, $"The position must be at most {long.MaxValue}.");
+        }
+
+        long position = from + offset;
+        if (position < 0)
+        {
+            throw new IOException($"The position would be {position}, before the start of the stream.");
+        }
+
+        MoveTo(core, position, nameof(offset));
+        return position;
+    }
+
+    /// <summary>Disposes the stream.</summary>
+    [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "Neither this sealed type nor its base has a finalizer.")]
+    public override void Close() => Dispose(true);
+
+    /// <summary>Returns all memory. A second call does nothing; of racing calls one returns the memory.</summary>
+    /// <returns>A completed task.</returns>
+    [SuppressMessage("Usage", "CA2215:Dispose methods should call base class dispose", Justification = "The base calls Dispose, as this does.")]
+    [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "Neither this sealed type nor its base has a finalizer.")]
+    public override ValueTask DisposeAsync()
+    {
+        try
+        {
+            Dispose(true);
+            return default;
+        }
+        catch (Exception e)
+        {
+            return ValueTask.FromException(e);
+        }
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>Empties the stream and returns all memory but what a new stream has; options and pool stay. A stream over the caller's memory cannot be used again.</remarks>
+    public bool TryReset()
+    {
+        StreamCore core = _core;
+        if (!core.IsExpandable)
+        {
+            return false;
+        }
+
+        if (core.IsSimple)
+        {
+            core.BeFresh();
+        }
+        else
+        {
+            core.Recycle();
+        }
+
+        return true;
+    }
+
+    /// <inheritdoc/>
+    [SuppressMessage("Usage", "CA2215:Dispose methods should call base class dispose", Justification = "The base has only its own empty buffer.")]
+    protected override void Dispose(bool disposing)
+    {
+        if (!disposing)
+        {
+            return;
+        }
+
+        // Of racing disposals one gets the core.
+        StreamCore core = Interlocked.Exchange(ref _core, StreamCore.Closed);
+        if (core == StreamCore.Closed)
+        {
+            return;
+        }
+
+        if (core.IsSimple)
+        {
+            core.BeFresh();
+            core.LastRead = null;
+            Return(core);
+        }
+        else
+        {
+            ReturnSlow(core);
+        }
+    }
+
+    /// <summary>Checks every invariant of an open stream. For tests.</summary>
+    /// <returns>What is wrong, or null.</returns>
+    internal string? FindFault() => _core == StreamCore.Closed ? null : _core.FindFault();
+
+    private static int Check(int capacity)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(capacity);
+        return capacity;
+    }
+
+    private static byte[] Check(byte[] buffer)
+    {
+        ArgumentNullException.ThrowIfNull(buffer);
+        return buffer;
+    }
+
+    private static byte[] Check(byte[] buffer, int index, int count)
+    {
+        ArgumentNullException.ThrowIfNull(buffer);
+        ArgumentOutOfRangeException.ThrowIfNegative(index);
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        if (buffer.Length - index < count)
+        {
+            throw new ArgumentException($"The part from {index} with {count} bytes does not lie in the array of {buffer.Length} bytes.");
+        }
+
+        return buffer;
+    }
+
+    private static T Check<T>(T pool)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(pool);
+        return pool;
+    }
+
+    private static PooledMemoryStreamOptions Check(PooledMemoryStreamOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        return options;
+    }
+
+    private static void Apply(StreamCore core, PooledMemoryStreamOptions options)
+    {
+        if (options.IsDefault)
+        {
+            return;
+        }
+
+        core.Options = options;
+        core.MaxLength = options.MaxLength;
+        core.Flags |= StreamFlags.HasOptions | (options.ZeroOnReturn ? StreamFlags.Wipes : 0);
+        if (options.ChoosePool() is { } pool || options.InitialSize > 0)
+        {
+            core.UsePool(options.ChoosePool(), null);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static PooledMemoryStream RentSlow(StreamCore core, object? shell)
+    {
+        if (core.Watch is not null)
+        {
+            StreamPool.BeginWatch(core);
+        }
+
+        if (shell is not PooledMemoryStream stream)
+        {
+            return new PooledMemoryStream(core);
+        }
+
+        stream._core = core;
+        return stream;
+    }
+
+    private static void MoveTo(StreamCore core, long position, string parameter)
+    {
+        long index = position - core.Base;
+        if (index >= core.First && index <= core.DataEnd)
+        {
+            core.Index = (int)index;
+            return;
+        }
+
+        if ((core.Flags & StreamFlags.Fixed) != 0 && position > int.MaxValue - core.Origin && core.Capacity <= int.MaxValue)
+        {
+            throw new ArgumentOutOfRangeException(parameter, position, $"The position in a stream over memory of the caller must be at most {int.MaxValue}.");
+        }
+
+        core.MoveTo(position);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private StreamCore Open()
+    {
+        StreamCore core = _core;
+        if (core == StreamCore.Closed)
+        {
+            ThrowClosed();
+        }
+
+        return core;
+    }
+
+    private void Return(StreamCore core)
+    {
+        if (core.HasReusableShell)
+        {
+            core.HasReusableShell = false;
+            StreamPool.Instance.Return(core, this);
+        }
+        else
+        {
+            StreamPool.Instance.Return(core);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void ReturnSlow(StreamCore core)
+    {
+        if (core.Watch is not null)
+        {
+            StreamPool.EndWatch(core);
+        }
+
+        try
+        {
+            core.ReleaseAll();
+        }
+        finally
+        {
+            Return(core);
+        }
+    }
+
+    [DoesNotReturn]
+    private static void ThrowClosed() => throw new ObjectDisposedException(null, "Cannot access a closed stream.");
+}

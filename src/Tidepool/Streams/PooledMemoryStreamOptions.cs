@@ -1,0 +1,103 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tidepool;
+
+/// <summary>What a <see cref="PooledMemoryStream"/> is made of. Make one instance and share it: a budget belongs to the instance.</summary>
+/// <remarks>Immutable and thread-safe.</remarks>
+public sealed class PooledMemoryStreamOptions
+{
+    private readonly Lock _gate = new();
+    private BufferPool<byte>? _ownPool;
+
+    /// <summary>Where segments come from. The default is <see cref="BufferPool{T}.Shared"/>.</summary>
+    public BufferPool<byte>? Pool { get; init; }
+
+    /// <summary>
+    /// The length of the first segment in bytes, 0 to 1,048,576, rounded up to a power of two; 0 leaves it to the stream. A hint for streams whose
+    /// size is known: one segment is written, read and given away without a copy.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
+    public int InitialSize
+    {
+        get;
+        init
+        {
+            if (value is < 0 or > StreamCore.MaxSegmentLength)
+            {
+                throw new ArgumentOutOfRangeException(nameof(value), value, $"{nameof(InitialSize)} must be 0 to {StreamCore.MaxSegmentLength} bytes.");
+            }
+
+            field = value;
+        }
+    }
+
+    /// <summary>The longest content in bytes, 0 or more. A write that would exceed it throws <see cref="IOException"/> and changes nothing.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The value is negative.</exception>
+    public long MaxLength
+    {
+        get;
+        init
+        {
+            if (value < 0)
+            {
+                throw new ArgumentOutOfRangeException(nameof(value), value, $"{nameof(MaxLength)} must be 0 bytes or more.");
+            }
+
+            field = value;
+        }
+    }
+
+    = long.MaxValue;
+
+    /// <summary>Whether every segment is zeroed, by a method that the compiler may not remove, before it is returned. For secrets.</summary>
+    public bool ZeroOnReturn { get; init; }
+
+    /// <summary>
+    /// The most bytes that may wait idle for the streams of this instance, 0 or more: they get a pool of their own. The default is to share
+    /// <see cref="BufferPool{T}.Shared"/> and the budget of the process. Not together with <see cref="Pool"/>, which has its own budget.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The value is negative.</exception>
+    public long? Budget
+    {
+        get;
+        init
+        {
+            if (value < 0)
+            {
+                throw new ArgumentOutOfRangeException(nameof(value), value, $"{nameof(Budget)} must be 0 bytes or more.");
+            }
+
+            field = value;
+        }
+    }
+
+    /// <summary>Whether a stream needs nothing but the defaults.</summary>
+    internal bool IsDefault => Pool is null && InitialSize == 0 && MaxLength == long.MaxValue && !ZeroOnReturn && Budget is null;
+
+    /// <summary>The pool of the streams, or null for the shared one.</summary>
+    /// <exception cref="InvalidOperationException">Both a pool and a budget are given.</exception>
+    internal BufferPool<byte>? ChoosePool()
+    {
+        if (Budget is not { } budget)
+        {
+            return Pool;
+        }
+
+        if (Pool is not null)
+        {
+            throw new InvalidOperationException(
+                $"{nameof(Pool)} and {nameof(Budget)} exclude each other: give the budget to the pool ('{Pool.Name}') when it is made.");
+        }
+
+        return _ownPool ?? MakeOwnPool(budget);
+    }
+
+    [SuppressMessage("Reliability", "CA2000:Dispose objects before losing scope", Justification = "It lives as long as the options; then it is finalized, which gives idle buffers back.")]
+    private BufferPool<byte> MakeOwnPool(long budget)
+    {
+        lock (_gate)
+        {
+            return _ownPool ??= BufferPool<byte>.Create(new BufferPoolOptions<byte> { Name = nameof(PooledMemoryStreamOptions), Budget = budget });
+        }
+    }
+}

@@ -1,0 +1,450 @@
+using System.Buffers;
+using System.Numerics;
+
+namespace Tidepool;
+
+/// <content>The list of segments: finding, renting, cutting, returning.</content>
+internal sealed partial class StreamCore
+{
+    /// <summary>The longest segment that growth makes, in bytes. A single request for contiguous memory may make a longer one.</summary>
+    internal const int MaxSegmentLength = 1 << 20;
+
+    private const int MinSegmentLength = 256;
+    private const int GrowthShift = 2; // each segment is four times as long as the one before it
+    private const int MaxSpareNodes = 32;
+    private const int MaxKeptTable = 64;
+
+    internal int SegmentCount;
+
+    private StreamSegment[] _segments;
+    private StreamSegment? _spare; // nodes that can be used again
+    private int _spareCount;
+
+    /// <summary>The end of the rented memory as a position in the stream.</summary>
+    internal long PhysicalEnd => SegmentCount == 0 ? 0 : _segments[SegmentCount - 1].End;
+
+    internal StreamSegment SegmentAt(int number) => _segments[number];
+
+    /// <summary>The segment that holds <paramref name="position"/>, the last one for the end of the memory; -1 beyond that.</summary>
+    internal int Find(long position)
+    {
+        int low = 0;
+        int high = SegmentCount - 1;
+        if (high < 0 || position > _segments[high].End)
+        {
+            return -1;
+        }
+
+        if (position >= _segments[high].Start)
+        {
+            return high;
+        }
+
+        while (low < high)
+        {
+            int middle = (int)(((uint)low + (uint)high + 1) >> 1);
+            if (_segments[middle].Start <= position)
+            {
+                low = middle;
+            }
+            else
+            {
+                high = middle - 1;
+            }
+        }
+
+        return low;
+    }
+
+    /// <summary>Rents until there is memory up to <paramref name="end"/>. When a pool fails, what was rented until then stays as room.</summary>
+    internal void RentUpTo(long end)
+    {
+        if (PhysicalEnd >= end)
+        {
+            return;
+        }
+
+        StoredLength = Length;
+        if (StoredLength == 0)
+        {
+            ForgetTooSmall(end);
+        }
+
+        if (SegmentCount == 0 && end <= AttachedLength && (Flags & StreamFlags.OwnPool) == 0)
+        {
+            Add(_attachedSegment);
+        }
+
+        while (PhysicalEnd < end)
+        {
+            Add(RentSegment(NextLength(end - PhysicalEnd)));
+        }
+    }
+
+    /// <summary>Makes the memory behind the content one segment with room for at least <paramref name="length"/> more bytes.</summary>
+    /// <returns>The segment; the content ends in it.</returns>
+    internal StreamSegment RentContiguous(int length)
+    {
+        StoredLength = Length;
+        int number = Find(StoredLength);
+        if (number >= 0 && MayWrite(_segments[number]) && _segments[number].End - StoredLength >= length)
+        {
+            return _segments[number];
+        }
+
+        if (StoredLength == 0)
+        {
+            ForgetTooSmall(length);
+        }
+
+        // Rent first: when the pool fails nothing has changed.
+        StreamSegment segment = RentSegment(Math.Max(length, NextLength(length)));
+        try
+        {
+            EndMemoryAt(StoredLength);
+        }
+        finally
+        {
+            Add(segment); // also when a pool fails to take the old room back: then this is room, and returned in the end
+        }
+
+        return segment;
+    }
+
+    /// <summary>Gives up memory behind <paramref name="end"/>: whole segments are returned, the last one is cut when it must not be longer.</summary>
+    internal void EndMemoryAt(long end)
+    {
+        try
+        {
+            ReturnBehind(end);
+        }
+        finally
+        {
+            if (SegmentCount > 0 && _segments[SegmentCount - 1].End > end)
+            {
+                _segments[SegmentCount - 1].Cut((int)(end - _segments[SegmentCount - 1].Start));
+            }
+        }
+    }
+
+    /// <summary>Returns the segments that begin at <paramref name="end"/> or behind it.</summary>
+    internal void ReturnBehind(long end)
+    {
+        Exception? failure = null;
+        while (SegmentCount > 0 && _segments[SegmentCount - 1].Start >= end)
+        {
+            ReturnLast(ref failure);
+        }
+
+        if (failure is not null)
+        {
+            throw new InvalidOperationException("A pool failed to take a segment of a stream back.", failure);
+        }
+    }
+
+    /// <summary>The content of the caller that lies behind <paramref name="length"/> goes; no own memory may follow where it was.</summary>
+    internal void EndForeignAt(long length)
+    {
+        for (int i = 0; i < SegmentCount; i++)
+        {
+            if (_segments[i].Kind == SegmentKind.Foreign && _segments[i].End > length)
+            {
+                EndMemoryAt(length);
+                return;
+            }
+        }
+    }
+
+    /// <summary>Adds the caller's memory behind the content, without copying it.</summary>
+    internal void AddForeign(ReadOnlyMemory<byte> memory)
+    {
+        StreamSegment segment = NewNode();
+        EnsureTable();
+        long end = StoredLength = Length;
+        Leave(end);
+        EndMemoryAt(end);
+        segment.SetForeign(memory);
+        Add(segment);
+        Flags |= StreamFlags.HasAppended;
+        StoredLength = end + memory.Length;
+    }
+
+    /// <summary>Gives every segment of the caller between two positions a copy of its own.</summary>
+    internal void CopyForeign(long start, long end)
+    {
+        for (int i = Math.Max(0, Find(start)); i < SegmentCount && _segments[i].Start < end; i++)
+        {
+            StreamSegment old = _segments[i];
+            if (MayWrite(old))
+            {
+                continue;
+            }
+
+            StreamSegment copy = RentSegment(old.Length);
+            copy.Cut(old.Length);
+            old.Span.CopyTo(copy.Writable);
+            Leave(Position); // the window may be on the old one, and the next rental may fail
+            Replace(i, copy);
+            Recycle(old);
+        }
+    }
+
+    /// <summary>Makes all content one segment of at least <paramref name="length"/> bytes, which begins at the start of an array.</summary>
+    internal void Consolidate(long length)
+    {
+        long position = Position;
+        long end = StoredLength = Length;
+        StreamSegment whole = RentWhole((int)Math.Max(Math.Max(end, length), 1));
+        try
+        {
+            CopyOut(0, whole.Writable[..(int)end]);
+        }
+        catch
+        {
+            // A target of a callback is not involved, but the caller's appended memory may be gone by now.
+            Exception? ignored = null;
+            Return(whole, ref ignored);
+            throw;
+        }
+
+        Leave(position);
+        Exception? failure = null;
+        while (SegmentCount > 0)
+        {
+            ReturnLast(ref failure);
+        }
+
+        Add(whole);
+        MoveTo(position);
+        if (failure is not null)
+        {
+            throw new InvalidOperationException("A pool failed to take a segment of a stream back; the content is complete.", failure);
+        }
+    }
+
+    /// <summary>Takes the first segment out if it is a lease that holds the whole content.</summary>
+    internal bool TryTakeOnlyLease(out BufferLease<byte> lease)
+    {
+        StoredLength = Length;
+        if (SegmentCount == 0 || _segments[0].Kind != SegmentKind.Leased || StoredLength > _segments[0].End)
+        {
+            lease = default;
+            return false;
+        }
+
+        StreamSegment only = _segments[0];
+        ReturnBehind(1);
+        lease = only.Lease;
+        only.Clear();
+        Keep(only);
+        SegmentCount = 0;
+        return true;
+    }
+
+    /// <summary>Copies content; the caller has checked that there is enough of it.</summary>
+    internal void CopyOut(long start, Span<byte> target)
+    {
+        for (int i = Find(start); target.Length > 0; i++)
+        {
+            ReadOnlySpan<byte> part = _segments[i].Span[(int)(start - _segments[i].Start)..];
+            part = part[..Math.Min(part.Length, target.Length)];
+            part.CopyTo(target);
+            target = target[part.Length..];
+            start += part.Length;
+        }
+    }
+
+    /// <summary>Copies into memory that is there and may be written to. The source may be a part of it.</summary>
+    internal void CopyIn(long start, ReadOnlySpan<byte> source)
+    {
+        for (int i = Find(start); source.Length > 0; i++)
+        {
+            Span<byte> part = _segments[i].Writable[(int)(start - _segments[i].Start)..];
+            part = part[..Math.Min(part.Length, source.Length)];
+            if (part.Length < source.Length && source.Overlaps(part))
+            {
+                // This part would overwrite what belongs into the segments behind it. Those cannot touch the source, which lies in this segment.
+                CopyIn(start + part.Length, source[part.Length..]);
+                source = source[..part.Length];
+            }
+
+            source[..part.Length].CopyTo(part);
+            source = source[part.Length..];
+            start += part.Length;
+        }
+    }
+
+    /// <summary>Zeroes memory that is there and may be written to.</summary>
+    internal void Zero(long start, long end)
+    {
+        for (int i = Find(start); start < end; i++)
+        {
+            Span<byte> part = _segments[i].Writable[(int)(start - _segments[i].Start)..];
+            part = part[..(int)Math.Min(part.Length, end - start)];
+            part.Clear();
+            start += part.Length;
+        }
+    }
+
+    /// <summary>Returns everything but the attached segment. The window is void afterwards.</summary>
+    private void Release(ref Exception? failure)
+    {
+        ReturnScratch(ref failure);
+        while (SegmentCount > 0)
+        {
+            ReturnLast(ref failure);
+        }
+
+        if (_segments.Length > MaxKeptTable)
+        {
+            _segments = new StreamSegment[MaxKeptTable];
+        }
+    }
+
+    /// <summary>The length of the next segment: as much as is needed, rounded up, between what growth says and what is allowed.</summary>
+    private int NextLength(long needed)
+    {
+        long last = SegmentCount == 0 ? 0 : _segments[SegmentCount - 1].Length;
+        long growth = SegmentCount == 0 ? Math.Max(MinSegmentLength, Options?.InitialSize ?? 0) : last << GrowthShift;
+        long wanted = Math.Max(growth, Math.Max(needed, Capacity - PhysicalEnd));
+        return (int)Math.Min(MaxSegmentLength, BitOperations.RoundUpToPowerOf2((ulong)wanted));
+    }
+
+    /// <summary>Room that holds nothing yet and is too small for what comes is no good as a first segment.</summary>
+    private void ForgetTooSmall(long end)
+    {
+        if (SegmentCount > 0 && _segments[0].End < end)
+        {
+            long position = Position;
+            Leave(position);
+            ReturnBehind(0);
+        }
+    }
+
+    private StreamSegment RentSegment(int length)
+    {
+        StreamSegment segment = NewNode();
+        EnsureTable();
+        Flags |= StreamFlags.HasRented;
+        if (ArrayPool is { } arrays)
+        {
+            segment.SetRented(arrays.Rent(length));
+        }
+        else
+        {
+            segment.SetLease((Pool ?? BufferPool<byte>.Shared).Rent(length));
+        }
+
+        return segment;
+    }
+
+    /// <summary>A segment that is an array from its start on; from the shared pool where the stream's own has no such memory.</summary>
+    private StreamSegment RentWhole(int length)
+    {
+        if (Pool is not { Core.Geometry.HasWholeArrays: false })
+        {
+            return RentSegment(length);
+        }
+
+        StreamSegment segment = NewNode();
+        EnsureTable();
+        Flags |= StreamFlags.HasRented;
+        segment.SetLease(BufferPool<byte>.Shared.Rent(length));
+        return segment;
+    }
+
+    private void Add(StreamSegment segment)
+    {
+        EnsureTable();
+        segment.Follow(SegmentCount == 0 ? null : _segments[SegmentCount - 1]);
+        _segments[SegmentCount++] = segment;
+    }
+
+    /// <summary>Puts a segment of the same length in the place of another.</summary>
+    private void Replace(int number, StreamSegment segment)
+    {
+        segment.Follow(number == 0 ? null : _segments[number - 1], number + 1 < SegmentCount ? _segments[number + 1] : null);
+        _segments[number] = segment;
+    }
+
+    private void EnsureTable()
+    {
+        if (SegmentCount == _segments.Length)
+        {
+            System.Array.Resize(ref _segments, Math.Max(8, _segments.Length * 2));
+        }
+    }
+
+    private StreamSegment NewNode()
+    {
+        if (_spare is not { } node)
+        {
+            return new StreamSegment();
+        }
+
+        _spare = (StreamSegment?)node.Next;
+        _spareCount--;
+        node.Clear();
+        return node;
+    }
+
+    private void Keep(StreamSegment node)
+    {
+        if (_spareCount < MaxSpareNodes)
+        {
+            node.LinkSpare(_spare);
+            _spare = node;
+            _spareCount++;
+        }
+    }
+
+    private void ReturnLast(ref Exception? failure)
+    {
+        StreamSegment last = _segments[--SegmentCount];
+        if (SegmentCount > 0)
+        {
+            _segments[SegmentCount - 1].EndHere();
+        }
+
+        if (last == _attachedSegment)
+        {
+            Wipe(last);
+            _attachedSegment.SetAttached(_attached); // whole again, if it was cut
+        }
+        else
+        {
+            _segments[SegmentCount] = null!;
+            Return(last, ref failure);
+        }
+    }
+
+    private void Recycle(StreamSegment foreign)
+    {
+        foreign.Clear();
+        Keep(foreign);
+    }
+
+    private void Return(StreamSegment segment, ref Exception? failure)
+    {
+        (SegmentKind kind, BufferLease<byte> lease, byte[]? array) = (segment.Kind, segment.Lease, segment.Array);
+        try
+        {
+            Wipe(segment);
+            if (kind == SegmentKind.Leased)
+            {
+                lease.Dispose();
+            }
+            else if (kind == SegmentKind.Rented)
+            {
+                ArrayPool!.Return(array!);
+            }
+        }
+        catch (Exception e)
+        {
+            failure ??= e;
+        }
+
+        segment.Clear();
+        Keep(segment);
+    }
+}

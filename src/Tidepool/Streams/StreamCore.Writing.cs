@@ -1,0 +1,355 @@
+using System.Buffers;
+
+namespace Tidepool;
+
+/// <content>Growing, and the memory that a buffer writer is handed.</content>
+internal sealed partial class StreamCore
+{
+    private BufferLease<byte> _scratch;
+    private byte[]? _scratchArray;
+    private long _handedAt;
+    private int _handedLength;
+
+    /// <summary>The capacity that <see cref="MemoryStream"/> would have after growing to <paramref name="end"/>.</summary>
+    /// <exception cref="NotSupportedException">The stream is over the caller's memory.</exception>
+    /// <exception cref="IOException">The stream may not be that long.</exception>
+    internal long CheckGrowth(long end)
+    {
+        if (end <= Capacity)
+        {
+            return Capacity;
+        }
+
+        if (!IsExpandable)
+        {
+            throw Origin + end > int.MaxValue
+                ? new IOException($"The stream would be {end} bytes long; over an array it can have at most {int.MaxValue}.")
+                : new NotSupportedException("The stream is over memory of the caller and cannot grow.");
+        }
+
+        if (end > MaxLength)
+        {
+            throw new IOException(
+                $"The stream would be {end} bytes long; its {nameof(PooledMemoryStreamOptions)}.{nameof(PooledMemoryStreamOptions.MaxLength)} is {MaxLength} bytes.");
+        }
+
+        long doubled = Capacity * 2;
+        long capacity = Math.Max(Math.Max(end, 256), doubled);
+        if (doubled > System.Array.MaxLength)
+        {
+            capacity = Math.Max(end, System.Array.MaxLength);
+        }
+
+        return Math.Min(capacity, MaxLength);
+    }
+
+    /// <summary>Writes anywhere, growing as needed. Nothing has changed when it throws.</summary>
+    internal void Write(ReadOnlySpan<byte> source)
+    {
+        long position = Position;
+        long length = Length;
+        long end = EndOf(position, source.Length);
+        if (end > length)
+        {
+            Grow(end);
+        }
+
+        if ((Flags & StreamFlags.HasAppended) != 0)
+        {
+            CopyForeign(position, end);
+        }
+
+        if (position > length)
+        {
+            Zero(length, position);
+        }
+
+        CopyIn(position, source);
+        StoredLength = Math.Max(length, end);
+        Current = -1; // the stored length is newer than the window's
+        MoveTo(end);
+    }
+
+    /// <summary>Sets the length; what is new is zero.</summary>
+    internal void SetLength(long value)
+    {
+        long position = Position;
+        long length = Length;
+        if (value > length)
+        {
+            Grow(value);
+            Zero(length, value);
+        }
+
+        Leave(position);
+        StoredLength = value;
+        try
+        {
+            if (value < length && (Flags & StreamFlags.HasAppended) != 0)
+            {
+                EndForeignAt(value);
+            }
+        }
+        finally
+        {
+            MoveTo(Math.Min(position, value)); // also when a pool fails to take a segment back
+        }
+    }
+
+    /// <summary>Sets the capacity, which is not below the length. Segments that lie wholly behind it are returned.</summary>
+    internal void SetCapacity(long value)
+    {
+        long position = Position;
+        Leave(position);
+        Capacity = value;
+        ReturnBehind(Math.Max(value, StoredLength));
+        MoveTo(position);
+    }
+
+    /// <summary>Makes sure that nothing has to be rented for content up to <paramref name="end"/>.</summary>
+    internal void Grow(long end)
+    {
+        long capacity = CheckGrowth(end);
+        long before = Capacity;
+        Capacity = capacity; // tells the length of the segments
+        try
+        {
+            RentUpTo(end);
+        }
+        catch
+        {
+            Capacity = before;
+            throw;
+        }
+    }
+
+    /// <summary>Rents memory for content of up to <paramref name="capacity"/> bytes.</summary>
+    internal void Reserve(long capacity)
+    {
+        long position = Position;
+        if (capacity > Capacity)
+        {
+            CheckGrowth(capacity);
+            long before = Capacity;
+            Capacity = capacity;
+            try
+            {
+                RentUpTo(capacity);
+            }
+            catch
+            {
+                Capacity = before;
+                throw;
+            }
+        }
+        else
+        {
+            RentUpTo(capacity);
+        }
+
+        MoveTo(position);
+    }
+
+    /// <summary>Adds the caller's memory behind the content.</summary>
+    internal void Append(ReadOnlyMemory<byte> content)
+    {
+        long length = Length;
+        long capacity = CheckGrowth(length + content.Length);
+        if (!IsExpandable)
+        {
+            throw new NotSupportedException("The stream is over memory of the caller and cannot grow.");
+        }
+
+        if (!content.IsEmpty)
+        {
+            AddForeign(content);
+            Capacity = capacity;
+        }
+
+        MoveTo(length + content.Length);
+    }
+
+    /// <summary>Takes the content out as a lease.</summary>
+    internal BufferLease<byte> Detach(int length)
+    {
+        StoredLength = length;
+        if (TryTakeOnlyLease(out BufferLease<byte> lease))
+        {
+            // What the lease does not show must not come to light elsewhere when the stream promised to zero it.
+            if ((Flags & StreamFlags.Wipes) != 0 || Pool is { Core.Geometry.Clear: not ClearMode.Never })
+            {
+                lease.Span[length..].Clear();
+            }
+
+            lease = new BufferLease<byte>(lease.Slot!, lease.Generation, length);
+        }
+        else
+        {
+            lease = (Pool ?? BufferPool<byte>.Shared).Rent(length);
+            try
+            {
+                CopyOut(0, lease.Span);
+            }
+            catch
+            {
+                lease.Dispose();
+                throw;
+            }
+        }
+
+        Leave(0);
+        StoredLength = 0;
+        Recycle();
+        return lease;
+    }
+
+    /// <summary>Lets the window use room of its segment that growth allows: the common slow path of small writes.</summary>
+    /// <returns>False when the segment has no such room.</returns>
+    internal bool TryWiden(int count)
+    {
+        if (Current < 0 || !IsExpandable)
+        {
+            return false;
+        }
+
+        StreamSegment segment = _segments[Current];
+        if (!MayWrite(segment) || count > First + segment.Length - Index)
+        {
+            return false;
+        }
+
+        long end = Position + count;
+        if (end > Capacity)
+        {
+            Capacity = CheckGrowth(end);
+        }
+
+        WriteEnd = EndIn(segment, Capacity);
+        return true;
+    }
+
+    /// <summary>Memory for at least <paramref name="length"/> bytes from the position on.</summary>
+    internal Memory<byte> HandOut(int length)
+    {
+        long position = Position;
+        long most = MaxLength - position;
+        if (!IsExpandable)
+        {
+            most = Capacity - position;
+        }
+
+        if (length > most)
+        {
+            CheckGrowth(EndOf(position, length));
+        }
+
+        Exception? failure = null;
+        ReturnScratch(ref failure);
+        Memory<byte> memory = position == Length && IsExpandable ? HandOutRoom(length) : default;
+        if (memory.IsEmpty)
+        {
+            memory = HandOutScratch(length);
+        }
+
+        memory = memory[..(int)Math.Min(memory.Length, most)];
+        (_handedAt, _handedLength) = (position, memory.Length);
+        return memory;
+    }
+
+    /// <summary>Makes the first bytes of what was handed out content.</summary>
+    /// <exception cref="InvalidOperationException">That much was not handed out at this position.</exception>
+    internal void Advance(int count)
+    {
+        // Room that was handed out lies behind the content: what was written since may be in it.
+        bool isApart = (Flags & StreamFlags.HasScratch) != 0;
+        int handed = _handedAt == Position && (isApart || Position == Length) ? _handedLength : 0;
+        if (count > handed)
+        {
+            throw new InvalidOperationException(
+                $"Cannot advance by {count} bytes: {handed} were handed out by GetMemory or GetSpan at this position and not yet advanced over.");
+        }
+
+        if (count == 0)
+        {
+            return;
+        }
+
+        long end = Position + count;
+        if (isApart)
+        {
+            Write((_scratchArray ?? _scratch.Span)[..count]);
+            Exception? failure = null;
+            ReturnScratch(ref failure);
+            return;
+        }
+
+        Capacity = CheckGrowth(end);
+        StoredLength = end;
+        Current = -1;
+        MoveTo(end);
+        (_handedAt, _handedLength) = (end, handed - count);
+    }
+
+    /// <exception cref="IOException">The end would be beyond <see cref="long.MaxValue"/>.</exception>
+    private static long EndOf(long position, int length) => position <= long.MaxValue - length
+        ? position + length
+        : throw new IOException("The stream would be longer than a stream can be.");
+
+    private Memory<byte> HandOutRoom(int length)
+    {
+        long position = Position;
+        Leave(position);
+        StreamSegment segment = RentContiguous(length);
+        MoveTo(position);
+        int offset = (int)(position - segment.Start);
+        return segment.Array is { } array ? new Memory<byte>(array, segment.Offset + offset, segment.Length - offset) : default;
+    }
+
+    /// <summary>Inside the content what is not advanced over must not change, so the bytes wait apart from it.</summary>
+    private Memory<byte> HandOutScratch(int length)
+    {
+        length = Math.Max(length, MinSegmentLength);
+        Flags |= StreamFlags.HasScratch;
+        if (ArrayPool is { } arrays)
+        {
+            return _scratchArray = arrays.Rent(length);
+        }
+
+        _scratch = (Pool ?? BufferPool<byte>.Shared).Rent(length);
+        return _scratch.Memory;
+    }
+
+    private void ReturnScratch(ref Exception? failure)
+    {
+        _handedLength = 0;
+        if ((Flags & StreamFlags.HasScratch) == 0)
+        {
+            return;
+        }
+
+        (BufferLease<byte> lease, byte[]? array) = (_scratch, _scratchArray);
+        Flags &= ~StreamFlags.HasScratch;
+        _scratch = default;
+        _scratchArray = null;
+        try
+        {
+            if ((Flags & StreamFlags.Wipes) != 0)
+            {
+                System.Security.Cryptography.CryptographicOperations.ZeroMemory(array is null && lease.IsActive ? lease.Span : array);
+            }
+
+            if (array is not null)
+            {
+                ArrayPool!.Return(array);
+            }
+            else
+            {
+                lease.Dispose();
+            }
+        }
+        catch (Exception e)
+        {
+            failure ??= e;
+        }
+    }
+}

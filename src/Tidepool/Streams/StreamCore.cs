@@ -1,0 +1,367 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using System.Security.Cryptography;
+
+namespace Tidepool;
+
+/// <summary>
+/// All state of an open stream. A core is leased to one <see cref="PooledMemoryStream"/> at a time and waits idle with its first
+/// segment attached, so that a small stream needs one rental in all.
+/// </summary>
+/// <remarks>
+/// <para>The window is the part of the content that the fast paths of reading and writing see: <see cref="Array"/> with the
+/// position at <see cref="Index"/>, valid bytes up to <see cref="DataEnd"/>, and room for writing up to <see cref="WriteEnd"/>. The position in the
+/// stream is always <see cref="Base"/> + <see cref="Index"/>. <see cref="Current"/> is the number of the segment in the window; -1
+/// means that no segment is: then both ends are -1, which sends every operation to its slow path.</para>
+/// <para>Invariants (<see cref="FindFault"/>): segments follow each other without gaps from 0; in an open window Index is at most DataEnd, which is at
+/// most the segment's end; the length is at most the capacity; bytes of own memory beyond the length may hold anything, so whatever makes the
+/// stream longer without writing zeroes them.</para>
+/// </remarks>
+internal sealed partial class StreamCore
+{
+    /// <summary>The size of the attached segment in bytes.</summary>
+    internal const int AttachedLength = 1024;
+
+    /// <summary>The core of every stream that is closed: no operation passes its window.</summary>
+    internal static readonly StreamCore Closed = new(isClosed: true);
+
+    internal byte[] Array;
+    internal int Index;
+    internal int WriteEnd;
+    internal int DataEnd;
+
+    /// <summary>The first byte of the window's segment in <see cref="Array"/>.</summary>
+    internal int First;
+
+    internal int Current;
+    internal long Base;
+
+    /// <summary>What the window does not know better: see <see cref="Length"/>.</summary>
+    internal long StoredLength;
+
+    /// <summary>What <see cref="MemoryStream.Capacity"/> would say. The rented memory may be less or more.</summary>
+    internal long Capacity;
+
+    internal long MaxLength;
+    internal StreamFlags Flags;
+    internal PooledMemoryStreamOptions? Options;
+    internal BufferPool<byte>? Pool;
+    internal ArrayPool<byte>? ArrayPool;
+
+    /// <summary>The last result of an asynchronous read, kept because the next one is mostly the same.</summary>
+    internal Task<int>? LastRead;
+
+    /// <summary>Whether the stream object itself is to be used again.</summary>
+    internal bool HasReusableShell;
+
+    /// <summary>Rentals while <see cref="Watch"/> watches.</summary>
+    internal int WatchedRentals;
+
+    /// <summary>Tells of the stream when it is dropped without being disposed; only some cores have one.</summary>
+    internal readonly RentalRecord? Watch;
+
+    private readonly byte[] _attached;
+    private readonly StreamSegment _attachedSegment;
+
+    internal StreamCore(RentalRecord? watch)
+    {
+        Watch = watch;
+        _attached = GC.AllocateUninitializedArray<byte>(AttachedLength);
+        _attachedSegment = new StreamSegment();
+        _attachedSegment.SetAttached(_attached);
+        _segments = [_attachedSegment];
+        Array = _attached;
+        BeFresh();
+    }
+
+    private StreamCore(bool isClosed)
+    {
+        Array = [];
+        _attached = [];
+        _attachedSegment = new StreamSegment();
+        _segments = [];
+        Index = 0;
+        WriteEnd = DataEnd = Current = isClosed ? -1 : 0;
+    }
+
+    /// <summary>The length of the content in bytes.</summary>
+    internal long Length
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Current < 0 ? StoredLength : Math.Max(StoredLength, Base + DataEnd);
+    }
+
+    internal long Position
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Base + Index;
+    }
+
+    /// <summary>Where the content begins in the caller's array.</summary>
+    internal int Origin => SegmentCount == 0 ? 0 : _segments[0].Offset;
+
+    internal bool IsWritable => (Flags & StreamFlags.Writable) != 0;
+
+    internal bool IsExpandable => (Flags & StreamFlags.Expandable) != 0;
+
+    /// <summary>Whether content must be zeroed wherever it was before the memory is returned.</summary>
+    internal bool Wipes => (Flags & StreamFlags.Wipes) != 0;
+
+    /// <summary>Whether the core is as a new stream's but for numbers: the attached segment, and nothing else, is in the window.</summary>
+    internal bool IsSimple
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => ((int)(Flags ^ StreamFlags.Default) | Current) == 0 && Watch is null;
+    }
+
+    /// <summary>Makes the core what a new stream needs; the segment list holds the attached segment alone.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void BeFresh()
+    {
+        Index = 0;
+        WriteEnd = 0;
+        DataEnd = 0;
+        First = 0;
+        Current = 0;
+        Base = 0;
+        StoredLength = 0;
+        Capacity = 0;
+        MaxLength = long.MaxValue;
+        Flags = StreamFlags.Default;
+        SegmentCount = 1;
+        _handedLength = 0;
+    }
+
+    /// <summary>Makes a fresh core one whose memory comes from a pool of the caller.</summary>
+    internal void UsePool(BufferPool<byte>? pool, ArrayPool<byte>? arrays)
+    {
+        Pool = pool;
+        ArrayPool = arrays;
+        Flags |= StreamFlags.OwnPool;
+        DropAttached();
+    }
+
+    /// <summary>Makes a fresh core one over the caller's array.</summary>
+    internal void UseArray(byte[] array, int index, int count, bool writable, bool visible)
+    {
+        Flags = StreamFlags.Fixed
+            | (writable ? StreamFlags.Writable | StreamFlags.WritesForeign : 0)
+            | (visible ? StreamFlags.Exposable : 0);
+        DropAttached();
+        StreamSegment only = NewNode();
+        only.SetForeign(new ReadOnlyMemory<byte>(array, index, count));
+        only.Array = array; // also of length 0, where the memory forgets it
+        only.Offset = index;
+        Add(only);
+        StoredLength = Capacity = MaxLength = count;
+        MoveTo(0);
+    }
+
+    /// <summary>Makes a fresh core a read-only one over the caller's memory.</summary>
+    internal void UseMemory(in ReadOnlySequence<byte> content)
+    {
+        Flags = StreamFlags.Fixed;
+        DropAttached();
+        foreach (ReadOnlyMemory<byte> part in content)
+        {
+            if (!part.IsEmpty)
+            {
+                StreamSegment segment = NewNode();
+                segment.SetForeign(part);
+                Add(segment);
+            }
+        }
+
+        StoredLength = Capacity = MaxLength = content.Length;
+        MoveTo(0);
+    }
+
+    /// <summary>Gives everything that was rented back and makes the core a fresh one. Returns each segment once, also when a pool throws.</summary>
+    internal void ReleaseAll()
+    {
+        Exception? failure = null;
+        Release(ref failure);
+        Options = null;
+        Pool = null;
+        ArrayPool = null;
+        LastRead = null;
+        Restore();
+        if (failure is not null)
+        {
+            throw new InvalidOperationException("A pool failed to take a segment of a stream back; all the others were returned.", failure);
+        }
+    }
+
+    /// <summary>Empties the stream for its next user and keeps its options and pools.</summary>
+    internal void Recycle()
+    {
+        Exception? failure = null;
+        Release(ref failure);
+        StreamFlags kept = Flags & ~(StreamFlags.HasAppended | StreamFlags.HasRented);
+        long maxLength = MaxLength;
+        Restore();
+        MaxLength = maxLength;
+        Flags = kept;
+        if ((kept & StreamFlags.OwnPool) != 0)
+        {
+            DropAttached();
+        }
+
+        if (failure is not null)
+        {
+            throw new InvalidOperationException("A pool failed to take a segment of a stream back; all the others were returned.", failure);
+        }
+    }
+
+    /// <summary>Checks every invariant.</summary>
+    /// <returns>What is wrong, or null.</returns>
+    internal string? FindFault()
+    {
+        long start = 0;
+        for (int i = 0; i < SegmentCount; i++)
+        {
+            StreamSegment segment = _segments[i];
+            if (segment.Start != start || segment.Next != (i + 1 < SegmentCount ? _segments[i + 1] : null))
+            {
+                return $"Segment {i} of {SegmentCount} begins at {segment.Start} and not at {start}, or is not followed by the next one.";
+            }
+
+            start = segment.End;
+        }
+
+        if (Length > Capacity || Length > start || Length > MaxLength || Position < 0)
+        {
+            return $"Length {Length}, capacity {Capacity}, memory {start}, maximum length {MaxLength}, position {Position}.";
+        }
+
+        if (Current < 0)
+        {
+            return WriteEnd == -1 && DataEnd == -1 && Array.Length == 0 ? null : $"The window is closed and has the ends {WriteEnd} and {DataEnd}.";
+        }
+
+        StreamSegment shown = _segments[Current];
+        bool fits = Current < SegmentCount && Array == shown.Array && First == shown.Offset && Base + First == shown.Start
+            && Index >= First && Index <= DataEnd && DataEnd <= First + shown.Length && WriteEnd <= First + shown.Length;
+        return fits ? null : $"Window {First}..{Index}..{DataEnd}..{WriteEnd} at {Base} does not fit segment {Current} of {SegmentCount}, {shown.Start}..{shown.End} from {shown.Offset} on.";
+    }
+
+    /// <summary>Closes the window and remembers the position.</summary>
+    internal void Leave(long position)
+    {
+        StoredLength = Length;
+        _handedLength = 0; // its memory may move or be returned
+        Current = -1;
+        Array = [];
+        First = 0;
+        Index = 0;
+        Base = position;
+        WriteEnd = -1;
+        DataEnd = -1;
+    }
+
+    /// <summary>Sets the position, with a window on it where there is memory in an array.</summary>
+    internal void MoveTo(long position)
+    {
+        Leave(position);
+        if (position <= StoredLength)
+        {
+            Open(position);
+        }
+    }
+
+    private void Open(long position)
+    {
+        int number = Find(position);
+        if (number < 0 || _segments[number].Array is not { } array)
+        {
+            return;
+        }
+
+        StreamSegment segment = _segments[number];
+        Current = number;
+        Array = array;
+        First = segment.Offset;
+        Base = segment.Start - segment.Offset;
+        Index = (int)(position - Base);
+        DataEnd = EndIn(segment, StoredLength);
+        WriteEnd = IsWritable && MayWrite(segment) ? EndIn(segment, Capacity) : -1;
+    }
+
+    /// <summary>The window's end in the array for content up to <paramref name="end"/>.</summary>
+    private static int EndIn(StreamSegment segment, long end) =>
+        segment.Offset + (int)Math.Clamp(end - segment.Start, 0, segment.Length);
+
+    private bool MayWrite(StreamSegment segment) =>
+        segment.Kind != SegmentKind.Foreign || (Flags & StreamFlags.WritesForeign) != 0;
+
+    private void Restore()
+    {
+        _attachedSegment.Follow(null);
+        _segments[0] = _attachedSegment;
+        Array = _attached;
+        BeFresh();
+    }
+
+    private void DropAttached()
+    {
+        SegmentCount = 0;
+        Leave(0);
+    }
+
+    private void Wipe(StreamSegment segment)
+    {
+        if (Wipes && segment.Kind != SegmentKind.Foreign)
+        {
+            Span<byte> whole = segment.Kind switch
+            {
+                SegmentKind.Leased => segment.Lease.Span,
+                _ => segment.Array, // what was cut off was written to as well
+            };
+            CryptographicOperations.ZeroMemory(whole);
+        }
+    }
+}
+
+/// <summary>What a stream may do and what has to be done when it ends.</summary>
+[Flags]
+internal enum StreamFlags
+{
+    /// <summary>Closed.</summary>
+    None = 0,
+
+    /// <summary>May be written to.</summary>
+    Writable = 1,
+
+    /// <summary>May grow.</summary>
+    Expandable = 2,
+
+    /// <summary><see cref="MemoryStream.GetBuffer"/> works.</summary>
+    Exposable = 4,
+
+    /// <summary>Over the caller's memory.</summary>
+    Fixed = 8,
+
+    /// <summary>Foreign segments are written in place: the caller gave an array for that.</summary>
+    WritesForeign = 16,
+
+    /// <summary>Segments come from a pool of the caller.</summary>
+    OwnPool = 32,
+
+    /// <summary>Segments are zeroed before they are returned.</summary>
+    Wipes = 64,
+
+    /// <summary>Memory handed out by GetMemory waits apart from the content.</summary>
+    HasScratch = 128,
+
+    /// <summary>Has options that are not those of a new stream.</summary>
+    HasOptions = 256,
+
+    /// <summary>Has memory of the caller among its segments, which must not be written to.</summary>
+    HasAppended = 512,
+
+    /// <summary>Has rented segments.</summary>
+    HasRented = 1024,
+
+    /// <summary>As a stream made without arguments.</summary>
+    Default = Writable | Expandable | Exposable,
+}

@@ -1,0 +1,42 @@
+using System.Numerics;
+
+namespace Tidepool;
+
+/// <summary>The idle cores of all streams of the process.</summary>
+internal sealed class StreamPool : ItemPool<StreamCore>
+{
+    internal const int LeakSampling = 64;
+
+    private const int OverheadBytes = 512; // objects of a core beside its attached segment
+
+    private int _births;
+
+    private StreamPool()
+        : base(nameof(PooledMemoryStream), StreamCore.AttachedLength + OverheadBytes, isSlow: ProcessChecks.Mode == PoolChecks.Full)
+    {
+        PoolMeter.Start();
+    }
+
+    internal static StreamPool Instance { get; } = new();
+
+    /// <summary>Whether every stream is watched, not a sample.</summary>
+    internal static bool WatchesAll => ProcessChecks.Mode == PoolChecks.Full;
+
+    /// <summary>Notes that a watched stream was made, and where.</summary>
+    /// <remarks>
+    /// A core that leaks is not used again, so watching one new core in some watches that share of all leaks. Taking the stack costs many times what a
+    /// stream does, so a core that goes on being used has it taken ever more rarely; a stream without it is reported without it.
+    /// </remarks>
+    internal static void BeginWatch(StreamCore core) =>
+        core.Watch!.TryBegin(WatchesAll || BitOperations.IsPow2(++core.WatchedRentals) ? RentalRecord.CaptureStack() : null);
+
+    internal static void EndWatch(StreamCore core) => core.Watch!.TryEnd(RentalRecord.CaptureStack);
+
+    protected override StreamCore Make()
+    {
+        bool watched = WatchesAll || Interlocked.Increment(ref _births) % LeakSampling == 0;
+        return new StreamCore(watched ? new RentalRecord(this, null) : null);
+    }
+
+    protected override void OnDiscard(StreamCore item) => item.Watch?.Forget();
+}

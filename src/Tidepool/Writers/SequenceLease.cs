@@ -1,0 +1,43 @@
+using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tidepool;
+
+/// <summary>What a <see cref="PooledSequenceWriter{T}"/> wrote, detached from it. Dispose it to return the buffers.</summary>
+/// <typeparam name="T">The element type.</typeparam>
+/// <remarks>Not thread-safe, but disposals that race return each buffer once.</remarks>
+public sealed class SequenceLease<T> : IDisposable
+{
+    private readonly WriterSegment<T>? _last;
+    private WriterSegment<T>? _first;
+    private bool _disposed;
+
+    internal SequenceLease(WriterSegment<T>? first, WriterSegment<T>? last)
+    {
+        _first = first;
+        _last = last;
+        Length = first is null ? 0 : last!.RunningIndex + last.Written;
+    }
+
+    /// <summary>The number of elements.</summary>
+    public long Length { get; }
+
+    /// <summary>The elements. The sequence must not be used after the disposal.</summary>
+    /// <exception cref="ObjectDisposedException">The lease was disposed.</exception>
+    public ReadOnlySequence<T> Sequence
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            return WriterSegment<T>.SequenceOf(_first, _last);
+        }
+    }
+
+    /// <summary>Returns the buffers. A second call does nothing.</summary>
+    [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "There is no finalizer.")]
+    public void Dispose()
+    {
+        _disposed = true;
+        WriterSegment<T>.ReturnAll(Interlocked.Exchange(ref _first, null));
+    }
+}

@@ -1,0 +1,142 @@
+using System.Buffers;
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Streams;
+
+/// <summary>What a stream allocates, to the byte.</summary>
+[Collection(SharedPoolsCollection.Name)]
+public sealed class StreamAllocationTests : PoolTest
+{
+    private const int Operations = 5_000;
+
+    private static readonly byte[] Data = new byte[200_000];
+    private static readonly byte[] Back = new byte[200_000];
+
+    public static TheoryData<int> Lengths => [0, 1, 100, 1000, 5000, 50_000, 200_000];
+
+    [Theory]
+    [MemberData(nameof(Lengths))]
+    public void A_rented_stream_allocates_nothing(int length) => Assert.Equal(0, Allocated(() => Use(PooledMemoryStream.Rent(), length)));
+
+    [Theory]
+    [MemberData(nameof(Lengths))]
+    public void A_new_stream_allocates_its_own_object_and_nothing_else(int length)
+    {
+        double bytes = Allocated(() => Use(new PooledMemoryStream(), length));
+        Assert.InRange(bytes, 1, 96);
+    }
+
+    [Fact]
+    public void Reading_the_content_out_allocates_nothing()
+    {
+        using var stream = new PooledMemoryStream();
+        stream.Write(Data);
+        Assert.Equal(0, Allocated(() => stream.GetReadOnlySequence()));
+        Assert.Equal(0, Allocated(() =>
+        {
+            stream.Position = 0;
+            stream.CopyTo(Stream.Null);
+        }));
+    }
+
+    [Fact]
+    public void Detaching_reserving_and_buffer_writing_allocate_nothing() => Assert.Equal(0, Allocated(() =>
+    {
+        using PooledMemoryStream stream = PooledMemoryStream.Rent();
+        stream.Reserve(4000);
+        stream.GetSpan(1000).Clear();
+        stream.Advance(1000);
+        using BufferLease<byte> lease = stream.Detach();
+        _ = lease.Span[999];
+    }));
+
+    [Fact]
+    public void Asynchronous_reads_and_writes_allocate_nothing()
+    {
+        using PooledMemoryStream stream = PooledMemoryStream.Rent();
+        Assert.Equal(0, Allocated(() =>
+        {
+            stream.Position = 0;
+            stream.WriteAsync(Data, 0, 100).GetAwaiter().GetResult();
+            stream.Position = 0;
+            stream.ReadAsync(Back, 0, 100).GetAwaiter().GetResult();
+        }));
+    }
+
+    [Theory]
+    [InlineData(4096)]
+    [InlineData(16 << 20)]
+    public void No_byte_comes_to_lie_on_the_large_object_heap_once_warm(int step)
+    {
+        byte[] data = new byte[step];
+        for (int i = 0; i < 3; i++)
+        {
+            WriteLarge(data);
+        }
+
+        long before = LargeObjectBytes();
+        long allocated = GC.GetAllocatedBytesForCurrentThread();
+        for (int i = 0; i < 10; i++)
+        {
+            WriteLarge(data);
+        }
+
+        double each = (GC.GetAllocatedBytesForCurrentThread() - allocated) / 10.0;
+        Assert.Equal(before, LargeObjectBytes());
+        Assert.InRange(each, 0, 1300);
+        GC.KeepAlive(data);
+    }
+
+    private static void WriteLarge(byte[] data)
+    {
+        using var stream = new PooledMemoryStream();
+        for (int written = 0; written < 16 << 20; written += data.Length)
+        {
+            stream.Write(data);
+        }
+    }
+
+    /// <summary>All bytes of the large object heap, living or not: any object made there since counts.</summary>
+    private static long LargeObjectBytes()
+    {
+        GC.Collect();
+        return GC.GetGCMemoryInfo(GCKind.FullBlocking).GenerationInfo[3].SizeAfterBytes;
+    }
+
+    private static void Use(PooledMemoryStream stream, int length)
+    {
+        using (stream)
+        {
+            stream.Write(Data, 0, length);
+            stream.Position = 0;
+            if (stream.Read(Back, 0, length) != length)
+            {
+                throw new InvalidOperationException("Bytes are missing.");
+            }
+        }
+    }
+
+    private static double Allocated(Action operation)
+    {
+        int operations = Operations / 10;
+        for (int i = 0; i < 200; i++)
+        {
+            operation();
+        }
+
+        // Something else may run on this thread once (tiering, statics); what an operation allocates it allocates every time.
+        double least = double.MaxValue;
+        for (int round = 0; round < 5; round++)
+        {
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            for (int i = 0; i < operations; i++)
+            {
+                operation();
+            }
+
+            least = Math.Min(least, (GC.GetAllocatedBytesForCurrentThread() - before) / (double)operations);
+        }
+
+        return least;
+    }
+}

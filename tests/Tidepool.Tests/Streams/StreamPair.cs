@@ -1,0 +1,39 @@
+using System.Buffers;
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Streams;
+
+/// <summary>A <see cref="MemoryStream"/> and a <see cref="PooledMemoryStream"/> that were made alike.</summary>
+internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemoryStream Ours)
+{
+    private const int Kinds = 12;
+
+    /// <summary>Whether the streams may grow.</summary>
+    public bool IsExpandable { get; init; } = true;
+
+    public static StreamPair New(Random random, BufferPool<byte> arrays, BufferPool<byte> slabs, BufferPool<byte> native, ArrayPool<byte> raw)
+    {
+        int capacity = random.Next(3) == 0 ? 0 : random.Next(5000);
+        byte[] array = new byte[random.Next(300)];
+        random.NextBytes(array);
+        int index = random.Next(array.Length + 1);
+        int count = random.Next(array.Length - index + 1);
+        bool writable = random.Next(3) != 0;
+        bool visible = random.Next(2) == 0;
+        return random.Next(Kinds) switch
+        {
+            0 => new("rented", new MemoryStream(), PooledMemoryStream.Rent()),
+            1 => new("capacity", new MemoryStream(capacity), new PooledMemoryStream(capacity)),
+            2 => new("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array)) { IsExpandable = false },
+            3 => new("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable)) { IsExpandable = false },
+            4 => new("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count)) { IsExpandable = false },
+            5 => new("visible part", new MemoryStream((byte[])array.Clone(), index, count, writable, visible), new PooledMemoryStream(array, index, count, writable, visible)) { IsExpandable = false },
+            6 => new("pool", new MemoryStream(capacity), new PooledMemoryStream(arrays, capacity)),
+            7 => new("slabs", new MemoryStream(), new PooledMemoryStream(slabs)),
+            8 => new("array pool", new MemoryStream(capacity), new PooledMemoryStream(raw, capacity)),
+            9 => new("options", new MemoryStream(), new PooledMemoryStream(new PooledMemoryStreamOptions { InitialSize = random.Next(5000), ZeroOnReturn = true })),
+            10 => new("native", new MemoryStream(), new PooledMemoryStream(native)),
+            _ => new("new", new MemoryStream(), new PooledMemoryStream()),
+        };
+    }
+}
