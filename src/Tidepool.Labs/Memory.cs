@@ -5,6 +5,7 @@ internal sealed class MemoryLab : ILab
 {
     private const int BlockLength = 4096;
     private const string DefaultPipe = "default (no pool given)";
+    private const string NativeReused = "native memory, reused owners";
 
     private static readonly MemorySubject[] Subjects =
     [
@@ -16,6 +17,8 @@ internal sealed class MemoryLab : ILab
         MemorySubject.Of<SlabsReusedOwners>("slabs, reused owners", ours: true, reuses: true),
         MemorySubject.Of<PinnedFreshOwners>("pinned blocks, fresh owners", ours: true),
         MemorySubject.Of<PinnedReusedOwners>("pinned blocks, reused owners", ours: true, reuses: true),
+        MemorySubject.Of<NativeFreshOwners>("native memory, fresh owners", ours: true),
+        MemorySubject.Of<NativeReusedOwners>(NativeReused, ours: true),
     ];
 
     /// <inheritdoc/>
@@ -103,20 +106,21 @@ internal sealed class MemoryLab : ILab
         foreach (int pipes in (int[])[1, 2 * Environment.ProcessorCount])
         {
             var cell = Cell.Of(("copied", "64 MiB"), ("pipes", pipes));
-            plan.Add(PipeWorkload(section, cell, DefaultPipe, ours: false, () => new PipeLoop(null, pipes)));
+            plan.Add(PipeWorkload(section, cell, DefaultPipe, ours: false, () => new PipeLoop(null, pipes), missing: ""));
             foreach (var subject in Subjects.Where(subject => subject.Name != MemorySubject.Shared))
             {
-                plan.Add(PipeWorkload(section, cell, subject.Name, subject.Ours, () => subject.Exists() ? new PipeLoop(subject.Pool(), pipes) : null));
+                plan.Add(PipeWorkload(section, cell, subject.Name, subject.Ours, () => subject.Exists() ? new PipeLoop(subject.Pool(), pipes) : null, subject.Rental.Missing));
             }
         }
     }
 
-    private static Workload PipeWorkload(Section section, Cell cell, string subject, bool ours, Func<Loop?> create) => new()
+    private static Workload PipeWorkload(Section section, Cell cell, string subject, bool ours, Func<Loop?> create, string missing) => new()
     {
         Key = new(cell, subject),
         Section = section,
         Ours = ours,
         Create = create,
+        Missing = missing,
         EveryRounds = 2,
         FixedOperations = 4,
     };
@@ -138,6 +142,7 @@ internal sealed class MemoryLab : ILab
                 Section = section,
                 Ours = subject.Ours,
                 Run = _ => subject.Exists() ? HeldOwners.Measure(subject.Create, BlockLength) : null,
+                Missing = subject.Rental.Missing,
             });
         }
     }
@@ -174,7 +179,9 @@ internal sealed class MemoryLab : ILab
         plan.Add(new BytesRule(
             Bars.ReusedBytes,
             [.. from point in RentCells(plan.Mode) from name in reusing select new WorkloadKey(point, name)]));
+        plan.Add(new BytesRule(Bars.NativeReusedBytes, [.. RentCells(plan.Mode).Select(point => new WorkloadKey(point, NativeReused))]));
         plan.Add(new MetricRule(Bars.HeldBytes, HeldOwners.RentedAgain, [.. reusing.Select(name => new WorkloadKey(HoldCell, name))]));
+        plan.Add(new MetricRule(Bars.NativeHeldBytes, HeldOwners.RentedAgain, [new(HoldCell, NativeReused)]));
         plan.Add(new MetricRule(Bars.IdleHeld, IdleMemory.HeldPercent, [new(IdleCell("60 s"), RentalCatalog.Lease)]));
         plan.Add(new MetricRule(Bars.IdleAlive, IdleMemory.AlivePercent, [new(IdleCell("60 s"), RentalCatalog.Lease)]));
         plan.Add(new MetricRule(Bars.TrimHeld, IdleMemory.HeldPercent, [new(IdleCell("Trim()"), RentalCatalog.Lease)]));

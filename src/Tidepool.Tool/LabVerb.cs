@@ -18,6 +18,8 @@ internal static class LabVerb
     private static readonly Option<bool> Strict = new("--strict") { Description = "Ratio verdicts count for the exit code in a quick run too." };
     private static readonly Option<FileInfo?> Html = new("--html") { Description = "Write one self-contained page with tables and plots.", HelpName = "FILE" };
     private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every number.", HelpName = "FILE" };
+    private static readonly Option<FileInfo?> Input = new("--file") { Description = "An input of yours instead of the one that the lab makes: a PDF for lab pdf.", HelpName = "INPUT" };
+    private static readonly Option<bool> ExtraRivals = new("--extra-rivals") { Description = "Rows of RecyclableMemoryStream, MemoryStreamSlim and PooledStream too; their packages must restore." };
     private static readonly Option<int> Seed = new("--seed") { Description = "Seed of the bootstrap intervals.", HelpName = "N", DefaultValueFactory = _ => 1 };
 
     /// <summary>What the help says below the options.</summary>
@@ -31,6 +33,8 @@ internal static class LabVerb
           tidepool lab arrays                          one lab
           tidepool lab arrays --full --html out.html   the whole grid, and a page with plots
           tidepool lab memory --json out.json          every number
+          tidepool lab streams --extra-rivals          with rivals whose packages not every feed has
+          tidepool lab pdf --file book.pdf             a PDF of yours
 
         Exit codes: 0 ok, 1 a verdict failed (counts always, ratios with --full or --strict), 2 wrong usage,
         3 the machine lacks something, 130 stopped by Ctrl+C.
@@ -39,7 +43,7 @@ internal static class LabVerb
     /// <summary>The verb for the parser.</summary>
     public static Command Create()
     {
-        var verb = new Command("lab", "Runs experiments: rivals and ours side by side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Seed };
+        var verb = new Command("lab", "Runs experiments: rivals and ours side by side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Input, ExtraRivals, Seed };
         verb.Validators.Add(result =>
         {
             foreach (string name in result.GetValue(Names) ?? [])
@@ -57,6 +61,11 @@ internal static class LabVerb
                 result.AddError("--quick and --full exclude each other.");
             }
 
+            if (result.GetValue(Input) is { Exists: false } missing)
+            {
+                result.AddError($"The file of --file '{missing}' does not exist.");
+            }
+
             foreach (var option in (Option<FileInfo?>[])[Html, Json])
             {
                 if (result.GetValue(option) is { Directory: not { Exists: true } } file)
@@ -71,6 +80,23 @@ internal static class LabVerb
 
     private static async Task<int> RunAsync(ParseResult parsed, CancellationToken ended)
     {
+        if (parsed.GetValue(ExtraRivals) && !StreamSubject.HasExtraRivals)
+        {
+            await Console.Error.WriteLineAsync("This build lacks the extra rivals: their packages are restored by ./tidepool lab --extra-rivals, or dotnet build src/Tidepool.Tool -c Release -p:ExtraRivals=true");
+            return ExitRule.EnvironmentLacks;
+        }
+
+        if (parsed.GetValue(Input) is { } input)
+        {
+            if (LabInput.Refuse(input.FullName) is { } reason)
+            {
+                await Console.Error.WriteLineAsync($"{input}: {reason}");
+                return ExitRule.BadUsage;
+            }
+
+            LabInput.Use(input.FullName);
+        }
+
         var mode = parsed.GetValue(Full) ? LabMode.Full : LabMode.Quick;
         string[] names = parsed.GetValue(Names) ?? [];
         ILab[] labs = [.. LabCatalog.All.Where(lab => names.Length == 0 || names.Contains(lab.Name))];

@@ -3,7 +3,51 @@ using Microsoft.CodeAnalysis.CSharp;
 
 namespace Tidepool.Tidy;
 
-/// <summary>The sources of src/Tidepool as one Roslyn compilation, made once for all rules that ask about code.</summary>
+/// <summary>The sources of one library as a Roslyn compilation, made once for all rules that ask about code.</summary>
+internal sealed class Library
+{
+    public static readonly Library Core = new("src/Tidepool/", references: []);
+
+    private readonly Lazy<CSharpCompilation> _compiled;
+
+    private Library(string folder, params Library[] references)
+    {
+        Folder = folder;
+        _compiled = new(() => Compile(folder, references));
+    }
+
+    /// <summary>All libraries that ship, the core first.</summary>
+    public static IReadOnlyList<Library> All { get; } = [Core, new("src/Tidepool.Native/", Core)];
+
+    public string Folder { get; }
+
+    public CSharpCompilation Compilation => _compiled.Value;
+
+    /// <summary>Public and protected types, with the nested ones.</summary>
+    public IEnumerable<INamedTypeSymbol> PublicTypes => AllTypes.Where(Tidy.Core.IsVisible);
+
+    /// <summary>Every type that the sources declare.</summary>
+    public IEnumerable<INamedTypeSymbol> AllTypes => Tidy.Core.TypesOf(Compilation.Assembly.GlobalNamespace);
+
+    private static CSharpCompilation Compile(string folder, Library[] references)
+    {
+        IEnumerable<SyntaxTree> trees = Repository.Under(folder, ".cs")
+            .Select(file => CSharpSyntaxTree.ParseText(Repository.Read(file), Tidy.Core.ParseOptions, path: file));
+        var options = new CSharpCompilationOptions(
+            OutputKind.DynamicallyLinkedLibrary, allowUnsafe: true, nullableContextOptions: NullableContextOptions.Enable);
+        CSharpCompilation compilation = CSharpCompilation.Create(
+            Path.GetFileName(folder.TrimEnd('/')),
+            trees.Append(Tidy.Core.GlobalUsings),
+            [.. Tidy.Core.PlatformReferences, .. references.Select(library => library.Compilation.ToMetadataReference())],
+            options);
+        Problems.AssertNone(
+            compilation.GetDiagnostics().Where(d => d.Severity == DiagnosticSeverity.Error && !Tidy.Core.LeftToGenerators.Contains(d.Id)).Select(d => d.ToString()),
+            $"The rules read {folder} with Roslyn, and it does not compile there:");
+        return compilation;
+    }
+}
+
+/// <summary>The core library, and what all compilations share.</summary>
 internal static class Core
 {
     public const string Folder = "src/Tidepool/";
@@ -34,17 +78,12 @@ internal static class Core
     /// A partial method without a body, and what it would have assigned: source generators write those, and they do not run here.
     /// That the whole compiles is the build's business.
     /// </summary>
-    private static readonly string[] LeftToGenerators = ["CS8795", "CS0165"];
+    public static readonly string[] LeftToGenerators = ["CS8795", "CS0165"];
 
-    private static readonly Lazy<CSharpCompilation> Compiled = new(Compile);
-
-    public static CSharpCompilation Compilation => Compiled.Value;
-
-    /// <summary>Public and protected types, with the nested ones.</summary>
-    public static IEnumerable<INamedTypeSymbol> PublicTypes => AllTypes.Where(IsVisible);
+    public static CSharpCompilation Compilation => Library.Core.Compilation;
 
     /// <summary>Every type that the sources declare.</summary>
-    public static IEnumerable<INamedTypeSymbol> AllTypes => TypesOf(Compilation.Assembly.GlobalNamespace);
+    public static IEnumerable<INamedTypeSymbol> AllTypes => Library.Core.AllTypes;
 
     public static bool IsVisible(ISymbol symbol)
     {
@@ -58,7 +97,7 @@ internal static class Core
         return true;
     }
 
-    private static IEnumerable<INamedTypeSymbol> TypesOf(INamespaceOrTypeSymbol container)
+    public static IEnumerable<INamedTypeSymbol> TypesOf(INamespaceOrTypeSymbol container)
     {
         foreach (INamespaceOrTypeSymbol member in container.GetMembers().OfType<INamespaceOrTypeSymbol>())
         {
@@ -71,18 +110,5 @@ internal static class Core
                 yield return nested;
             }
         }
-    }
-
-    private static CSharpCompilation Compile()
-    {
-        IEnumerable<SyntaxTree> trees = Repository.Under(Folder, ".cs")
-            .Select(file => CSharpSyntaxTree.ParseText(Repository.Read(file), ParseOptions, path: file));
-        var options = new CSharpCompilationOptions(
-            OutputKind.DynamicallyLinkedLibrary, allowUnsafe: true, nullableContextOptions: NullableContextOptions.Enable);
-        CSharpCompilation compilation = CSharpCompilation.Create("Tidepool", trees.Append(GlobalUsings), PlatformReferences, options);
-        Problems.AssertNone(
-            compilation.GetDiagnostics().Where(d => d.Severity == DiagnosticSeverity.Error && !LeftToGenerators.Contains(d.Id)).Select(d => d.ToString()),
-            "The rules read src/Tidepool with Roslyn, and it does not compile there:");
-        return compilation;
     }
 }

@@ -24,10 +24,18 @@ internal sealed partial record DocCode(string Page, int Line, string Code, strin
                select new DocCode(page, line, match.Groups["code"].Value, match.Groups["output"].Success ? match.Groups["output"].Value : null);
     }
 
+    /// <summary>Whether the block uses the native library.</summary>
+    public bool IsNative => Code.Contains("Native", StringComparison.Ordinal);
+
     /// <summary>Compiles the block as a console program with the usual implicit usings.</summary>
     public byte[] Compile()
     {
-        IEnumerable<MetadataReference> references = Core.PlatformReferences.Append(MetadataReference.CreateFromFile(typeof(BufferPool<>).Assembly.Location));
+        IEnumerable<MetadataReference> references =
+        [
+            .. Core.PlatformReferences,
+            MetadataReference.CreateFromFile(typeof(BufferPool<>).Assembly.Location),
+            MetadataReference.CreateFromFile(typeof(TidepoolNative).Assembly.Location),
+        ];
         var options = new CSharpCompilationOptions(OutputKind.ConsoleApplication, nullableContextOptions: NullableContextOptions.Enable);
         CSharpCompilation compilation = CSharpCompilation.Create(
             $"Block{Line}", [Core.GlobalUsings, CSharpSyntaxTree.ParseText(Code, Core.ParseOptions)], references, options);

@@ -3,10 +3,14 @@ namespace Tidepool.Tidy;
 /// <summary>Code on a page is code: it compiles, it runs, and it prints what the page says.</summary>
 public sealed class DocCodeTests
 {
-    public static TheoryData<string, int> Blocks()
+    public static TheoryData<string, int> Blocks() => Those(native: false);
+
+    public static TheoryData<string, int> NativeBlocks() => Those(native: true);
+
+    private static TheoryData<string, int> Those(bool native)
     {
         var blocks = new TheoryData<string, int>();
-        foreach (DocCode block in DocCode.All())
+        foreach (DocCode block in DocCode.All().Where(block => block.IsNative == native))
         {
             blocks.Add(block.Page, block.Line);
         }
@@ -25,14 +29,26 @@ public sealed class DocCodeTests
         }
     }
 
+    [NeedsNativeLibrary]
+    [MemberData(nameof(NativeBlocks))]
+    public void Block_over_native_memory_runs_and_prints_what_the_page_says(string page, int line) =>
+        Block_runs_and_prints_what_the_page_says(page, line);
+
+    [Theory]
+    [MemberData(nameof(NativeBlocks))]
+    public void Block_over_native_memory_compiles(string page, int line) =>
+        Assert.NotEmpty(DocCode.All().Single(b => b.Page == page && b.Line == line).Compile());
+
     [Fact]
     public void Every_block_of_a_page_has_a_language_that_is_known()
     {
         string[] known = ["", "csharp", "output", "json", "xml"];
+        string[] knownToNative = ["c", "cpp", "cmake", "sh"]; // the tests of native/ compile and run those of its pages
         Problems.AssertNone(
             from page in Repository.Under("", ".md")
             from line in Fences(page)
             where !known.Contains(line.language)
+            where !page.StartsWith("native/", StringComparison.Ordinal) || !knownToNative.Contains(line.language)
             select $"{page}:{line.number}: {line.language}",
             "C# blocks are marked csharp, or nothing compiles them:");
     }

@@ -14,20 +14,41 @@ public sealed class MisuseTableTests
             $"Cells of docs/misuse.md and test files in {Folder} (- has no file, + has no cell):");
     }
 
-    /// <summary>Row "double return", column "off" is DoubleReturn.Off.cs.</summary>
+    /// <summary>Row "double return", column "off" is DoubleReturn.Off.cs; a row of a table with one column is one file, such as StreamDisposedTwice.cs.</summary>
     private static IEnumerable<string> Cells()
     {
-        string[][] table = [.. Repository.Read("docs/misuse.md").Split('\n').Where(line => line.StartsWith('|'))
-            .Select(line => line.Trim('|').Split('|', StringSplitOptions.TrimEntries))];
-        string[] modes = table[0][1..];
-        Assert.Equal(["off", "default", "full"], modes);
-        foreach (string[] row in table[2..])
+        string[][][] tables = [.. Tables()];
+        Assert.Equal(2, tables.Length);
+        Assert.Equal(["off", "default", "full"], tables[0][0][1..]);
+        Assert.Single(tables[1][0][1..]);
+        foreach (string[][] table in tables)
         {
-            Assert.Equal(modes.Length + 1, row.Length);
-            Assert.All(row, cell => Assert.NotEmpty(cell));
-            foreach (string mode in modes)
+            string[] modes = table[0][1..];
+            foreach (string[] row in table[2..])
             {
-                yield return $"{Pascal(row[0])}.{Pascal(mode)}.cs";
+                Assert.Equal(modes.Length + 1, row.Length);
+                Assert.All(row, cell => Assert.NotEmpty(cell));
+                foreach (string mode in modes)
+                {
+                    yield return modes.Length == 1 ? $"{Pascal(row[0])}.cs" : $"{Pascal(row[0])}.{Pascal(mode)}.cs";
+                }
+            }
+        }
+    }
+
+    private static IEnumerable<string[][]> Tables()
+    {
+        var rows = new List<string[]>();
+        foreach (string line in Repository.Read("docs/misuse.md").Split('\n').Append(""))
+        {
+            if (line.StartsWith('|'))
+            {
+                rows.Add(line.Trim('|').Split('|', StringSplitOptions.TrimEntries));
+            }
+            else if (rows.Count > 0)
+            {
+                yield return [.. rows];
+                rows.Clear();
             }
         }
     }

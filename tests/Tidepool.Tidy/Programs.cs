@@ -29,6 +29,18 @@ internal static class Programs
     }
 }
 
+/// <summary>A theory that is skipped when the native library is missing, and then names the command that builds it.</summary>
+public sealed class NeedsNativeLibraryAttribute : TheoryAttribute
+{
+    public NeedsNativeLibraryAttribute()
+    {
+        if (!TidepoolNative.IsAvailable)
+        {
+            Skip = "The native library is missing. Build it with: eng/build-native release tidepool";
+        }
+    }
+}
+
 /// <summary>A fact that is skipped when a program is missing, and then names the command that installs it.</summary>
 public sealed class NeedsProgramAttribute : FactAttribute
 {

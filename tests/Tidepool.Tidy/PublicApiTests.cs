@@ -6,7 +6,6 @@ namespace Tidepool.Tidy;
 /// <summary>The public API is recorded as text beside the code, so that every change of it is seen in a review.</summary>
 public sealed class PublicApiTests
 {
-    private const string Recorded = Core.Folder + "PublicAPI.txt";
     private const string Accept = "TIDEPOOL_ACCEPT_API";
 
     private static readonly SymbolDisplayFormat Format = new(
@@ -22,28 +21,32 @@ public sealed class PublicApiTests
         miscellaneousOptions: SymbolDisplayMiscellaneousOptions.UseSpecialTypes | SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier
             | SymbolDisplayMiscellaneousOptions.AllowDefaultLiteral);
 
-    [Fact]
-    public void The_public_API_equals_its_recorded_text()
+    public static TheoryData<string> Folders => [.. Library.All.Select(library => library.Folder)];
+
+    [Theory]
+    [MemberData(nameof(Folders))]
+    public void The_public_API_equals_its_recorded_text(string folder)
     {
-        string today = Describe();
+        string file = folder + "PublicAPI.txt";
+        string today = Describe(Library.All.Single(library => library.Folder == folder));
         if (Environment.GetEnvironmentVariable(Accept) == "1")
         {
-            File.WriteAllText(Repository.Path(Recorded), today);
+            File.WriteAllText(Repository.Path(file), today);
         }
-        string recorded = File.Exists(Repository.Path(Recorded)) ? Repository.Read(Recorded) : "";
+        string recorded = File.Exists(Repository.Path(file)) ? Repository.Read(file) : "";
         Problems.AssertSame(
             recorded.Split('\n'),
             today.Split('\n'),
-            $"The public API differs from {Recorded}. When that is meant, record it:{Environment.NewLine}"
+            $"The public API differs from {file}. When that is meant, record it:{Environment.NewLine}"
                 + $"  {Accept}=1 dotnet test tests/Tidepool.Tidy -c Release --filter FullyQualifiedName~PublicApi");
         Assert.Equal(recorded, today);
     }
 
     /// <summary>One line a type, one indented line a member, sorted, so that moving code changes nothing.</summary>
-    private static string Describe()
+    private static string Describe(Library library)
     {
         var text = new StringBuilder();
-        foreach (INamedTypeSymbol type in Core.PublicTypes.OrderBy(t => t.ToDisplayString(), StringComparer.Ordinal))
+        foreach (INamedTypeSymbol type in library.PublicTypes.OrderBy(t => t.ToDisplayString(), StringComparer.Ordinal))
         {
             text.Append(DescribeType(type)).Append('\n');
             IEnumerable<string> members = type.GetMembers()

@@ -40,7 +40,8 @@ internal static class Repository
             {
                 waiting.Push(child);
             }
-            foreach (string file in Directory.GetFiles(folder))
+            // In a worktree .git is a file.
+            foreach (string file in Directory.GetFiles(folder).Where(f => System.IO.Path.GetFileName(f) != ".git"))
             {
                 yield return System.IO.Path.GetRelativePath(root, file).Replace('\\', '/');
             }

@@ -25,6 +25,23 @@ public sealed partial class TraceTests
             $"{page} names members that do not exist:");
     }
 
+    [Fact]
+    public void Functions_of_the_native_library_that_the_trace_names_exist()
+    {
+        string page = Repository.Read("docs/trace.md");
+        string native = page[page.IndexOf("# One allocation and one remote free", StringComparison.Ordinal)..];
+        string sources = string.Concat(Repository.Under("native/", ".h").Concat(Repository.Under("native/", ".cpp"))
+            .Where(file => file.StartsWith("native/src/", StringComparison.Ordinal) || file.StartsWith("native/include/", StringComparison.Ordinal))
+            .Select(Repository.Read));
+        string[] names = [.. NativeFunction().Matches(native).Select(match => match.Groups[1].Value).Distinct()];
+        Assert.True(names.Length > 20, $"only {names.Length} functions are named");
+        Problems.AssertNone(
+            from name in names
+            where !Regex.IsMatch(sources, $@"(^|[\s*])({name}\(|class {name}\b)", RegexOptions.Multiline)
+            select name,
+            "docs/trace.md names native functions that do not exist:");
+    }
+
     private static bool Has(INamedTypeSymbol type, string member) =>
         type.GetMembers(member).Length > 0 || (type.BaseType is { } parent && Has(parent, member));
 
@@ -40,4 +57,8 @@ public sealed partial class TraceTests
 
     [GeneratedRegex(@"`(?<type>[A-Z]\w*)(<[^>`]*>)?\.(?<member>[A-Z]\w*)(<[^>`]*>)?(\([^`]*\))?`")]
     private static partial Regex Member();
+
+    /// <summary>Backticked names in the style of the native library, and its classes.</summary>
+    [GeneratedRegex(@"`([a-z]\w*_\w*|allocate|deallocate|pop|flush|carve|collect|purge|[A-Z]\w+)(\([^`]*\))?`")]
+    private static partial Regex NativeFunction();
 }

@@ -42,11 +42,13 @@ public sealed partial class VocabularyTests
     /// <summary>Words that are free of the rule as a whole name.</summary>
     private static readonly HashSet<string> Free = ["ThreadHandle", "GetThreadHandle"];
 
+    private static IEnumerable<INamedTypeSymbol> PublicTypes => Library.All.SelectMany(library => library.PublicTypes);
+
     [Fact]
     public void Public_types_use_the_words_of_the_project()
     {
         Problems.AssertNone(
-            from type in Core.PublicTypes
+            from type in PublicTypes
             where !Free.Contains(type.Name)
             from word in Words(type.Name)
             where InsteadInTypes.ContainsKey(word)
@@ -80,13 +82,13 @@ public sealed partial class VocabularyTests
     public void Public_namespaces_are_those_of_the_product()
     {
         Problems.AssertNone(
-            Core.PublicTypes.Where(type => type.ContainingNamespace.ToDisplayString() is not ("Tidepool" or "Tidepool.Data")).Select(type => type.ToDisplayString()),
+            PublicTypes.Where(type => type.ContainingNamespace.ToDisplayString() is not ("Tidepool" or "Tidepool.Data")).Select(type => type.ToDisplayString()),
             "Public types outside the namespaces Tidepool and Tidepool.Data (folders are for readers):");
     }
 
     /// <summary>Members that we named: no overrides, nothing that implements an interface of the platform.</summary>
     private static IEnumerable<ISymbol> OwnPublicMembers() =>
-        from type in Core.PublicTypes
+        from type in PublicTypes
         from member in type.GetMembers()
         where Core.IsVisible(member) && !member.IsOverride && !member.IsImplicitlyDeclared && !ImplementsInterface(type, member)
         where member is IPropertySymbol or IFieldSymbol or IEventSymbol or IMethodSymbol { MethodKind: MethodKind.Ordinary }

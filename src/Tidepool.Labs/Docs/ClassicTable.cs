@@ -10,7 +10,11 @@ internal static class ClassicTable
     public static void Write(StringBuilder text, ClassicExperiment experiment, ClassicMatch match, ReportLab? today)
     {
         var rows = today?.Rows.ToDictionary(row => row.Key) ?? [];
-        if (match.Cell.Count == 0)
+        if (match.Rival is not null)
+        {
+            WritePairs(text, experiment, match, rows);
+        }
+        else if (match.Cell.Count == 0)
         {
             WriteSubjects(text, experiment, match, rows);
         }
@@ -33,7 +37,7 @@ internal static class ClassicTable
                 text,
                 DocTables.Code(row["subject"]),
                 NumberText.Time(Published(row, match)),
-                NumberText.Bytes(double.Parse(row["allocated_B"], CultureInfo.InvariantCulture)),
+                NumberText.Bytes(double.Parse(row[match.Allocated], CultureInfo.InvariantCulture) * match.AllocatedScale),
                 NumberText.Factor(Published(row, match) / first),
                 DocTables.Code(match.Match(row).Subject),
                 NumberText.Time(ours?.MedianNs),
@@ -76,11 +80,53 @@ internal static class ClassicTable
         }
     }
 
+    /// <summary>Rows that have the times of two subjects; today's times are of one block, the published of an unknown number.</summary>
+    private static void WritePairs(
+        StringBuilder text, ClassicExperiment experiment, ClassicMatch match, Dictionary<WorkloadKey, ReportRow> today)
+    {
+        var (rivalTime, rival) = match.Rival!.Value;
+        string pool = match.Match(experiment.Rows[0]).Subject;
+        DocTables.Head(
+            text,
+            [
+                .. match.Cell.Select(column => column[..column.LastIndexOf('_')]),
+                $">{rival} published", $">{pool} published", ">ratio", $">{rival} today", $">{pool} today", ">ratio",
+                .. match.Ours.SelectMany(subject => new[] { $">{subject} today", ">ratio" }),
+            ]);
+        foreach (var row in experiment.Rows)
+        {
+            var key = match.Match(row);
+            double? baseline = today.GetValueOrDefault(key with { Subject = rival })?.MedianNs;
+            string[] Today(string subject) => today.GetValueOrDefault(key with { Subject = subject })?.MedianNs is { } time
+                ? [NumberText.Time(time), baseline is { } known ? NumberText.Factor(time / known) : NumberText.None]
+                : [NumberText.None, NumberText.None];
+            DocTables.Row(
+                text,
+                [
+                    .. match.Cell.Select(column => row[column]),
+                    NumberText.Time(Nanoseconds(row, rivalTime)),
+                    NumberText.Time(Nanoseconds(row, match.Time)),
+                    NumberText.Factor(Nanoseconds(row, match.Time) / Nanoseconds(row, rivalTime)),
+                    NumberText.Time(baseline),
+                    .. Today(key.Subject),
+                    .. match.Ours.SelectMany(Today),
+                ]);
+        }
+    }
+
+    private static double Nanoseconds(IReadOnlyDictionary<string, string> row, string column) =>
+        double.Parse(row[column], CultureInfo.InvariantCulture) * column[(column.LastIndexOf('_') + 1)..] switch
+        {
+            "ms" => 1e6,
+            "us" => 1e3,
+            _ => 1,
+        };
+
     private static ReportRow? OursIn(Cell point, string subject, Dictionary<WorkloadKey, ReportRow> today) =>
         today.GetValueOrDefault(new WorkloadKey(point, subject));
 
     private static double Published(IReadOnlyDictionary<string, string> row, ClassicMatch match) =>
-        double.Parse(row[match.Time], CultureInfo.InvariantCulture);
+        Nanoseconds(row, match.Time) / match.Operations;
 
     private static string Ratio(ReportRow? row) =>
         row is not null && row.Subject == row.Baseline ? "1.00" : NumberText.Ratio(row?.Ratio);

@@ -12,8 +12,23 @@ internal sealed record ClassicExperiment(
 /// <param name="Match">The workload of ours or of a rival that repeats a published row.</param>
 internal sealed record ClassicMatch(string Experiment, Func<IReadOnlyDictionary<string, string>, WorkloadKey> Match)
 {
-    /// <summary>The column with the published time, in nanoseconds.</summary>
+    /// <summary>The column with the published time, in the unit that its name ends with.</summary>
     public required string Time { get; init; }
+
+    /// <summary>How many operations of ours the published time is for.</summary>
+    public double Operations { get; init; } = 1;
+
+    /// <summary>The column with the published allocation.</summary>
+    public string Allocated { get; init; } = "allocated_B";
+
+    /// <summary>What makes bytes per operation of the published allocation.</summary>
+    public double AllocatedScale { get; init; } = 1;
+
+    /// <summary>
+    /// The column and the subject that the published rows compare with, when a row has the times of both; null when
+    /// each subject has rows of its own.
+    /// </summary>
+    public (string Time, string Subject)? Rival { get; init; }
 
     /// <summary>The columns that name the cell; none when the experiment has one cell.</summary>
     public IReadOnlyList<string> Cell { get; init; } = [];

@@ -37,7 +37,7 @@ internal static class DocTables
         {
             var experiment = Classics.All.Single(classic => classic.Lab == lab.Name && classic.Name == match.Experiment);
             text.Append(text.Length > 0 ? "\n" : "");
-            text.Append(CultureInfo.InvariantCulture, $"**{experiment.Name}** (published: {experiment.Environment}; today: the first machine below)\n\n");
+            text.Append(CultureInfo.InvariantCulture, $"**{experiment.Name}** (published: {Escape(experiment.Environment)}; today: the first machine below)\n\n");
             var today = machines.FirstOrDefault(machine => machine.Labs.ContainsKey(lab.Name))?.Labs[lab.Name].Lab;
             ClassicTable.Write(text, experiment, match, today);
         }

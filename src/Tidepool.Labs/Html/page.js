@@ -100,11 +100,11 @@
       ...basics(),
       legend: { bottom: 0, textStyle: { color: css('--ink'), fontSize: narrow ? 11 : 12 }, itemHeight: 8, itemGap: narrow ? 6 : 12 },
       grid: { left: 8, right: 16, top: 34, bottom: 34 + legendRows * (narrow ? 18 : 22), containLabel: true },
-      xAxis: { type: 'log', name: 'length', nameLocation: 'middle', nameGap: 26, min: 0.1, max: 1e6, ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: x => (x < 1 ? '0' : x >= 1e6 ? '1M' : x >= 1000 ? `${x / 1000}k` : `${x}`) } },
+      xAxis: { type: 'log', name: view.axis, nameLocation: 'middle', nameGap: 26, min: view.axis === 'size' ? 16 : 0.1, max: view.axis === 'size' ? 8192 : 1e6, ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: x => (x < 1 ? '0' : x >= 1e6 ? '1M' : x >= 1000 ? `${x / 1000}k` : `${x}`) } },
       yAxis: { type: 'log', name: 'time of one rental', nameTextStyle: { color: css('--soft'), align: 'left' }, ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: value => tick(value, view.unit) } },
       tooltip: {
         ...basics().tooltip, trigger: 'axis',
-        formatter: points => [`length ${lengthOf(points[0].value[0])}`, ...points.sort((a, b) => a.value[1] - b.value[1])
+        formatter: points => [`${view.axis} ${lengthOf(points[0].value[0])}`, ...points.sort((a, b) => a.value[1] - b.value[1])
           .map(point => `${point.marker}${encode(point.seriesName)}: <strong>${amount(point.value[1], view.unit)}</strong>`)].join('<br>'),
       },
       series: view.series.map(series => {

@@ -2,9 +2,18 @@ using System.Diagnostics;
 
 namespace Tidepool.Labs;
 
-/// <summary>One timed batch: everything per operation.</summary>
+/// <summary>One timed batch: everything per operation. What a loop cannot know is NaN.</summary>
 internal readonly record struct Sample(double Nanoseconds, double Bytes, double Gen0, double Gen1, double Gen2)
 {
+    /// <summary>The part of the time that renting took, where a loop rents all before it returns all.</summary>
+    public double? Renting { get; init; }
+
+    /// <summary>The part of the time that returning took, where a loop rents all before it returns all.</summary>
+    public double? Returning { get; init; }
+
+    /// <summary>The sample of a batch of which only the time is known.</summary>
+    public static Sample OfTime(double nanoseconds) => new(nanoseconds, double.NaN, double.NaN, double.NaN, double.NaN);
+
     /// <summary>The sample of a batch of <paramref name="operations"/> operations.</summary>
     public static Sample Of(long ticks, long bytes, in CollectionCounts collections, long operations) => new(
         ticks * (1e9 / Stopwatch.Frequency) / operations,

@@ -45,6 +45,12 @@ internal static class ConsoleReport
             PrintVerdicts(console, lab);
         }
 
+        foreach (string hint in report.Labs.SelectMany(outcome => outcome.Plan.Hints))
+        {
+            console.WriteLine();
+            console.MarkupLine($"[yellow]{Markup.Escape(hint)}[/]");
+        }
+
         console.WriteLine();
         PrintMachine(console, report);
     }

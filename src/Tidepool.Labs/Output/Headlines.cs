@@ -9,7 +9,7 @@ internal static class Headlines
     /// <summary>A line for each cell of a lab in which both were measured.</summary>
     public static IEnumerable<Headline> Of(ILab lab, LabPlan plan, ReportLab results) =>
         from section in ReportBuilder.Group(plan, results.Rows)
-        where section.Section.Layout == SectionLayout.Rows
+        where section.Section.IsHeadline
         from cell in section.Cells
         let usual = cell.FirstOrDefault(row => row.Subject == row.Baseline && !row.IsEmpty)
         let ours = cell.FirstOrDefault(row => row.Subject == lab.Headline && row.Ratio is not null)

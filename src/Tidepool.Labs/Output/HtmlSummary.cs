@@ -63,6 +63,11 @@ internal static class HtmlSummary
             Fact(page, $"not run: {row.Subject}", row.Dropped!);
         }
 
+        foreach (string hint in report.Labs.SelectMany(outcome => outcome.Plan.Hints))
+        {
+            Fact(page, "missing here", hint);
+        }
+
         page.Append("</table></div>\n</section>\n<section id=\"rerun\">\n<h2>Run it yourself</h2>\n<p>Your machine is the one that counts.</p>\n");
         page.Append($"<pre>./tidepool lab {Encode(string.Join(' ', labs.Select(lab => lab.Name)))} {mode} --seed {report.Options.Seed} --html labs.html</pre>\n");
         page.Append("<p><code>--full</code> measures the whole grid in seven processes; <code>--json FILE</code> keeps every number; <code>--help</code> lists the rest.</p>\n</section>\n");

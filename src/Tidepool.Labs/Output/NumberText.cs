@@ -63,6 +63,7 @@ internal static class NumberText
     public static string Metric(string name, double value) =>
         name.EndsWith("_B", StringComparison.Ordinal) ? Bytes(value)
         : name.EndsWith("_MiB", StringComparison.Ordinal) ? Bytes(value * (1 << 20))
+        : name.EndsWith("_ns", StringComparison.Ordinal) ? Time(value)
         : name.EndsWith("_percent", StringComparison.Ordinal) ? $"{Digits(value)} %"
         : Digits(value);
 

@@ -14,7 +14,8 @@ internal static class PlotViews
         [.. sections.SelectMany(section => section.Section.Layout switch
         {
             SectionLayout.Rows => BarsOf(section),
-            SectionLayout.Matrix => LinesOf(section),
+            SectionLayout.Matrix when AxisOf(section) is { } axis => LinesOf(section, axis),
+            SectionLayout.Matrix => BarsOf(section),
             _ => MetricsOf(section),
         })];
 
@@ -37,12 +38,13 @@ internal static class PlotViews
             UnitOf(metric),
             rows.Select(row => Bar(row, row.Metrics[metric], "", section.Cells.Count() > 1 ? section.Label(row.Cell) : null)));
 
-    private static IEnumerable<JsonObject> LinesOf(ReportSection section) =>
-        from type in section.Rows.Where(row => row.MedianNs is not null).GroupBy(row => TypeOf(row.Cell))
+    private static IEnumerable<JsonObject> LinesOf(ReportSection section, string axis) =>
+        from type in section.Rows.Where(row => row.MedianNs is not null).GroupBy(row => TypeOf(section, row.Cell, axis))
         select new JsonObject
         {
-            ["title"] = $"{section.Section.Title}: {type.Key}",
+            ["title"] = type.Key.Length > 0 ? $"{section.Section.Title}: {type.Key}" : section.Section.Title,
             ["kind"] = "lines",
+            ["axis"] = axis,
             ["unit"] = "ns",
             ["series"] = new JsonArray(
             [
@@ -51,7 +53,7 @@ internal static class PlotViews
                    {
                        ["name"] = subject.Key,
                        ["ours"] = subject.First().Ours,
-                       ["points"] = new JsonArray([.. subject.Select(row => new JsonArray(LengthOf(row.Cell), row.MedianNs!.Value))]),
+                       ["points"] = new JsonArray([.. subject.Select(row => new JsonArray(NumberOf(row.Cell, axis), row.MedianNs!.Value))]),
                    },
             ]),
         };
@@ -79,12 +81,12 @@ internal static class PlotViews
         : metric.EndsWith("_percent", StringComparison.Ordinal) ? "%"
         : "";
 
-    private static string TypeOf(Cell cell) => cell["clear"] switch
-    {
-        null => cell["type"]!,
-        "yes" => $"{cell["type"]}, cleared",
-        _ => $"{cell["type"]}, not cleared",
-    };
+    /// <summary>The coordinate that all cells of a section have as a number, or null.</summary>
+    private static string? AxisOf(ReportSection section) =>
+        Array.Find(["length", "size"], axis => section.Rows.All(row => row.Cell[axis] is not null));
 
-    private static int LengthOf(Cell cell) => int.Parse(cell["length"]!, CultureInfo.InvariantCulture);
+    private static string TypeOf(ReportSection section, Cell cell, string axis) =>
+        cell.Describe(section.Section.Varies.Where(name => name != axis));
+
+    private static int NumberOf(Cell cell, string axis) => int.Parse(cell[axis]!, CultureInfo.InvariantCulture);
 }

@@ -71,6 +71,7 @@ internal static class ReportBuilder
         outcome.Processes,
         [
             .. outcome.Plan.Workloads.Select(workload => FromWorkload(workload, outcome.Results)),
+            .. outcome.Plan.Derived.Select(derived => FromDerived(derived, outcome.Results)),
             .. outcome.Plan.Probes.Select(probe => FromProbe(probe, outcome.Results)),
         ],
         outcome.Verdicts);
@@ -84,6 +85,11 @@ internal static class ReportBuilder
             sections[workload.Key] = workload.Section;
         }
 
+        foreach (var derived in plan.Derived)
+        {
+            sections[derived.Key] = derived.Section;
+        }
+
         foreach (var probe in plan.Probes)
         {
             sections[probe.Key] = probe.Section;
@@ -93,6 +99,7 @@ internal static class ReportBuilder
         [
             .. rows.Where(row => sections.ContainsKey(row.Key))
                 .GroupBy(row => sections[row.Key])
+                .OrderBy(group => group.Key.Order)
                 .Select(group => new ReportSection(group.Key, [.. group])),
         ];
     }
@@ -111,15 +118,49 @@ internal static class ReportBuilder
         {
             MedianNs = samples.MedianNanoseconds,
             MinNs = samples.MinimumNanoseconds,
-            BytesPerOp = samples.BytesPerOperation,
-            Gen0 = gen0,
-            Gen1 = gen1,
-            Gen2 = gen2,
+            BytesPerOp = Known(samples.BytesPerOperation),
+            Gen0 = Known(gen0),
+            Gen1 = Known(gen1),
+            Gen2 = Known(gen2),
             Ratio = row.Baseline is null || row.Baseline == subject
                 ? null
                 : results.Ratio(workload.Key, workload.Key with { Subject = row.Baseline }),
         };
     }
+
+    private static ReportRow FromDerived(DerivedRow derived, LabResults results)
+    {
+        var row = new ReportRow { Cell = derived.Key.Cell, Subject = derived.Key.Subject, Ours = derived.Ours, Baseline = derived.Section.Baseline };
+        string? baseline = row.Baseline == row.Subject ? null : row.Baseline;
+        switch (derived)
+        {
+            case PhaseRow phase:
+                return results.Samples(phase.Key) is not { } samples
+                    ? row with { Dropped = results.Dropped.GetValueOrDefault(phase.Of, "not measured") }
+                    : row with
+                    {
+                        MedianNs = samples.MedianNanoseconds,
+                        MinNs = samples.MinimumNanoseconds,
+                        Ratio = baseline is null ? null : results.Ratio(phase.Key, phase.Key with { Subject = baseline }),
+                    };
+            case MeanRow mean:
+                WorkloadKey[] keys = [.. mean.Group.Cells.Select(cell => mean.Key with { Cell = cell })];
+                return Array.Find(keys, key => !results.Has(key)) is { Cell: not null } missing
+                    ? row with { Dropped = results.Dropped.GetValueOrDefault(missing, "not measured") }
+                    : row with
+                    {
+                        MedianNs = GeometricMean(keys.Select(key => results.Samples(key)!.MedianNanoseconds)),
+                        MinNs = GeometricMean(keys.Select(key => results.Samples(key)!.MinimumNanoseconds)),
+                        Ratio = baseline is null ? null : results.MeanRatio([mean.Group], mean.Key.Subject, baseline),
+                    };
+            default:
+                throw new InvalidOperationException($"{derived.GetType().Name} has no row.");
+        }
+    }
+
+    private static double GeometricMean(IEnumerable<double> values) => Math.Exp(values.Average(Math.Log));
+
+    private static double? Known(double value) => double.IsNaN(value) ? null : value;
 
     private static ReportRow FromProbe(Probe probe, LabResults results)
     {

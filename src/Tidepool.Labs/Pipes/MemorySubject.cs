@@ -5,7 +5,7 @@ namespace Tidepool.Labs;
 /// <summary>A memory pool of lab <c>memory</c>.</summary>
 /// <param name="Name">The name in tables and results.</param>
 /// <param name="Ours">Whether it is ours.</param>
-/// <param name="Reuses">Whether it is ours and reuses its owners.</param>
+/// <param name="Reuses">Whether it is ours, reuses its owners and is always there, so that the bars of all such pools count it.</param>
 /// <param name="Exists">Whether it is there.</param>
 /// <param name="Pool">The pool that the loops share.</param>
 /// <param name="Create">Makes a pool that nobody else has used.</param>
@@ -20,14 +20,13 @@ internal sealed record MemorySubject(
         where TSource : struct, IMemoryPoolSource
     {
         var rental = Rental.Anywhere<MemoryPoolSubject<TSource>, OwnerItem<byte>>(name, ours);
-        bool mayBeMissing = typeof(TSource) == typeof(KestrelPool);
         return new(
             name,
             ours,
             reuses,
-            () => !mayBeMissing || KestrelPool.Exists,
+            () => TSource.Exists,
             () => TSource.Pool,
             TSource.Create,
-            mayBeMissing ? KestrelPool.Guard(rental) : rental);
+            rental with { Create = cell => TSource.Exists ? rental.Create(cell) : null, Missing = TSource.Missing });
     }
 }

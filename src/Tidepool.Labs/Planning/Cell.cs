@@ -67,6 +67,8 @@ internal sealed class Cell : IEquatable<Cell>
         ("threads" or "pipes", _) => $"{value} {name}",
         ("clear", "yes") => "cleared",
         ("clear", _) => "not cleared",
+        ("size", _) => $"{value} B",
+        ("pause", _) => $"pause of {value}",
         ("held", _) => $"{value} owners",
         ("after", _) => $"after {value}",
         _ => value,

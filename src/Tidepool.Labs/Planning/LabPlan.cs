@@ -15,6 +15,7 @@ internal sealed class LabPlan(LabMode mode)
 {
     private readonly List<Workload> _workloads = [];
     private readonly List<Probe> _probes = [];
+    private readonly List<DerivedRow> _derived = [];
     private readonly List<VerdictRule> _rules = [];
     private readonly Dictionary<WorkloadKey, Workload> _byKey = [];
 
@@ -30,14 +31,23 @@ internal sealed class LabPlan(LabMode mode)
     /// <summary>What is measured once.</summary>
     public IReadOnlyList<Probe> Probes => _probes;
 
+    /// <summary>Rows that come from measured ones, in the order of the tables.</summary>
+    public IReadOnlyList<DerivedRow> Derived => _derived;
+
+    /// <summary>What the reader should know about rows that cannot be measured here: one line each, with the command that helps.</summary>
+    public List<string> Hints { get; } = [];
+
     /// <summary>How the results are judged.</summary>
     public IReadOnlyList<VerdictRule> Rules => _rules;
 
     /// <summary>Fresh processes that repeat the whole.</summary>
-    public int Processes { get; init; } = mode == LabMode.Quick ? 3 : 7;
+    public int Processes { get; set; } = mode == LabMode.Quick ? 3 : 7;
 
     /// <summary>Rounds in each process before any doubling.</summary>
     public int Rounds { get; set; } = mode == LabMode.Quick ? 12 : 20;
+
+    /// <summary>How often the rounds of what is unclear are doubled.</summary>
+    public int Doublings { get; set; } = 2;
 
     /// <summary>Length of a timed batch on one thread, in microseconds.</summary>
     public int BatchMicroseconds { get; set; } = mode == LabMode.Quick ? 500 : 1500;
@@ -60,6 +70,9 @@ internal sealed class LabPlan(LabMode mode)
 
     /// <summary>Adds a probe.</summary>
     public void Add(Probe probe) => _probes.Add(probe);
+
+    /// <summary>Adds a row that comes from measured ones.</summary>
+    public void Add(DerivedRow row) => _derived.Add(row);
 
     /// <summary>Adds a verdict rule.</summary>
     /// <exception cref="InvalidOperationException">The rule needs a workload or a probe that the plan lacks.</exception>

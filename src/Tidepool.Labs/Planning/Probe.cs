@@ -19,6 +19,11 @@ internal sealed class Probe
     public string Missing { get; init; } = "not available here";
 
     /// <summary>
+    /// Whether it needs no process of its own, because all it does is to start other programs: this process runs it.
+    /// </summary>
+    public bool StartsPrograms { get; init; }
+
+    /// <summary>
     /// Whether it mostly waits: it then has a process of its own that is started before everything else,
     /// says when it has gone quiet, and is collected last.
     /// </summary>
@@ -28,6 +33,9 @@ internal sealed class Probe
 /// <summary>What a probe may ask of the process it runs in.</summary>
 internal sealed class ProbeSite(Action quiet)
 {
+    /// <summary>Asks the probe to end early.</summary>
+    public CancellationToken Stop { get; init; }
+
     /// <summary>Says that from now on the probe only waits, so that others may measure.</summary>
     public void Quiet() => quiet();
 }

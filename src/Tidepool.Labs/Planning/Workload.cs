@@ -63,6 +63,15 @@ internal sealed class Section
     /// <summary>Coordinates that are the same in the whole section and need no repeating.</summary>
     public required IReadOnlyList<string> Varies { get; init; }
 
+    /// <summary>Whether its cells are lines of short tables, where usual choice and ours were measured.</summary>
+    public bool IsHeadline => Headline ?? Layout == SectionLayout.Rows;
+
+    /// <summary>Sections are shown in this order; those with the same number in the order of their rows.</summary>
+    public int Order { get; init; }
+
+    /// <summary>Overrules the layout in <see cref="IsHeadline"/>.</summary>
+    public bool? Headline { get; init; }
+
     /// <summary>Unit of one operation in the tables: nanoseconds per this.</summary>
     public string Operation { get; init; } = "operation";
 }

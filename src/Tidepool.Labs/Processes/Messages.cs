@@ -28,7 +28,24 @@ internal sealed record WorkloadRounds(int Workload, IReadOnlyList<Sample?> Sampl
 internal sealed record DroppedWorkload(int Workload, string Reason);
 
 /// <summary>What a probe found; null when its subject is not there.</summary>
-internal sealed record ProbeReply(IReadOnlyDictionary<string, double>? Metrics);
+internal sealed record ProbeReply(IReadOnlyDictionary<string, double>? Metrics)
+{
+    /// <summary>Runs a probe in this process.</summary>
+    /// <exception cref="LabProcessException">It failed.</exception>
+    /// <exception cref="OperationCanceledException">The run was stopped.</exception>
+    public static async Task<ProbeReply> OfAsync(Probe probe, Action quiet, CancellationToken stop)
+    {
+        var site = new ProbeSite(quiet) { Stop = stop };
+        try
+        {
+            return new(await Task.Run(() => probe.Run(site), stop));
+        }
+        catch (Exception failure) when (failure is not (LabProcessException or OperationCanceledException))
+        {
+            throw new LabProcessException(failure.GetBaseException().Message);
+        }
+    }
+}
 
 /// <summary>One message is one line of JSON.</summary>
 internal static class MessageLine

@@ -15,6 +15,12 @@ internal interface IMemoryPoolSource
 
     /// <summary>Makes a pool that nobody else has used.</summary>
     static abstract MemoryPool<byte> Create();
+
+    /// <summary>Whether it is there.</summary>
+    static virtual bool Exists => true;
+
+    /// <summary>What to say when it is not.</summary>
+    static virtual string Missing => "";
 }
 
 /// <summary>Rent and dispose of a memory pool's owners.</summary>
@@ -48,12 +54,11 @@ internal readonly struct KestrelPool : IMemoryPoolSource
     /// <summary>Whether this version of ASP.NET Core has it.</summary>
     public static bool Exists => Factory is not null;
 
+    public static string Missing => "not in this version of ASP.NET Core";
+
     public static MemoryPool<byte> Pool => Shared!;
 
     public static MemoryPool<byte> Create() => Factory!.Create();
-
-    /// <summary>The subject, but without a loop where Kestrel's pool is absent.</summary>
-    public static Rental Guard(Rental rental) => rental with { Create = cell => Exists ? rental.Create(cell) : null };
 
     private static IMemoryPoolFactory<byte>? FindFactory()
     {
@@ -111,6 +116,34 @@ internal readonly struct PinnedReusedOwners : IMemoryPoolSource
     public static MemoryPool<byte> Pool { get; } = Create();
 
     public static MemoryPool<byte> Create() => new PinnedMemoryPool<byte>();
+}
+
+/// <summary>Ours over native memory, a fresh owner for each rental.</summary>
+internal readonly struct NativeFreshOwners : IMemoryPoolSource
+{
+    private static readonly MemoryPool<byte>? Shared = Exists ? Create() : null;
+
+    public static bool Exists => NativeBridge.Exists;
+
+    public static string Missing => NativeBridge.Missing;
+
+    public static MemoryPool<byte> Pool => Shared!;
+
+    public static MemoryPool<byte> Create() => new PooledMemoryPool<byte>(NativeBridge.NewPool());
+}
+
+/// <summary>Ours over native memory, owners reused.</summary>
+internal readonly struct NativeReusedOwners : IMemoryPoolSource
+{
+    private static readonly MemoryPool<byte>? Shared = Exists ? Create() : null;
+
+    public static bool Exists => NativeBridge.Exists;
+
+    public static string Missing => NativeBridge.Missing;
+
+    public static MemoryPool<byte> Pool => Shared!;
+
+    public static MemoryPool<byte> Create() => new NativeMemoryPool<byte>();
 }
 
 /// <summary>Versions of rivals, as their assemblies say.</summary>

@@ -5,6 +5,9 @@ namespace Tidepool.Labs;
 /// <summary>A subject of the rental patterns: its name and how its loop for a cell is made.</summary>
 internal sealed record Rental(string Name, bool Ours, bool IsOnStack, Func<Cell, Loop?> Create)
 {
+    /// <summary>What to say when there is no loop, because the subject is not there.</summary>
+    public string Missing { get; init; } = "not available here";
+
     /// <summary>A subject whose item cannot leave the stack: patterns inlined and call site only.</summary>
     public static Rental OnStack<TSubject, TItem>(string name, bool ours)
         where TSubject : struct, IRentalSubject<TSubject, TItem>, allows ref struct
@@ -29,7 +32,7 @@ internal sealed record Rental(string Name, bool Ours, bool IsOnStack, Func<Cell,
         Section = section,
         Ours = Ours,
         Create = () => Create(cell),
-        Missing = "not in this version of ASP.NET Core",
+        Missing = Missing,
         EveryRounds = everyRounds,
     };
 

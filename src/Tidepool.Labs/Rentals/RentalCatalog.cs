@@ -68,8 +68,7 @@ internal static class RentalCatalog
     ];
 
     /// <summary>Kestrel's pool in the patterns of lab <c>arrays</c>: 4096 bytes only.</summary>
-    public static Rental KestrelBlocks { get; } =
-        KestrelPool.Guard(Rental.Anywhere<MemoryPoolSubject<KestrelPool>, OwnerItem<byte>>(Kestrel, ours: false));
+    public static Rental KestrelBlocks { get; } = MemorySubject.Of<KestrelPool>(Kestrel, ours: false).Rental;
 
     /// <summary>The floor of patterns in which the buffer crosses threads.</summary>
     public static Rental Floor { get; } = Rental.Anywhere<NoPool<byte>, ArrayItem<byte>>(NoPool, ours: false);

@@ -6,6 +6,8 @@ internal sealed class LabRun(ILab lab, LabPlan plan, LabResults results)
     private readonly Dictionary<WorkloadKey, int> _indices =
         plan.Workloads.Select((workload, index) => (workload.Key, index)).ToDictionary(pair => pair.Key, pair => pair.index);
 
+    private readonly ILookup<WorkloadKey, PhaseRow> _phases = plan.Derived.OfType<PhaseRow>().ToLookup(phase => phase.Of);
+
     /// <summary>The lab.</summary>
     public ILab Lab => lab;
 
@@ -34,6 +36,17 @@ internal sealed class LabRun(ILab lab, LabPlan plan, LabResults results)
             {
                 yield return index;
             }
+        }
+    }
+
+    /// <summary>Records rounds of a workload, and of the rows that are its phases.</summary>
+    public void AddRounds(int workload, int process, int firstRound, IReadOnlyList<Sample?> rounds)
+    {
+        var key = plan.Workloads[workload].Key;
+        results.Add(key, process, firstRound, rounds);
+        foreach (var phase in _phases[key])
+        {
+            results.Add(phase.Key, process, firstRound, rounds.Select(phase.Select));
         }
     }
 

@@ -6,7 +6,6 @@ namespace Tidepool.Labs;
 /// </summary>
 internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progress)
 {
-    private const int Doublings = 2;
     private const double WarmShare = 0.4;
 
     /// <summary>Runs the labs; a stop request ends the run early with what is done.</summary>
@@ -53,8 +52,15 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
         progress(new(run.Lab.Name, 0.01, "counting memory"));
         foreach (int index in probes)
         {
-            await run.TryAsync(run.Plan.Probes[index].Key, async () =>
+            var probe = run.Plan.Probes[index];
+            await run.TryAsync(probe.Key, async () =>
             {
+                if (probe.StartsPrograms)
+                {
+                    run.AddProbe(index, await ProbeReply.OfAsync(probe, () => { }, stop));
+                    return;
+                }
+
                 // What one probe leaves behind in the heap or the pools must not meet the next.
                 using var process = LabProcess.Start(options.Child, run.Lab.Name, options.Mode);
                 await process.BeginProbeAsync(index, stop);
@@ -116,15 +122,15 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
             token));
     }
 
-    /// <summary>Doubles the rounds of what is unclear, at most twice, in the same processes.</summary>
+    /// <summary>Doubles the rounds of what is unclear, as often as the plan allows, in the same processes.</summary>
     private async Task DecideAsync(LabRun run, List<LabProcess> children, int rounds, CancellationToken stop)
     {
-        for (int doubling = 0; doubling < Doublings; doubling++)
+        for (int doubling = 0; doubling < run.Plan.Doublings; doubling++)
         {
             int[] undecided =
             [
-                .. run.Plan.Rules.OfType<RatioRule>().SelectMany(rule => rule.Undecided(run.Results))
-                    .Distinct().Select(run.IndexOf).Order(),
+                .. run.Plan.Rules.SelectMany(rule => rule.Undecided(run.Results))
+                    .Distinct().Where(key => options.Select?.Invoke(key) ?? true).Select(run.IndexOf).Order(),
             ];
             for (int number = 0; number < children.Count && undecided.Length > 0; number++)
             {
@@ -147,7 +153,7 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
             stop);
         foreach (var measured in reply.Rounds)
         {
-            run.Results.Add(run.Plan.Workloads[measured.Workload].Key, number, firstRound, measured.Samples);
+            run.AddRounds(measured.Workload, number, firstRound, measured.Samples);
         }
 
         foreach (var dropped in reply.Dropped)

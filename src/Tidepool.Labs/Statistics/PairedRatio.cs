@@ -39,6 +39,57 @@ internal static class PairedRatio
         return ratios.Length == 0 ? null : Bootstrap(ratios, seed);
     }
 
+    /// <summary>
+    /// Estimates the geometric mean of the ratios of several pairs of subjects: of pairs that form a group first, then of
+    /// the groups, so that each group has the same weight.
+    /// </summary>
+    /// <returns>The estimate, or null when a pair has no round with both in one of the processes that others have.</returns>
+    public static RatioEstimate? EstimateMean(
+        IReadOnlyList<IReadOnlyList<(IReadOnlyList<double[]> Numerator, IReadOnlyList<double[]> Denominator)>> groups, int seed)
+    {
+        double[][][][] ratios = [.. groups.Select(group => group.Select(pair => pair.Numerator.Zip(pair.Denominator, PairRounds).ToArray()).ToArray())];
+        var pairs = ratios.SelectMany(group => group).ToArray();
+        int processes = pairs.Length == 0 ? 0 : pairs.Max(pair => pair.Length);
+        int[] complete = [.. Enumerable.Range(0, processes).Where(process => pairs.All(pair => pair.Length > process && pair[process].Length > 0))];
+        if (ratios.Length == 0 || ratios.Any(group => group.Length == 0) || complete.Length == 0)
+        {
+            return null;
+        }
+
+        var random = new Xoshiro256StarStar(seed, threadSafe: false);
+        double value = Math.Exp(complete.Average(process => MeanLog(ratios, pair => ArrayStatistics.MedianInplace([.. pair[process]]))));
+        var estimates = new double[Redraws];
+        for (int redraw = 0; redraw < Redraws; redraw++)
+        {
+            double sum = 0;
+            for (int place = 0; place < complete.Length; place++)
+            {
+                int process = complete[random.Next(complete.Length)];
+                sum += MeanLog(ratios, pair => RedrawnMedian(pair[process], random));
+            }
+
+            estimates[redraw] = Math.Exp(sum / complete.Length);
+        }
+
+        Array.Sort(estimates);
+        return new(value, SortedArrayStatistics.Quantile(estimates, 0.025), SortedArrayStatistics.Quantile(estimates, 0.975));
+    }
+
+    private static double MeanLog(double[][][][] groups, Func<double[][], double> median) =>
+        groups.Average(group => group.Average(pair => Math.Log(median(pair))));
+
+    private static double RedrawnMedian(double[] rounds, Xoshiro256StarStar random)
+    {
+        Span<double> redrawn = rounds.Length <= 64 ? stackalloc double[rounds.Length] : new double[rounds.Length];
+        for (int round = 0; round < rounds.Length; round++)
+        {
+            redrawn[round] = rounds[random.Next(rounds.Length)];
+        }
+
+        redrawn.Sort();
+        return (redrawn[(rounds.Length - 1) / 2] + redrawn[rounds.Length / 2]) / 2;
+    }
+
     private static double[] PairRounds(double[] numerator, double[] denominator) =>
         [.. numerator.Zip(denominator, (n, d) => n / d).Where(double.IsFinite)];
 

@@ -78,6 +78,12 @@ internal static class Bars
     public static readonly Bar HeldBytes = Count(
         "memory.reused.hold", "memory pools", "1000 reused owners rented again allocate nothing", 0);
 
+    public static readonly Bar NativeReusedBytes = Count(
+        "memory.native.bytes", "memory pools", "native memory, reused owners: allocate nothing", 0);
+
+    public static readonly Bar NativeHeldBytes = Count(
+        "memory.native.hold", "memory pools", "native memory, 1000 reused owners rented again: allocate nothing", 0);
+
     public static readonly Bar IdleHeld = Count(
         "memory.idle.held", "idle", "60 s after 1 GiB was returned: at most 10 % is still held", 10);
 
@@ -90,13 +96,228 @@ internal static class Bars
     public static readonly Bar TrimAlive = Count(
         "memory.trim.alive", "idle", "Trim() after 1 GiB was returned: at most 10 % survives one collection", 10);
 
+    public static readonly Bar StreamSmall = Ratio(
+        "streams.small.time", "streams, 100 B and 1 KB", "100 B and 1 KB in one write: at most 0.85 of MemoryStream", 0.85);
+
+    public static readonly Bar StreamNewBytes = Count(
+        "streams.small.new", "streams, 100 B and 1 KB", "a new small stream allocates at most 96 B", 96);
+
+    public static readonly Bar StreamRentedBytes = Count(
+        "streams.small.rented", "streams, 100 B and 1 KB", "a rented small stream allocates nothing", 0);
+
+    public static readonly Bar StreamSmallRivals = Ratio(
+        "streams.small.rivals", "streams, 100 B and 1 KB", "100 B and 1 KB in one write: at most 0.15 of RecyclableMemoryStream and MemoryStreamSlim", 0.15);
+
+    public static readonly Bar StreamTiny = Ratio(
+        "streams.tiny.time", "streams, 6-byte writes", "6-byte writes: at most 0.55 of MemoryStream", 0.55);
+
+    public static readonly Bar StreamTinyRivals = Ratio(
+        "streams.tiny.rivals", "streams, 6-byte writes", "6-byte writes: at most 0.45 of RecyclableMemoryStream and MemoryStreamSlim", 0.45);
+
+    public static readonly Bar StreamMediumOnce = Ratio(
+        "streams.medium.once", "streams, 50 KB", "50 KB in one write: at most 0.40 of MemoryStream", 0.4);
+
+    public static readonly Bar StreamMediumParts = Ratio(
+        "streams.medium.parts", "streams, 50 KB", "50 KB in 4 KB writes: at most 0.25 of MemoryStream", 0.25);
+
+    public static readonly Bar StreamMediumRivals = Ratio(
+        "streams.medium.rivals", "streams, 50 KB", "50 KB, either way: at most 0.80 of RecyclableMemoryStream", 0.8);
+
+    public static readonly Bar StreamLarge = Ratio(
+        "streams.large.time", "streams, 1 to 200 MB", "1, 16 and 200 MiB: at most 0.55 of MemoryStream", 0.55);
+
+    public static readonly Bar StreamLargeBytes = Count(
+        "streams.large.bytes", "streams, 1 to 200 MB", "16 MiB allocate at most 1.3 KB", 1300);
+
+    public static readonly Bar StreamLargeObjects = Count(
+        "streams.large.loh", "streams, 1 to 200 MB", "once warm, no byte on the large object heap", 0);
+
+    public static readonly Bar StreamLargeRecyclable = Ratio(
+        "streams.large.recyclable", "streams, 1 to 200 MB", "1, 16 and 200 MiB: at most 1.10 of RecyclableMemoryStream", 1.1);
+
+    public static readonly Bar StreamLargeSlim = Ratio(
+        "streams.large.slim", "streams, 1 to 200 MB", "1, 16 and 200 MiB: at most 0.95 of MemoryStreamSlim", 0.95);
+
+    public static readonly Bar StreamByteExact = Ratio(
+        "streams.byte.exact", "streams, WriteByte", "WriteByte on the exact type: at most 0.85 of MemoryStream", 0.85);
+
+    public static readonly Bar StreamByteBase = Ratio(
+        "streams.byte.base", "streams, WriteByte", "WriteByte through Stream: at most 0.75 of MemoryStream", 0.75);
+
+    public static readonly Bar StreamParallel = Ratio(
+        "streams.parallel", "streams, parallel", "5 and 10 threads: wall time per stream at most 0.85 of MemoryStream", 0.85);
+
+    public static readonly Bar StreamCompared = Count(
+        "streams.compared", "streams, like MemoryStream", "random operations that do another thing than MemoryStream", 0);
+
+    public static readonly Bar PdfSame = Count(
+        "pdf.same", "pdf", "streams whose output differs from that of MemoryStream", 0);
+
+    public static readonly Bar PdfReversed = Count(
+        "pdf.reversed", "pdf", "pages that are not in reversed order", 0);
+
+    public static readonly Bar PdfLargeObjects = Count(
+        "pdf.loh", "pdf", "bytes on the large object heap beyond the best rival", 0);
+
+    public static readonly Bar PdfGen2 = Count(
+        "pdf.gen2", "pdf", "collections of generation 2 beyond the best rival", 0);
+    public static readonly Bar PairSmall = Ratio(
+        "native.pair.small", "malloc groups", "malloc, pair up to 1 KiB, 1 thread: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar PairLarge = Ratio(
+        "native.pair.large", "malloc groups", "malloc, pair 2-4 KiB, 1 thread: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar PairCores = Ratio(
+        "native.pair.cores", "malloc groups", "malloc, pair, a thread for each core: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar PairMany = Ratio(
+        "native.pair.threads", "malloc groups", "malloc, pair, 16 threads: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar BulkSmall = Ratio(
+        "native.bulk.small", "malloc groups", "malloc, bulk up to 256 B, 1 thread: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar BulkLarge = Ratio(
+        "native.bulk.large", "malloc groups", "malloc, bulk 512 B-4 KiB, 1 thread: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar BulkCores = Ratio(
+        "native.bulk.cores", "malloc groups", "malloc, bulk, a thread for each core: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar BulkMany = Ratio(
+        "native.bulk.threads", "malloc groups", "malloc, bulk, 16 threads: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar StressOne = Ratio(
+        "native.stress.one", "malloc groups", "malloc, stress, 1 thread: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar StressCores = Ratio(
+        "native.stress.cores", "malloc groups", "malloc, stress, a thread for each core: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar StressMany = Ratio(
+        "native.stress.threads", "malloc groups", "malloc, stress, 16 threads: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar MixedOne = Ratio(
+        "native.mixed.one", "malloc groups", "malloc, mixed sizes, 1 thread: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar MixedCores = Ratio(
+        "native.mixed.cores", "malloc groups", "malloc, mixed sizes, a thread for each core: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar MixedMany = Ratio(
+        "native.mixed.threads", "malloc groups", "malloc, mixed sizes, 16 threads: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar ProducerConsumer = Ratio(
+        "native.ring", "malloc groups", "malloc, producer/consumer: at most 1.10 of every peer", 1.10);
+
+    public static readonly Bar MallocOverall = Ratio(
+        "native.overall", "malloc groups", "malloc, all groups: at most 0.75 of the best peer", 0.75);
+
+    public static readonly Bar PairShared = Ratio(
+        "native.pair.shared", "pair", "pair through the shared library: at most 0.60 of mimalloc 2.0", 0.60);
+
+    public static readonly Bar PairInline = Ratio(
+        "native.pair.inline", "pair", "pair through the inline header: at most 0.40 of mimalloc 2.0", 0.40);
+
+    public static readonly Bar PoolBoost = Ratio(
+        "native.pool.boost", "pool<T>", "pool<T>, pair: at most 1.60 of boost::pool", 1.60);
+
+    public static readonly Bar PoolSingleton = Ratio(
+        "native.pool.singleton", "pool<T>", "pool<T>, pair, 1 thread: at most 0.15 of boost::singleton_pool", 0.15);
+
+    public static readonly Bar PoolSingletonMany = Ratio(
+        "native.pool.singleton.threads", "pool<T>", "pool<T>, pair, 16 threads: at most 0.15 of boost::singleton_pool", 0.15);
+
+    public static readonly Bar PoolRemote = Count(
+        "native.pool.remote", "pool<T>", "pool<T>: no block is left rented that another thread returned", 0);
+
+    public static readonly Bar ResourceSynchronized = Ratio(
+        "native.pmr.synchronized", "pmr resource", "memory resource, 1 thread: at most 0.10 of std::pmr::synchronized_pool_resource", 0.10);
+
+    public static readonly Bar ResourceSynchronizedMany = Ratio(
+        "native.pmr.synchronized.threads", "pmr resource", "memory resource, 16 threads: at most 0.10 of std::pmr::synchronized_pool_resource", 0.10);
+
+    public static readonly Bar ResourceUnsynchronized = Ratio(
+        "native.pmr.unsynchronized", "pmr resource", "memory resource: at most 0.25 of std::pmr::unsynchronized_pool_resource", 0.25);
+
+    public static readonly Bar VectorMean = Ratio(
+        "native.vector.mean", "std::vector", "the classic experiment: at most 0.25 of std::vector on average (4 times as fast)", 0.25);
+
+    public static readonly Bar VectorCell = Ratio(
+        "native.vector.cell", "std::vector", "the classic experiment: at most 0.40 of std::vector in every cell (2.5 times as fast)", 0.40);
+
+    public static readonly Bar VectorZeroed = Ratio(
+        "native.vector.zeroed", "std::vector", "the classic experiment, zeroed and with a header object: at most 0.67 of std::vector on average (1.5 times as fast)", 0.667);
+
+    public static readonly Bar IdleResident = Count(
+        "native.idle.resident", "idle memory", "2 s after 256 MiB were returned: at most 16 MiB resident", 16);
+
+    public static readonly Bar PausedBulk = Ratio(
+        "native.idle.paused", "idle memory", "bulk with pauses of 3 s: at most 1.50 of mimalloc", 1.50);
+
+    public static readonly Bar PeakOverhead = Count(
+        "native.peak", "peak memory", "256 MiB of blocks: at most 10 % more resident than requested", 10);
+
+    public static readonly Bar StartResident = Count(
+        "native.start", "start-up memory", "a C program at its start: at most 0.3 MiB anonymous memory resident", 0.3);
+
+    public static readonly Bar MallocInstructions = Count(
+        "native.count.malloc", "instructions", "malloc(64): at most 16 instructions", 16);
+
+    public static readonly Bar FreeInstructions = Count(
+        "native.count.free", "instructions", "free: at most 20 instructions", 20);
+
+    public static readonly Bar MallocBranches = Count(
+        "native.count.malloc.branches", "instructions", "malloc(64): at most 3 conditional branches", 3);
+
+    public static readonly Bar FreeBranches = Count(
+        "native.count.free.branches", "instructions", "free: at most 4 conditional branches", 4);
+
+    public static readonly Bar ProgramPython = Ratio(
+        "native.program.python", "programs", "python3's own tests: no malloc is faster by 5 %", 1.05);
+
+    public static readonly Bar ProgramSqlite = Ratio(
+        "native.program.sqlite", "programs", "sqlite3 bulk load: no malloc is faster by 5 %", 1.05);
+
+    public static readonly Bar ProgramRedis = Ratio(
+        "native.program.redis", "programs", "redis-server: no malloc is faster by 5 %", 1.05);
+
+    public static readonly Bar ProgramGit = Ratio(
+        "native.program.git", "programs", "git gc: no malloc is faster by 5 %", 1.05);
+
+    public static readonly Bar ProgramCompiler = Ratio(
+        "native.program.compiler", "programs", "g++: no malloc is faster by 5 %", 1.05);
+
+    public static readonly Bar ProgramsCorrect = Count(
+        "native.programs.correct", "programs", "programs that fail under our library: none", 0);
+
+    public static readonly Bar TunedWaste = Count(
+        "native.tuner", "tuner", "size classes from a recorded profile: at most 70 % of the waste is left", 70);
+
+    public static readonly Bar NetLease = Ratio(
+        "native.net.lease", ".NET", "native lease on a hit: at most 1.10 of a managed lease", 1.10);
+
+    public static readonly Bar NetSmall = Ratio(
+        "native.net.alloc.small", ".NET", "native lease of 64 B: at most 0.70 of NativeMemory.Alloc", 0.70);
+
+    public static readonly Bar NetLarge = Ratio(
+        "native.net.alloc.large", ".NET", "native lease from 4 KiB: at most 0.35 of NativeMemory.Alloc", 0.35);
+
+    public static readonly Bar NetAligned = Ratio(
+        "native.net.aligned", ".NET", "native lease: at most 0.20 of NativeMemory.AlignedAlloc", 0.20);
+
     /// <summary>All bars.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
         RawInlined, RawCallSite, LeaseInlined, LeaseCallSite, LeaseBytes, ScopeOwn, ScopeCallSite, Handle,
         Depth8Inlined, Depth8CallSite, Depth8Own, ThreadsDepth8, ThreadsScaling, RingShared, RingKestrel, Hop,
-        Objects, Grid, Waste, FullChecks, ReusedKestrel, ReusedShared, ReusedBytes, HeldBytes,
+        Objects, Grid, Waste, FullChecks, ReusedKestrel, ReusedShared, ReusedBytes, HeldBytes, NativeReusedBytes, NativeHeldBytes,
         IdleHeld, IdleAlive, TrimHeld, TrimAlive,
+        StreamSmall, StreamNewBytes, StreamRentedBytes, StreamSmallRivals, StreamTiny, StreamTinyRivals, StreamMediumOnce, StreamMediumParts, StreamMediumRivals,
+        StreamLarge, StreamLargeBytes, StreamLargeObjects, StreamLargeRecyclable, StreamLargeSlim, StreamByteExact, StreamByteBase, StreamParallel, StreamCompared,
+        PdfSame, PdfReversed, PdfLargeObjects, PdfGen2,
+        PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
+        StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
+        PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,
+        VectorMean, VectorCell, VectorZeroed, IdleResident, PausedBulk, PeakOverhead, StartResident, MallocInstructions,
+        FreeInstructions, MallocBranches, FreeBranches, ProgramPython, ProgramSqlite, ProgramRedis, ProgramGit,
+        ProgramCompiler, ProgramsCorrect, TunedWaste, NetLease, NetSmall, NetLarge, NetAligned,
     ];
 
     private static Bar Ratio(string id, string row, string name, double limit) => new(id, row, name, BarKind.Ratio, limit);

@@ -6,6 +6,7 @@ internal sealed class LabResults(int seed)
     private readonly Dictionary<WorkloadKey, SampleSet> _samples = [];
     private readonly Dictionary<WorkloadKey, IReadOnlyDictionary<string, double>> _metrics = [];
     private readonly Dictionary<(WorkloadKey, WorkloadKey), RatioEstimate?> _ratios = [];
+    private readonly Dictionary<string, RatioEstimate?> _means = [];
     private readonly Dictionary<WorkloadKey, string> _dropped = [];
 
     /// <summary>Rows that could not be measured, with the reason.</summary>
@@ -24,6 +25,7 @@ internal sealed class LabResults(int seed)
 
         set.Add(process, firstRound, rounds);
         _ratios.Clear();
+        _means.Clear();
     }
 
     /// <summary>Adds what a probe found.</summary>
@@ -47,6 +49,27 @@ internal sealed class LabResults(int seed)
     /// <summary>One metric of a probe, or null.</summary>
     public double? Metric(WorkloadKey key, string metric) =>
         _metrics.TryGetValue(key, out var metrics) && metrics.TryGetValue(metric, out double value) ? value : null;
+
+    /// <summary>The geometric mean of the paired ratios of two subjects over groups of cells, or null when a pair is missing.</summary>
+    public RatioEstimate? MeanRatio(IReadOnlyList<CellGroup> groups, string numerator, string denominator)
+    {
+        WorkloadKey[] needed = [.. from name in (string[])[numerator, denominator] from cell in groups.SelectMany(cells => cells.Cells) select new WorkloadKey(cell, name)];
+        if (!Array.TrueForAll(needed, Has))
+        {
+            return null;
+        }
+
+        string key = string.Join('|', [numerator, denominator, .. groups.Select(group => group.Name)]);
+        if (!_means.TryGetValue(key, out var mean))
+        {
+            mean = PairedRatio.EstimateMean(
+                [.. groups.Select(group => group.Cells.Select(cell => (_samples[new(cell, numerator)].Nanoseconds, _samples[new(cell, denominator)].Nanoseconds)).ToArray())],
+                seed);
+            _means.Add(key, mean);
+        }
+
+        return mean;
+    }
 
     /// <summary>The paired ratio of two workloads, or null when a pair of rounds is missing.</summary>
     public RatioEstimate? Ratio(WorkloadKey numerator, WorkloadKey denominator)

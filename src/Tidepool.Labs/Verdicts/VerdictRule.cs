@@ -14,6 +14,9 @@ internal abstract class VerdictRule(Bar bar)
     /// <summary>Judges.</summary>
     public abstract Verdict Judge(LabResults results);
 
+    /// <summary>The workloads that need more rounds before the bar can be judged.</summary>
+    public virtual IEnumerable<WorkloadKey> Undecided(LabResults results) => [];
+
     /// <summary>The rule for an interval: within the limit, beyond it, or neither.</summary>
     public static VerdictState Compare(double low, double high, double limit) =>
         high <= limit ? VerdictState.Pass : low > limit ? VerdictState.Fail : VerdictState.Unclear;
@@ -57,8 +60,8 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
         return new(Bar, state, worst.Ratio.Value, Describe(judged.Count, worst.Ratio, worst.Ours, worst.Other));
     }
 
-    /// <summary>The workloads of the pairs that are not decided yet.</summary>
-    public IEnumerable<WorkloadKey> Undecided(LabResults results)
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Undecided(LabResults results)
     {
         foreach (var (ours, other) in pairs)
         {
@@ -126,5 +129,38 @@ internal sealed class MetricRule(Bar bar, string metric, params IReadOnlyList<Wo
         var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
         string of = keys.Count > 1 ? $", highest of {keys.Count}" : "";
         return new(Bar, state, value, $"{metric} {Text(value)}{of}: {worst.Subject}");
+    }
+}
+
+/// <summary>A metric of ours, exactly, less the lowest of the rivals that are there.</summary>
+internal sealed class NotAboveRule(Bar bar, string metric, IReadOnlyList<WorkloadKey> ours, IReadOnlyList<WorkloadKey> rivals) : VerdictRule(bar)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Needs => ours.Concat(rivals);
+
+    /// <inheritdoc/>
+    public override Verdict Judge(LabResults results)
+    {
+        WorkloadKey[] there = [.. rivals.Where(key => results.Metric(key, metric) is not null)];
+        if (there.Length == 0)
+        {
+            return NotRun(rivals[0]);
+        }
+
+        foreach (var key in ours)
+        {
+            if (results.Metric(key, metric) is null)
+            {
+                return NotRun(key);
+            }
+        }
+
+        var worst = ours.MaxBy(key => results.Metric(key, metric));
+        var best = there.MinBy(key => results.Metric(key, metric));
+        double highest = results.Metric(worst, metric)!.Value;
+        double lowest = results.Metric(best, metric)!.Value;
+        double value = Math.Max(0, highest - lowest);
+        var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
+        return new(Bar, state, value, $"{metric} {Text(highest)} of {worst.Subject}, {Text(lowest)} of {best.Subject}");
     }
 }

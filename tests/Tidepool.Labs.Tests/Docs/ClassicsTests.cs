@@ -31,11 +31,14 @@ public class ClassicsTests
     public void Every_published_row_has_its_workload(string mode) =>
         Assert.All(LabCatalog.All, lab =>
         {
-            var measured = LabPlan.Of(lab, Enum.Parse<LabMode>(mode)).Workloads.Select(workload => workload.Key).ToHashSet();
+            var plan = LabPlan.Of(lab, Enum.Parse<LabMode>(mode));
+            var measured = plan.Workloads.Select(workload => workload.Key).Concat(plan.Derived.Select(row => row.Key)).ToHashSet();
             foreach (var match in lab.Classics)
             {
                 var rows = Classics.All.Single(experiment => experiment.Lab == lab.Name && experiment.Name == match.Experiment).Rows;
+                string[] subjects = match.Rival is { } rival ? [.. match.Ours, rival.Subject] : [];
                 Assert.All(rows, row => Assert.Contains(match.Match(row), measured));
+                Assert.All(rows, row => Assert.All(subjects, subject => Assert.Contains(match.Match(row) with { Subject = subject }, measured)));
             }
         });
 }

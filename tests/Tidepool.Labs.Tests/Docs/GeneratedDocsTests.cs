@@ -56,4 +56,24 @@ public class GeneratedDocsTests
 
         Assert.Contains("| byte | 100 | 32.5 ns | 10.0 ns | 30.8 ns (0.95) | - | 44.8 ns (1.37) | - | - | 0.40 |", table, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public void Published_rows_with_two_times_stand_beside_todays_of_both_and_of_ours()
+    {
+        var results = new LabResults(seed: 1);
+        var cell = NativeGrid.Point(NativeGrid.Bulk, 64, 1);
+        foreach (var (subject, time) in new[] { ("std::vector", 40.0), ("mutex-pool", 20.0), ("tidepool .so", 5.0) })
+        {
+            results.Add(new(cell, subject), 0, 0, [Sample.OfTime(time)]);
+        }
+
+        var lab = LabCatalog.Find("native")!;
+        var plan = LabPlan.Of(lab, LabMode.Full);
+        var report = new LabReport(
+            MachineInfo.OfThisMachine(), new LabRunOptions { Child = new ChildCommand("none", []) }, [new LabOutcome(lab, plan, results, 1, [])], Stopped: false);
+        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
+        string table = DocTables.Published(lab, [new MachineResults("here", file.Labs.ToDictionary(one => one.Name, one => (file, one)))]);
+
+        Assert.Contains("| 64 | 85.2 ms | 34.1 ms | 0.40 | 40.0 ns | 20.0 ns | 0.50 | 5.00 ns | 0.13 | - | - |", table, StringComparison.Ordinal);
+    }
 }

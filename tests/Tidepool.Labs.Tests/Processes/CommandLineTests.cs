@@ -10,7 +10,34 @@ public class CommandLineTests
         var (code, _, errors) = await RunAsync("lab", "nonsense");
 
         Assert.Equal(2, code);
-        Assert.Contains("There is no lab 'nonsense'. There are: arrays, memory.", errors, StringComparison.Ordinal);
+        Assert.Contains("There is no lab 'nonsense'. There are: arrays, memory, native, pdf, streams, writers.", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Extra_rivals_that_were_not_built_in_are_one_line_and_code_3()
+    {
+        if (StreamSubject.HasExtraRivals)
+        {
+            return; // built with them
+        }
+
+        var (code, _, errors) = await RunAsync("lab", "streams", "--extra-rivals");
+
+        Assert.Equal(3, code);
+        Assert.Contains("ExtraRivals=true", Assert.Single(errors.Split('\n', StringSplitOptions.RemoveEmptyEntries)), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_file_that_is_missing_or_no_PDF_is_bad_usage_and_says_why()
+    {
+        string file = Path.GetRandomFileName();
+        var (code, _, errors) = await RunAsync("lab", "pdf", "--file", file);
+        Assert.Equal(2, code);
+        Assert.Contains($"--file '{file}' does not exist", errors, StringComparison.Ordinal);
+
+        (code, _, errors) = await RunAsync("lab", "pdf", "--file", typeof(CommandLineTests).Assembly.Location);
+        Assert.Equal(2, code);
+        Assert.Contains("no PDF", errors, StringComparison.Ordinal);
     }
 
     [Fact]

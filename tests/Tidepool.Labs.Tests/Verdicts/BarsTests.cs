@@ -13,12 +13,46 @@ public class BarsTests
         { "two threads", ["arrays.threads.depth8", "arrays.threads.scaling"] },
         { "producer/consumer", ["arrays.ring.shared", "arrays.ring.kestrel"] },
         { "async hop", ["arrays.hop"] },
-        { "memory pools", ["memory.reused.kestrel", "memory.reused.shared", "memory.reused.bytes", "memory.reused.hold"] },
+        { "memory pools", ["memory.reused.kestrel", "memory.reused.shared", "memory.reused.bytes", "memory.reused.hold", "memory.native.bytes", "memory.native.hold"] },
         { "object arrays", ["arrays.objects"] },
         { "every length", ["arrays.grid"] },
         { "waste", ["arrays.waste"] },
         { "full checks", ["arrays.checks.full"] },
         { "idle", ["memory.idle.held", "memory.idle.alive", "memory.trim.held", "memory.trim.alive"] },
+        { "streams, 100 B and 1 KB", ["streams.small.time", "streams.small.new", "streams.small.rented", "streams.small.rivals"] },
+        { "streams, 6-byte writes", ["streams.tiny.time", "streams.tiny.rivals"] },
+        { "streams, 50 KB", ["streams.medium.once", "streams.medium.parts", "streams.medium.rivals"] },
+        { "streams, 1 to 200 MB", ["streams.large.time", "streams.large.bytes", "streams.large.loh", "streams.large.recyclable", "streams.large.slim"] },
+        { "streams, WriteByte", ["streams.byte.exact", "streams.byte.base"] },
+        { "streams, parallel", ["streams.parallel"] },
+        { "streams, like MemoryStream", ["streams.compared"] },
+        { "pdf", ["pdf.same", "pdf.reversed", "pdf.loh", "pdf.gen2"] },
+        {
+            "malloc groups",
+            [
+                "native.pair.small", "native.pair.large", "native.pair.cores", "native.pair.threads",
+                "native.bulk.small", "native.bulk.large", "native.bulk.cores", "native.bulk.threads",
+                "native.stress.one", "native.stress.cores", "native.stress.threads", "native.mixed.one",
+                "native.mixed.cores", "native.mixed.threads", "native.ring", "native.overall",
+            ]
+        },
+        { "pair", ["native.pair.shared", "native.pair.inline"] },
+        { "pool<T>", ["native.pool.boost", "native.pool.singleton", "native.pool.singleton.threads", "native.pool.remote"] },
+        { "pmr resource", ["native.pmr.synchronized", "native.pmr.synchronized.threads", "native.pmr.unsynchronized"] },
+        { "std::vector", ["native.vector.mean", "native.vector.cell", "native.vector.zeroed"] },
+        { "idle memory", ["native.idle.resident", "native.idle.paused"] },
+        { "peak memory", ["native.peak"] },
+        { "start-up memory", ["native.start"] },
+        { "instructions", ["native.count.malloc", "native.count.free", "native.count.malloc.branches", "native.count.free.branches"] },
+        {
+            "programs",
+            [
+                "native.program.python", "native.program.sqlite", "native.program.redis", "native.program.git",
+                "native.program.compiler", "native.programs.correct",
+            ]
+        },
+        { "tuner", ["native.tuner"] },
+        { ".NET", ["native.net.lease", "native.net.alloc.small", "native.net.alloc.large", "native.net.aligned"] },
     };
 
     [Theory]

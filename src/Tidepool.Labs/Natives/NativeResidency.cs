@@ -1,0 +1,171 @@
+namespace Tidepool.Labs;
+
+/// <summary>How much memory: at the peak, after everything was returned, at the start, and lost to rounding.</summary>
+internal static class NativeResidency
+{
+    private const string Freed = "freed";
+    private const string Waste = "waste";
+    private const string TunerProfile = "peaks";
+    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(3);
+    private static readonly string[] Orders = ["order", "shuffled", "thread"];
+    private static readonly string[] Distributions = ["log-uniform", "uniform", "small", "powers", "above-powers", TunerProfile];
+    private static readonly Cell StartCell = Cell.Of(("program", "a C program that allocates 100 bytes"));
+    private static readonly Cell TunerCell = Cell.Of(("distribution", "three peaks, recorded"));
+
+    /// <summary>Adds probes, workloads and verdicts.</summary>
+    public static void Describe(LabPlan plan)
+    {
+        AddFreed(plan);
+        AddPauses(plan);
+        AddStart(plan);
+        AddWaste(plan);
+        AddTuner(plan);
+    }
+
+    private static NativeSubject[] Mallocs(LabMode mode) => mode == LabMode.Full
+        ? [.. NativeSubjects.Peers, NativeSubjects.Shared]
+        : [NativeSubjects.CLibrary, NativeSubjects.Mimalloc, NativeSubjects.Shared];
+
+    private static Cell FreedCell(string order) => Cell.Of(("blocks", "256 MiB"), ("returned", order switch
+    {
+        "order" => "in the order of renting",
+        "shuffled" => "in a random order",
+        _ => "by another thread",
+    }));
+
+    private static void AddFreed(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Memory after 256 MiB was returned",
+            About = "351,615 blocks of 16 to 4095 bytes are rented, written and returned; then the program does nothing for two seconds. Resident memory of the whole process: at the peak, at once after the last return, after the idle time; and how much more the blocks took than was asked for.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["returned"],
+        };
+        string[] orders = plan.Mode == LabMode.Full ? Orders : Orders[..1];
+        foreach (string order in orders)
+        {
+            foreach (var subject in (NativeSubject[])[.. Mallocs(plan.Mode), .. plan.Mode == LabMode.Full ? (NativeSubject[])[NativeSubjects.MutexPool] : []])
+            {
+                plan.Add(DriverProbe(section, FreedCell(order), subject, waits: true, Freed, order));
+            }
+        }
+
+        WorkloadKey[] ours = [.. orders.Select(order => new WorkloadKey(FreedCell(order), NativeSubjects.Shared.Name))];
+        plan.Add(new MetricRule(Bars.IdleResident, "idle_MiB", ours));
+        plan.Add(new MetricRule(Bars.PeakOverhead, "overhead_percent", ours));
+    }
+
+    private static void AddPauses(LabPlan plan)
+    {
+        if (plan.Mode != LabMode.Full)
+        {
+            plan.Add(new OmittedRule(Bars.PausedBulk, "waits too long for the quick tour: --full"));
+            return;
+        }
+
+        var cell = Cell.Of(("pattern", "bulk with pauses"), ("pause", "3 s"));
+        var section = new Section
+        {
+            Title = "Bulk with pauses",
+            About = "The classic experiment at 64, 256, 1024 and 4096 bytes, once, after the process did nothing for three seconds: what it costs to have given memory back.",
+            Baseline = NativeSubjects.CLibrary.Name,
+            Varies = ["pause"],
+            Operation = "block",
+        };
+        string command = $"paused {Pause.TotalMilliseconds:0} 64 256 1024 4096";
+        foreach (var subject in Mallocs(plan.Mode))
+        {
+            // A driver of its own: in the one that serves the other cells nothing would be idle.
+            plan.Add(new Workload
+            {
+                Key = new(cell, subject.Name),
+                Section = section,
+                Ours = subject.Ours,
+                Create = () => subject.Missing is null ? new DriverLoop(new DriverProcess(subject), command) : null,
+                Missing = subject.Missing ?? "not available here",
+                EveryRounds = 3,
+                FixedOperations = 1,
+            });
+        }
+
+        plan.Add(new RatioRule(Bars.PausedBulk, (new(cell, NativeSubjects.Shared.Name), new(cell, NativeSubjects.Mimalloc.Name))));
+    }
+
+    private static void AddStart(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Start-up",
+            About = "Resident anonymous memory of a C program that has allocated and freed 100 bytes.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["program"],
+        };
+        foreach (var subject in Mallocs(plan.Mode))
+        {
+            plan.Add(new Probe
+            {
+                Key = new(StartCell, subject.Name),
+                Section = section,
+                Ours = subject.Ours,
+                StartsPrograms = true,
+                Missing = subject.Missing ?? NativeBuild.Missing,
+                Run = site => subject.Missing is null && NativeBuild.Program("start") is { } program
+                    ? new Dictionary<string, double> { ["anonymous_MiB"] = NativeTool.Run(program, [], site, subject.LibraryPath)["anonymous_KiB"] / 1024 }
+                    : null,
+            });
+        }
+
+        plan.Add(new MetricRule(Bars.StartResident, "anonymous_MiB", new WorkloadKey(StartCell, NativeSubjects.Shared.Name)));
+    }
+
+    private static void AddWaste(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Waste by distribution of sizes",
+            About = "32 MiB of blocks, all held. Rounding: usable over requested bytes. Resident: memory over requested bytes, with headers and parts of pages. Distributions: log-uniform and uniform to 4096 bytes, geometric around 64, powers of two, one byte above them, three peaks.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["distribution"],
+        };
+        foreach (string distribution in plan.Mode == LabMode.Full ? Distributions : [TunerProfile])
+        {
+            foreach (var subject in Mallocs(plan.Mode))
+            {
+                plan.Add(DriverProbe(section, Cell.Of(("distribution", distribution)), subject, waits: false, Waste, distribution));
+            }
+        }
+    }
+
+    private static void AddTuner(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Size classes from a recorded profile",
+            About = "A program with three frequent sizes (264, 648 and 1160 bytes) runs with the profile on; tidepool-tune makes size classes from it. Bytes lost to rounding with the built-in classes and with the tuned ones.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["distribution"],
+        };
+        plan.Add(new Probe
+        {
+            Key = new(TunerCell, NativeSubjects.Shared.Name),
+            Section = section,
+            Ours = true,
+            StartsPrograms = true,
+            Missing = NativeBuild.Missing,
+            Run = site => NativeTuner.Measure(TunerProfile, site),
+        });
+        plan.Add(new MetricRule(Bars.TunedWaste, NativeTuner.Remaining, new WorkloadKey(TunerCell, NativeSubjects.Shared.Name)));
+    }
+
+    private static Probe DriverProbe(Section section, Cell cell, NativeSubject subject, bool waits, params string[] arguments) => new()
+    {
+        Key = new(cell, subject.Name),
+        Section = section,
+        Ours = subject.Ours,
+        StartsPrograms = true,
+        Waits = waits,
+        Missing = subject.Missing ?? "not available here",
+        Run = site => subject.RunOnce(site, arguments),
+    };
+}

@@ -1,0 +1,98 @@
+namespace Tidepool.Labs.Tests.Planning;
+
+/// <summary>Rows that come from measured ones: phases of a workload, and means over groups.</summary>
+public class DerivedRowTests
+{
+    private static readonly Cell Small = Cell.Of(("size", 32));
+    private static readonly Cell Large = Cell.Of(("size", 4096));
+    private static readonly Cell Renting = Cell.Of(("phase", "allocate"), ("size", 32));
+    private static readonly Cell Mean = Cell.Of(("group", "both"));
+
+    [Fact]
+    public void A_phase_has_its_share_of_the_time_and_a_ratio_of_its_own()
+    {
+        var run = Measured();
+        var row = RowOf(run, new(Renting, "ours"));
+
+        Assert.Equal(3, row.MedianNs);
+        Assert.Equal(0.5, row.Ratio!.Value.Value, 6);
+        Assert.Null(row.BytesPerOp);
+    }
+
+    [Fact]
+    public void A_mean_is_geometric_over_its_cells()
+    {
+        var run = Measured();
+        var row = RowOf(run, new(Mean, "ours"));
+
+        Assert.Equal(Math.Sqrt(4 * 9), row.MedianNs!.Value, 6);
+        Assert.Equal(Math.Sqrt(0.4 * 0.9), row.Ratio!.Value.Value, 6);
+        Assert.Null(RowOf(run, new(Mean, "rival")).Ratio);
+    }
+
+    [Fact]
+    public void A_mean_without_one_of_its_cells_is_empty_and_says_why()
+    {
+        var run = Measured();
+        run.Results.Drop(new(Small, "absent"), "not installed");
+        var row = RowOf(run, new(Mean, "absent"));
+
+        Assert.True(row.IsEmpty);
+        Assert.Equal("not installed", row.Dropped);
+    }
+
+    [Fact]
+    public void Sections_are_shown_in_their_order()
+    {
+        var run = Measured();
+        var titles = ReportBuilder.Group(run.Plan, ReportBuilder.Build(OutcomeOf(run)).Rows).Select(section => section.Section.Title);
+
+        Assert.Equal(["means", "cells", "phases"], titles);
+    }
+
+    [Fact]
+    public void What_a_loop_does_not_know_is_null_in_the_result_file()
+    {
+        var run = Measured();
+        var row = RowOf(run, new(Small, "ours"));
+
+        Assert.Equal(4, row.MedianNs);
+        Assert.Null(row.BytesPerOp);
+        Assert.Null(row.Gen0);
+    }
+
+    private static LabRun Measured()
+    {
+        var plan = new LabPlan(LabMode.Quick);
+        var cells = new Section { Title = "cells", About = "", Baseline = "rival", Varies = ["size"], Layout = SectionLayout.Matrix };
+        var phases = new Section { Title = "phases", About = "", Baseline = "rival", Varies = ["size"], Layout = SectionLayout.Matrix };
+        var means = new Section { Title = "means", About = "", Baseline = "rival", Varies = ["group"], Layout = SectionLayout.Matrix, Order = -1 };
+        foreach (string subject in (string[])["rival", "ours", "absent"])
+        {
+            foreach (var cell in (Cell[])[Small, Large])
+            {
+                plan.Add(new Workload { Key = new(cell, subject), Section = cells, Ours = subject == "ours", Create = () => null });
+            }
+
+            plan.Add(new PhaseRow { Key = new(Renting, subject), Section = phases, Ours = subject == "ours", Of = new(Small, subject), Phase = LoopPhase.Renting });
+            plan.Add(new MeanRow { Key = new(Mean, subject), Section = means, Ours = subject == "ours", Group = new("both", [Small, Large]) });
+        }
+
+        var run = new LabRun(new FakeLab(), plan, new LabResults(seed: 1));
+        Add(run, Small, "rival", 10, renting: 6);
+        Add(run, Large, "rival", 10, renting: null);
+        Add(run, Small, "ours", 4, renting: 3);
+        Add(run, Large, "ours", 9, renting: null);
+        return run;
+    }
+
+    private static void Add(LabRun run, Cell cell, string subject, double nanoseconds, double? renting)
+    {
+        Sample? sample = Sample.OfTime(nanoseconds) with { Renting = renting };
+        run.AddRounds(run.IndexOf(new(cell, subject)), 0, 0, [sample, sample, sample]);
+    }
+
+    private static ReportRow RowOf(LabRun run, WorkloadKey key) => ReportBuilder.Build(OutcomeOf(run)).Rows.Single(row => row.Key == key);
+
+    private static LabOutcome OutcomeOf(LabRun run) => new(run.Lab, run.Plan, run.Results, 1, []);
+}
