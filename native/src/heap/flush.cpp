@@ -147,15 +147,10 @@ class OpenPages {
 
 }  // namespace
 
-void flush_locked(Heap* heap, void* const* blocks, uint32_t count) {
+void flush(Heap* heap, void* const* blocks, uint32_t count) {
   if (count == 0) return;
   OpenPages pages(heap, now_stamp());
   for (uint32_t at = 0; at < count;) at += pages.add(blocks + at, count - at);
-}
-
-void flush(Heap* heap, void* const* blocks, uint32_t count) {
-  Locked locked(heap->lock);
-  flush_locked(heap, blocks, count);
 }
 
 void return_to_page(PageId id, void* block) {

@@ -14,7 +14,7 @@
 //                                                         4. a page without used blocks is kept empty or goes back
 #pragma once
 
-#include "os/lock.h"
+#include "heap/heap_lock.h"
 #include "pages/arena.h"
 
 namespace tp {
@@ -58,7 +58,7 @@ inline constexpr Slots slot_layout = lay_out_slots();
 
 struct Heap : detail::fast_heap {
   // From here on under the lock.
-  Lock lock;
+  HeapLock lock;
   std::atomic<HeapState> state;
   uint32_t refills[bin_count];       // for statistics
   bool zero_on_free;
@@ -75,7 +75,7 @@ struct Heap : detail::fast_heap {
   struct KeptLarge {
     uint32_t id, slices, stamp;
   } kept_large[most_kept_large];
-  size_t held_bytes;                 // pages and large blocks, kept ones too
+  std::atomic<size_t> held_bytes;    // pages and large blocks, kept ones too; those of threads change without the lock
   size_t limit_bytes;                // 0: none
   size_t remote_frees;
   uint32_t serial;                   // for messages
@@ -123,9 +123,8 @@ size_t idle_parts(Heap* heap);
 void restore_lost(PageId id);
 
 // ---- flush.cpp
-// Gives every block back to its page. heap: the caller's own; its lock is taken, or held already.
+// Gives every block back to its page. heap: the caller's own, its lock is held.
 void flush(Heap* heap, void* const* blocks, uint32_t count);
-void flush_locked(Heap* heap, void* const* blocks, uint32_t count);
 
 // Gives one block back to its page at once, whoever owns it. No lock held.
 void return_to_page(PageId id, void* block);
@@ -140,6 +139,22 @@ bool resize_large(PageId id, size_t size);
 // memory.
 Heap* current_heap();
 Heap* known_heap();                // the calling thread's, null when it has none
+
+// The lock of a heap that may be the calling thread's own.
+class LockedHeap {
+ public:
+  explicit LockedHeap(Heap* heap) : heap_(heap), own_(heap == known_heap()) { lock(); }
+  ~LockedHeap() { unlock(); }
+  LockedHeap(const LockedHeap&) = delete;
+  LockedHeap& operator=(const LockedHeap&) = delete;
+
+ private:
+  void lock() { own_ ? heap_->lock.lock_as_owner() : heap_->lock.lock(); }
+  void unlock() { own_ ? heap_->lock.unlock_as_owner() : heap_->lock.unlock(); }
+
+  Heap* heap_;
+  bool own_;
+};
 bool is_ending_thread();
 size_t orphan_count();
 inline bool is_thread_heap(const Heap* heap) { return heap->state.load(std::memory_order_relaxed) == HeapState::thread; }

@@ -51,6 +51,42 @@ void keep(Heap* heap, PageId id, uint32_t slices) {
   *place = {id, slices, now};
 }
 
+// Room for so many bytes more within the heap's limit, if need be without what it keeps. The lock is held.
+bool make_room(Heap* heap, size_t bytes) {
+  if (heap->limit_bytes == 0 || heap->held_bytes.load(std::memory_order_relaxed) + bytes <= heap->limit_bytes) return true;
+  release_kept(heap, 0, 0);
+  return heap->held_bytes.load(std::memory_order_relaxed) + bytes <= heap->limit_bytes;
+}
+
+void set_up_large(Heap* heap, PageId id, uint32_t slices) {
+  Page* page = page_of(id);
+  page->clear();
+  page->owner.store(heap, std::memory_order_relaxed);
+  page->capacity = slices;
+  page->used = 1;
+  page->set_kind(PageKind::large);
+  if (!is_explicit(heap)) return;
+  LockedHeap locked(heap);
+  page->next = heap->large;
+  if (heap->large != 0) page_of(heap->large)->prev = id;
+  heap->large = id;
+}
+
+void return_large_of_explicit(Heap* owner, PageId id, uint32_t slices) {
+  Page* page = page_of(id);
+  size_t bytes = size_t{slices} << slice_shift;
+  {
+    LockedHeap locked(owner);
+    if (owner->zero_on_free) memset(address_of(id), 0, bytes);
+    if (page->prev != 0) page_of(page->prev)->next = page->next;
+    else owner->large = page->next;
+    if (page->next != 0) page_of(page->next)->prev = page->prev;
+    owner->held_bytes -= bytes;
+    page->clear();
+  }
+  give_run(id, slices, true, now_stamp());
+}
+
 }  // namespace
 
 void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero) {
@@ -58,40 +94,22 @@ void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero) {
   auto slices = static_cast<uint32_t>(size != 0 ? slices_for(size) : 1);
   size_t bytes = size_t{slices} << slice_shift;
   Run run{0, false};
-  heap->lock.lock();
-  if (heap->limit_bytes != 0 && heap->held_bytes + bytes > heap->limit_bytes) {
-    release_kept(heap, 0, 0);
-    if (heap->held_bytes + bytes > heap->limit_bytes) {
-      heap->lock.unlock();
+  {
+    LockedHeap locked(heap);
+    if (alignment <= slice_size) run = take_kept(heap, slices);
+    if (run.id == 0) {
+      if (!make_room(heap, bytes)) return nullptr;
+      heap->held_bytes += bytes;
+    }
+  }
+  if (run.id == 0) {
+    run = take_run(slices, alignment <= slice_size ? 1 : static_cast<uint32_t>(alignment >> slice_shift));
+    if (run.id == 0) {
+      heap->held_bytes -= bytes;
       return nullptr;
     }
   }
-  heap->held_bytes += bytes;
-  if (alignment <= slice_size) run = take_kept(heap, slices);
-  bool kept = run.id != 0;
-  if (kept) heap->held_bytes -= bytes;  // was counted when it was taken first
-  if (!kept) {
-    heap->lock.unlock();
-    run = take_run(slices, alignment <= slice_size ? 1 : static_cast<uint32_t>(alignment >> slice_shift));
-    heap->lock.lock();
-  }
-  if (run.id == 0) {
-    heap->held_bytes -= bytes;
-    heap->lock.unlock();
-    return nullptr;
-  }
-  Page* page = page_of(run.id);
-  page->clear();
-  page->owner.store(heap, std::memory_order_relaxed);
-  page->capacity = slices;
-  page->used = 1;
-  page->set_kind(PageKind::large);
-  if (is_explicit(heap)) {
-    page->next = heap->large;
-    if (heap->large != 0) page_of(heap->large)->prev = run.id;
-    heap->large = run.id;
-  }
-  heap->lock.unlock();
+  set_up_large(heap, run.id, slices);
   void* block = address_of(run.id);
   if (zero && !run.zeroed) memset(block, 0, size);
   make_purging_thread_if_worth_it();
@@ -104,23 +122,14 @@ void return_large(Heap* current, PageId id) {
   uint32_t slices = page->run_length();
   size_t bytes = size_t{slices} << slice_shift;
   if (is_explicit(owner)) {
-    owner->lock.lock();
-    if (owner->zero_on_free) memset(address_of(id), 0, bytes);
-    if (page->prev != 0) page_of(page->prev)->next = page->next;
-    else owner->large = page->next;
-    if (page->next != 0) page_of(page->next)->prev = page->prev;
-    owner->held_bytes -= bytes;
-    page->clear();
-    owner->lock.unlock();
-    give_run(id, slices, true, now_stamp());
+    return_large_of_explicit(owner, id, slices);
   } else {
-    owner->lock.lock();
-    owner->held_bytes -= bytes;
-    owner->lock.unlock();
+    bool kept = current != nullptr && slices <= most_kept_slices;
     page->clear();
-    if (current != nullptr && slices <= most_kept_slices) {
-      Locked locked(current->lock);
-      current->held_bytes += bytes;
+    if (owner != current || !kept) owner->held_bytes -= bytes;
+    if (kept) {
+      LockedHeap locked(current);
+      if (owner != current) current->held_bytes += bytes;
       keep(current, id, slices);
     } else {
       give_run(id, slices, true, now_stamp());
@@ -136,7 +145,7 @@ bool resize_large(PageId id, size_t size) {
   if (slices_for(size) > (size_t{1} << slice_bits)) return false;
   auto wanted = static_cast<uint32_t>(slices_for(size));
   if (wanted == slices) return true;
-  Locked locked(owner->lock);
+  LockedHeap locked(owner);
   int64_t more = (static_cast<int64_t>(wanted) - slices) * static_cast<int64_t>(slice_size);
   if (more > 0 && owner->limit_bytes != 0 && owner->held_bytes + static_cast<size_t>(more) > owner->limit_bytes) return false;
   if (wanted < slices && (owner->zero_on_free || options::get(tp_option_zero_on_free) != 0)) {

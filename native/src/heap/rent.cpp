@@ -27,10 +27,10 @@ void note_size(const Heap* heap, size_t bin, size_t size, uint32_t count) {
 
 void* rent_slow(Heap* heap, size_t bin, size_t size) {
   void** bottom = heap->bottom(bin);
-  heap->lock.lock();
+  heap->lock.lock_as_owner();
   // Half a magazine, so that as many returns find room.
   uint32_t count = take_blocks(heap, bin, shapes.of[bin], bottom, magazine_of_bin(bin) / 2);
-  heap->lock.unlock();
+  heap->lock.unlock_as_owner();
   if (count == 0) return nullptr;
   if (bin < first_pool_bin) note_size(heap, bin, size, count);
   order_for_fork();
@@ -46,7 +46,10 @@ void return_slow(Heap* heap, void* block, size_t bin) {
   uint32_t older = count - count / 2;
   heap->top[bin] = bottom;
   order_for_fork();
-  flush(heap, bottom, older);
+  {
+    LockedAsOwner locked(heap->lock);
+    flush(heap, bottom, older);
+  }
   memmove(bottom, bottom + older, (count - older) * sizeof(void*));
   bottom[count - older] = block;
   order_for_fork();
@@ -59,7 +62,7 @@ void return_slow(Heap* heap, void* block, size_t bin) {
 
 void* rent_uncached(Heap* heap, size_t bin, const Shape& shape) {
   void* block = nullptr;
-  Locked locked(heap->lock);
+  LockedHeap locked(heap);
   take_blocks(heap, bin, shape, &block, 1);
   return block;
 }
@@ -76,12 +79,12 @@ __attribute__((no_sanitize("thread"))) size_t cached_blocks(const Heap* heap, si
 void empty_magazines(Heap* heap) {
   for (size_t bin = 1; bin < bin_count; ++bin) {
     // Under the lock from the first look on: the pool of this bin may be destroyed while this thread ends.
-    Locked locked(heap->lock);
+    LockedAsOwner locked(heap->lock);
     void** bottom = heap->bottom(bin);
     auto count = static_cast<uint32_t>(heap->top[bin] - bottom);
     heap->top[bin] = bottom;
     order_for_fork();
-    flush_locked(heap, bottom, count);
+    flush(heap, bottom, count);
   }
   note_idle_pages(true);
 }

@@ -162,6 +162,7 @@ Heap* start_thread_heap() {
     if (heap == nullptr) return nullptr;
   }
   prepare_magazines(heap);
+  heap->lock.open_for_owner();
   thread_heap = heap;
   // From here on allocating works, also for the calls below.
   pthread_setspecific(key, heap);
@@ -170,6 +171,7 @@ Heap* start_thread_heap() {
 }
 
 void give_up(Heap* heap) {
+  heap->lock.close_for_owner();
   empty_magazines(heap);
   Locked locked(heap->lock);
   collect(heap, now_stamp());
@@ -194,7 +196,9 @@ void before_fork() {
   lock_pools_for_fork();
   // Heaps that are registered meanwhile stay unlocked; in the child their threads do not exist.
   locked_for_fork = first_heap();
-  for (Heap* heap = locked_for_fork; heap != nullptr; heap = heap->next) heap->lock.lock();
+  for (Heap* heap = locked_for_fork; heap != nullptr; heap = heap->next) heap->lock.start_visit();
+  if (locked_for_fork != nullptr && os::has_barrier_of_process()) os::barrier_of_process();
+  for (Heap* heap = locked_for_fork; heap != nullptr; heap = heap->next) heap->lock.finish_visit();
   arena_lock.lock();
 }
 
@@ -212,7 +216,7 @@ void after_fork_in_child() {
   reset_pools_after_fork();
   set_up_lock.reset();
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
-    heap->lock.reset();
+    heap->lock.reset(heap == thread_heap);
     if (heap == thread_heap || heap->state.load(std::memory_order_relaxed) != HeapState::thread) continue;
     heap->state.store(HeapState::orphan, std::memory_order_relaxed);
     orphans.fetch_add(1, std::memory_order_relaxed);

@@ -5,6 +5,14 @@
 
 namespace tp {
 
+inline void pause_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 class Lock {
  public:
   void lock() {
@@ -27,11 +35,7 @@ class Lock {
  private:
   TP_NOINLINE void lock_slow() {
     for (int spins = 0; spins < 64; ++spins) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#elif defined(__aarch64__)
-      __asm__ volatile("yield");
-#endif
+      pause_processor();
       if (state_.load(std::memory_order_relaxed) == 0 && try_lock()) return;
     }
     while (state_.exchange(2, std::memory_order_acquire) != 0) os::wait(&state_, 2, 0);
@@ -40,15 +44,16 @@ class Lock {
   std::atomic<uint32_t> state_{0};  // 0 free, 1 held, 2 held and someone sleeps
 };
 
+template <typename L>
 class Locked {
  public:
-  explicit Locked(Lock& lock) : lock_(lock) { lock_.lock(); }
+  explicit Locked(L& lock) : lock_(lock) { lock_.lock(); }
   ~Locked() { lock_.unlock(); }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 
  private:
-  Lock& lock_;
+  L& lock_;
 };
 
 }  // namespace tp

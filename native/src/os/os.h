@@ -49,6 +49,10 @@ void write_all(int file_descriptor, const char* text, size_t length);
 void wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t milliseconds);
 void wake_one(std::atomic<uint32_t>* word);
 
+// Every other thread of the process passes a full memory barrier before this returns. Only where there is one.
+bool has_barrier_of_process();
+void barrier_of_process();
+
 // Number of calls above that changed mappings, ever.
 size_t call_count();
 

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -170,6 +171,30 @@ void wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t milliseconds)
 void wake_one(std::atomic<uint32_t>* word) {
   KeepErrno keep;
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+bool has_barrier_of_process() {
+#if defined(__SANITIZE_THREAD__)
+  return false;  // it knows of no barrier but those of the language
+#else
+  enum : int { unknown, present, absent };
+  static std::atomic<int> known{unknown};
+  int answer = known.load(std::memory_order_relaxed);
+  if (answer == unknown) {
+    KeepErrno keep;
+    answer = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 ? present : absent;
+    known.store(answer, std::memory_order_relaxed);
+  }
+  return answer == present;
+#endif
+}
+
+void barrier_of_process() {
+  KeepErrno keep;
+  // Fails only where the registration does not hold any more.
+  while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  }
 }
 
 }  // namespace tp::os

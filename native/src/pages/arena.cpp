@@ -256,6 +256,7 @@ PageId cut(PageId found, uint32_t length, uint32_t alignment) {
 
 size_t purge_locked(uint32_t now, uint32_t min_idle_ms, size_t keep_slices, bool unlock_while_purging);
 
+// What is being purged without the lock has left the lists, and is as good as gone.
 bool within_limit(size_t more_slices) {
   size_t limit = options::memory_limit();
   if (limit == 0) return true;
@@ -430,7 +431,8 @@ bool resize_run(PageId id, uint32_t slices, uint32_t new_slices) {
 
 size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes) {
   Locked locked(arena_lock);
-  return purge_locked(now, min_idle_ms, keep_bytes >> slice_shift, true);
+  // Under a limit nobody may take memory in place of what has not gone yet.
+  return purge_locked(now, min_idle_ms, keep_bytes >> slice_shift, options::memory_limit() == 0);
 }
 
 void* allocate_meta(size_t bytes) {

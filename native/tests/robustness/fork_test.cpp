@@ -159,7 +159,7 @@ TEST(Fork, TheChildStartsThreads) {
 }
 
 TEST(Fork, TheChildPurgesInTheBackground) {
-  if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "qemu's own state does not survive fork with threads";
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
   IN_A_PROCESS_OF_ITS_OWN({
     tp_set_option(tp_option_purge_delay_ms, 50);
     std::vector<void*> blocks(40000);
