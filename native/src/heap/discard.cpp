@@ -105,18 +105,26 @@ size_t discard_page(PageId id) {
 
 }  // namespace
 
-size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, bool* more) {
+// The page where the last visit ended, if it is still linked there: whether in the queue or among the full ones does not
+// matter, what follows is the heap's own. Otherwise the queue's first: what was seen is skipped.
+static PageId go_on(const Heap* heap, const DiscardPlace& at) {
+  const Page* page = at.page != 0 ? page_of(at.page) : nullptr;
+  bool linked = page != nullptr && page->is(PageKind::small) && page->bin == at.bin &&
+                page->owner.load(std::memory_order_relaxed) == heap;
+  return linked ? at.page : heap->queue[at.bin];
+}
+
+size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, DiscardPlace* at) {
   constexpr int most_pages = 64;
   size_t bytes = 0;
   int done = 0;
-  *more = false;
-  for (size_t bin = 0; bin < bin_count; ++bin) {
-    for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) {
+  for (; at->bin < bin_count; *at = {at->bin + 1, 0}) {
+    for (PageId id = go_on(heap, *at); id != 0; id = page_of(id)->next) {
       Page* page = page_of(id);
       Discarded* discarded = discarded_of(id);
       if (page->slices > 4 || !is_idle(now, page->stamp, min_idle_ms) || discarded->seen == page->used + 1) continue;
       if (done++ == most_pages) {
-        *more = true;
+        at->page = id;
         return bytes;
       }
       bytes += discard_page(id);

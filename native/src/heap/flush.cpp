@@ -55,8 +55,8 @@ void settle(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, ui
 }
 
 // The pages that blocks are going back to, each opened once for many blocks: a page of the heap's own with its free
-// list, another one with a chain that goes to its remote word in one exchange. Magazines mix few pages: 8 places, by the
-// page's low bits, are enough.
+// list, another one with a chain that goes to its remote word in one exchange. Magazines mix few pages: 8 places are
+// enough.
 class OpenPages {
  public:
   OpenPages(Heap* heap, uint32_t now) : heap_(heap), now_(now) {}
@@ -90,6 +90,9 @@ class OpenPages {
  private:
   static constexpr uint32_t count_ = 8;
 
+  // Neighbouring pages, of however many slices, have places of their own (Fibonacci hashing).
+  static uint32_t place_of(PageId id) { return (id * 0x9E3779B1u) >> 29; }
+
   struct Place {
     PageId id = 0;
     uint32_t added;
@@ -104,7 +107,7 @@ class OpenPages {
   TP_NOINLINE Place* find(void* block) {
     PageId id = slice_of(block);
     id -= page_of(id)->first;
-    Place& place = places_[id % count_];
+    Place& place = places_[place_of(id)];
     if (place.id == id) return &place;
     if (place.id != 0) {
       close(place);

@@ -81,8 +81,9 @@ struct Heap : detail::fast_heap {
   uint32_t serial;                   // for messages
   char name[32];
   Heap* next;                        // in the registry
+  Heap* next_unused;                 // of the orphans, or of the destroyed heaps
 
-  // The magazines; of the thread alone.
+  // The magazines; of the thread alone. Explicit heaps have none: their structure ends here.
   void* slots[slot_layout.total];
 
   void** bottom(size_t bin) { return slots + slot_layout.start[bin]; }
@@ -113,8 +114,12 @@ void release_bin(Heap* heap, size_t bin);
 void release_everything(Heap* heap);
 
 // ---- discard.cpp: gives idle parts of partly used pages back to the system. Heap's lock. Returns bytes.
-// Looks at a limited number of pages, for the owner may be waiting for its lock; *more: there may be others.
-size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, bool* more);
+// Looks at a limited number of pages, for the owner may be waiting for its lock; at is where it goes on then.
+struct DiscardPlace {
+  size_t bin = 0;  // bin_count: all was seen
+  PageId page = 0;
+};
+size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, DiscardPlace* at);
 
 // What is resident of partly used pages and not in use, in bytes. Heap's lock.
 size_t idle_parts(Heap* heap);

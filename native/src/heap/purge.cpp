@@ -31,17 +31,16 @@ std::atomic<uint32_t> nobody_wakes_it{0};
 bool is_wanted() { return options::get(tp_option_background_purge) != 0 && options::purge_delay_ms() >= 0; }
 
 size_t purge_heap(Heap* heap, uint32_t now, uint32_t min_idle_ms, size_t* idle) {
+  if (heap->state.load(std::memory_order_relaxed) == HeapState::free) return 0;
   size_t bytes = 0;
-  bool more = heap->state.load(std::memory_order_relaxed) != HeapState::free;
-  bool first = true;
-  while (more && heap->lock.try_lock()) {
-    if (first) {
+  DiscardPlace at;
+  while (at.bin != bin_count && heap->lock.try_lock()) {
+    if (at.bin == 0 && at.page == 0) {
       collect(heap, now);
       release_kept(heap, now, min_idle_ms);
     }
-    first = false;
-    bytes += discard_free_parts(heap, now, min_idle_ms, &more);
-    if (!more) *idle += idle_parts(heap);
+    bytes += discard_free_parts(heap, now, min_idle_ms, &at);
+    if (at.bin == bin_count) *idle += idle_parts(heap);
     heap->lock.unlock();
   }
   return bytes;

@@ -51,7 +51,41 @@ detail::fast_heap*& thread_heap_of_program() { return tp_thread_heap_; }
 #endif
 
 std::atomic<Heap*> registry{nullptr};
-std::atomic<uint32_t> orphans{0};
+
+// Heaps without a user, by Heap::next_unused. A heap is pushed after its state has changed and popped before it does, and
+// no other lock is waited for with a stack's lock held.
+struct UnusedHeaps {
+  Lock lock;
+  Heap* first = nullptr;
+  std::atomic<uint32_t> count{0};  // read without the lock
+
+  void push_locked(Heap* heap) {
+    heap->next_unused = first;
+    first = heap;
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  void push(Heap* heap) {
+    Locked locked(lock);
+    push_locked(heap);
+  }
+  Heap* pop() {
+    if (count.load(std::memory_order_relaxed) == 0) return nullptr;
+    Locked locked(lock);
+    Heap* heap = first;
+    if (heap == nullptr) return nullptr;
+    first = heap->next_unused;
+    count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    return heap;
+  }
+  // In the child of a fork; who was pushing or popping does not exist.
+  void reset() {
+    lock.reset();
+    first = nullptr;
+    count.store(0, std::memory_order_relaxed);
+  }
+};
+constinit UnusedHeaps orphans;    // of threads that ended
+constinit UnusedHeaps destroyed;  // without magazines
 std::atomic<uint32_t> serials{0};
 std::atomic<Heap*> fallback{nullptr};
 pthread_key_t key;
@@ -88,16 +122,9 @@ void register_heap(Heap* heap) {
   } while (!registry.compare_exchange_weak(first, heap, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// A heap in the given state that no one else uses: one that was destroyed, or a new one. Null: out of memory.
-Heap* make_heap(HeapState state) {
-  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
-    HeapState unused = HeapState::free;
-    if (heap->state.load(std::memory_order_relaxed) == HeapState::free &&
-        heap->state.compare_exchange_strong(unused, state, std::memory_order_acq_rel)) {
-      return heap;
-    }
-  }
-  auto* heap = static_cast<Heap*>(allocate_meta(sizeof(Heap)));
+// A heap in the given state that no one else uses, registered. Null: out of memory.
+Heap* make_heap(HeapState state, size_t bytes) {
+  auto* heap = static_cast<Heap*>(allocate_meta(bytes));
   if (heap == nullptr) return nullptr;
   heap->state.store(state, std::memory_order_relaxed);
   heap->serial = serials.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -120,27 +147,24 @@ void prepare_magazines(Heap* heap) {
 }
 
 Heap* adopt_orphan() {
-  if (orphans.load(std::memory_order_relaxed) == 0) return nullptr;
-  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
-    if (heap->state.load(std::memory_order_relaxed) != HeapState::orphan) continue;
-    Locked locked(heap->lock);
-    if (heap->state.load(std::memory_order_relaxed) != HeapState::orphan) continue;
-    heap->state.store(HeapState::thread, std::memory_order_relaxed);
-    orphans.fetch_sub(1, std::memory_order_relaxed);
-    return heap;
-  }
-  return nullptr;
+  Heap* heap = orphans.pop();
+  if (heap == nullptr) return nullptr;
+  Locked locked(heap->lock);
+  heap->state.store(HeapState::thread, std::memory_order_relaxed);
+  return heap;
 }
 
 Heap* fallback_heap() {
   Heap* heap = fallback.load(std::memory_order_acquire);
   if (heap != nullptr) return heap;
-  heap = make_heap(HeapState::fallback);
+  heap = make_heap(HeapState::fallback, sizeof(Heap));
   if (heap == nullptr) return nullptr;
   heap->caches = true;
   Heap* none = nullptr;
   if (fallback.compare_exchange_strong(none, heap, std::memory_order_acq_rel)) return heap;
-  heap->state.store(HeapState::free, std::memory_order_release);
+  // Another thread was faster: the next new thread has this one.
+  heap->state.store(HeapState::orphan, std::memory_order_relaxed);
+  orphans.push(heap);
   return none;
 }
 
@@ -158,7 +182,7 @@ Heap* start_thread_heap() {
   if (!make_key()) return nullptr;
   Heap* heap = adopt_orphan();
   if (heap == nullptr) {
-    heap = make_heap(HeapState::thread);
+    heap = make_heap(HeapState::thread, sizeof(Heap));
     if (heap == nullptr) return nullptr;
   }
   prepare_magazines(heap);
@@ -173,12 +197,14 @@ Heap* start_thread_heap() {
 void give_up(Heap* heap) {
   heap->lock.close_for_owner();
   empty_magazines(heap);
-  Locked locked(heap->lock);
-  collect(heap, now_stamp());
-  release_kept(heap, 0, 0);
-  heap->span = 0;
-  heap->state.store(HeapState::orphan, std::memory_order_relaxed);
-  orphans.fetch_add(1, std::memory_order_relaxed);
+  {
+    Locked locked(heap->lock);
+    collect(heap, now_stamp());
+    release_kept(heap, 0, 0);
+    heap->span = 0;
+    heap->state.store(HeapState::orphan, std::memory_order_relaxed);
+  }
+  orphans.push(heap);
 }
 
 void end_of_thread(void* value) {
@@ -194,6 +220,9 @@ void before_fork() {
   profile::before_fork();
   set_up_lock.lock();
   lock_pools_for_fork();
+  orphans.lock.lock();
+  destroyed.lock.lock();
+  purge_lock.lock();
   // Heaps that are registered meanwhile stay unlocked; in the child their threads do not exist.
   locked_for_fork = first_heap();
   for (Heap* heap = locked_for_fork; heap != nullptr; heap = heap->next) heap->lock.start_visit();
@@ -205,6 +234,9 @@ void before_fork() {
 void after_fork_in_parent() {
   arena_lock.unlock();
   for (Heap* heap = locked_for_fork; heap != nullptr; heap = heap->next) heap->lock.unlock();
+  purge_lock.unlock();
+  destroyed.lock.unlock();
+  orphans.lock.unlock();
   unlock_pools_after_fork();
   set_up_lock.unlock();
   profile::after_fork_in_parent();
@@ -213,13 +245,18 @@ void after_fork_in_parent() {
 
 void after_fork_in_child() {
   arena_lock.reset();
+  purge_lock.reset();
+  destroyed.reset();
+  orphans.reset();
   reset_pools_after_fork();
   set_up_lock.reset();
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
     heap->lock.reset(heap == thread_heap);
-    if (heap == thread_heap || heap->state.load(std::memory_order_relaxed) != HeapState::thread) continue;
+    HeapState state = heap->state.load(std::memory_order_relaxed);
+    if (state == HeapState::free) destroyed.push(heap);
+    if (heap == thread_heap || (state != HeapState::thread && state != HeapState::orphan)) continue;
     heap->state.store(HeapState::orphan, std::memory_order_relaxed);
-    orphans.fetch_add(1, std::memory_order_relaxed);
+    orphans.push(heap);
   }
   profile::after_fork_in_child();
   if (checked) check::after_fork_in_child();
@@ -243,9 +280,11 @@ Heap* known_heap() {
 
 Heap* create_heap(HeapState state) {
   load_options();
-  Heap* heap = make_heap(state);
+  Heap* heap = destroyed.pop();
+  if (heap == nullptr) heap = make_heap(state, sizeof(Heap) - sizeof(Heap::slots));
   if (heap == nullptr) return nullptr;
   Locked locked(heap->lock);
+  heap->state.store(state, std::memory_order_relaxed);
   heap->caches = false;
   heap->zero_on_free = false;
   heap->limit_bytes = 0;
@@ -259,31 +298,33 @@ void destroy_heap(Heap* heap) {
   heap->lock.lock();
   release_everything(heap);
   for (size_t bin = 0; bin < bin_count; ++bin) heap->refills[bin] = 0;
-  // The next user of the structure, perhaps a thread, has none of this.
+  // The next user of the structure has none of this.
   heap->limit_bytes = 0;
   heap->zero_on_free = false;
   heap->name[0] = 0;
+  heap->state.store(HeapState::free, std::memory_order_relaxed);
   heap->lock.unlock();
-  heap->state.store(HeapState::free, std::memory_order_release);
+  destroyed.push(heap);
   note_idle_pages(true);
 }
 
 PageId take_page_of_orphans(Heap* heap, size_t bin) {
-  if (orphans.load(std::memory_order_relaxed) == 0 || !is_thread_heap(heap)) return 0;
+  if (orphan_count() == 0 || !is_thread_heap(heap)) return 0;
+  // The caller holds the lock of its heap, so others are only tried.
+  if (!orphans.lock.try_lock()) return 0;
   constexpr int most_looked_at = 32;
   int looked = 0;
-  for (Heap* orphan = first_heap(); orphan != nullptr && looked < most_looked_at; orphan = orphan->next) {
-    if (orphan->state.load(std::memory_order_relaxed) != HeapState::orphan) continue;
-    ++looked;
+  PageId id = 0;
+  for (Heap* orphan = orphans.first; orphan != nullptr && id == 0 && looked++ < most_looked_at; orphan = orphan->next_unused) {
     if (!orphan->lock.try_lock()) continue;
-    PageId id = orphan->state.load(std::memory_order_relaxed) == HeapState::orphan ? detach_page(orphan, bin) : 0;
+    id = detach_page(orphan, bin);
     orphan->lock.unlock();
-    if (id != 0) return id;
   }
-  return 0;
+  orphans.lock.unlock();
+  return id;
 }
 
-size_t orphan_count() { return orphans.load(std::memory_order_relaxed); }
+size_t orphan_count() { return orphans.count.load(std::memory_order_relaxed); }
 
 bool is_ending_thread() { return thread_heap == &ended; }
 

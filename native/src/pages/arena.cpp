@@ -8,6 +8,7 @@ namespace tp {
 Arena arenas[max_arenas];
 std::atomic<uint32_t> arena_total{0};
 std::atomic<size_t> arena_held_slices{0};
+Lock purge_lock;
 Lock arena_lock;
 
 namespace {
@@ -254,7 +255,7 @@ PageId cut(PageId found, uint32_t length, uint32_t alignment) {
   return found + before;
 }
 
-size_t purge_locked(uint32_t now, uint32_t min_idle_ms, size_t keep_slices, bool unlock_while_purging);
+size_t purge_locked(uint32_t now, uint32_t min_idle_ms, size_t keep_slices);
 
 // What is being purged without the lock has left the lists, and is as good as gone.
 bool within_limit(size_t more_slices) {
@@ -263,7 +264,7 @@ bool within_limit(size_t more_slices) {
   size_t limit_slices = limit >> slice_shift;
   if (used_slices + dirty_slices - being_purged + more_slices <= limit_slices) return true;
   if (used_slices + more_slices > limit_slices) return false;
-  purge_locked(now_stamp(), 0, 0, false);
+  purge_locked(now_stamp(), 0, 0);
   return used_slices + dirty_slices - being_purged + more_slices <= limit_slices;
 }
 
@@ -303,39 +304,60 @@ PageId split(PageId id, uint32_t first_length) {
   return id + first_length;
 }
 
-// The first dirty run that is old enough; 0: none.
-PageId find_idle(uint32_t now, uint32_t min_idle_ms) {
+// Dirty runs that are old enough, out of their lists and of at most so many slices together; returns how many. Many at a
+// time, for each call looks at all those that are too young.
+struct IdleRun {
+  PageId id;
+  uint32_t length;
+};
+constexpr uint32_t most_idle_runs = 64;
+
+uint32_t take_idle(uint32_t now, uint32_t min_idle_ms, size_t most_slices, IdleRun* runs) {
+  uint32_t count = 0;
   for (uint32_t filled = lists[1].filled; filled != 0; filled &= filled - 1) {
-    for (PageId id = lists[1].head[__builtin_ctz(filled)]; id != 0; id = page_of(id)->next) {
-      if (is_idle(now, page_of(id)->stamp, min_idle_ms)) return id;
+    for (PageId id = lists[1].head[__builtin_ctz(filled)], next = 0; id != 0; id = next) {
+      if (count == most_idle_runs || most_slices == 0) return count;
+      next = page_of(id)->next;
+      if (!is_idle(now, page_of(id)->stamp, min_idle_ms)) continue;
+      // Of the last run only what is beyond the part to keep.
+      uint32_t length = page_of(id)->run_length();
+      if (length > most_slices) id = split(id, length - static_cast<uint32_t>(most_slices));
+      length = remove(id);
+      most_slices -= length;
+      runs[count++] = {id, length};
     }
   }
-  return 0;
+  return count;
 }
 
-size_t purge_locked(uint32_t now, uint32_t min_idle_ms, size_t keep_slices, bool unlock_while_purging) {
-  size_t given = 0;
-  while (dirty_slices > keep_slices) {
-    PageId id = find_idle(now, min_idle_ms);
-    if (id == 0) break;
-    // Of the last run only what is beyond the part to keep.
-    size_t beyond = dirty_slices - keep_slices;
-    if (page_of(id)->run_length() > beyond) id = split(id, page_of(id)->run_length() - static_cast<uint32_t>(beyond));
-    uint32_t length = remove(id);
-    dirty_slices += length;  // until it is done
-    being_purged += length;
-    if (unlock_while_purging) arena_lock.unlock();
-    bool done = os::discard(address_of(id), size_t{length} << slice_shift);
-    if (unlock_while_purging) arena_lock.lock();
-    dirty_slices -= length;
-    being_purged -= length;
-    give_locked(id, length, !done, now);
-    arena_held_slices.store(used_slices + dirty_slices, std::memory_order_relaxed);
-    if (!done) break;
-    purged_slices += length;
-    given += size_t{length} << slice_shift;
+// One batch of idle runs goes to the system, without the arena lock if so wished. Returns slices.
+size_t purge_batch(uint32_t now, uint32_t min_idle_ms, size_t keep_slices, bool unlock_meanwhile) {
+  if (dirty_slices <= keep_slices) return 0;
+  IdleRun runs[most_idle_runs];
+  uint32_t count = take_idle(now, min_idle_ms, dirty_slices - keep_slices, runs);
+  size_t slices = 0, given = 0;
+  for (uint32_t i = 0; i < count; ++i) slices += runs[i].length;
+  dirty_slices += slices;  // until it is done
+  being_purged += slices;
+  if (unlock_meanwhile) arena_lock.unlock();
+  uint32_t done = 0;
+  while (done < count && os::discard(address_of(runs[done].id), size_t{runs[done].length} << slice_shift)) ++done;
+  if (unlock_meanwhile) arena_lock.lock();
+  dirty_slices -= slices;
+  being_purged -= slices;
+  for (uint32_t i = 0; i < count; ++i) {
+    give_locked(runs[i].id, runs[i].length, i >= done, now);
+    if (i < done) given += runs[i].length;
   }
+  purged_slices += given;
+  arena_held_slices.store(used_slices + dirty_slices, std::memory_order_relaxed);
   return given;
+}
+
+size_t purge_locked(uint32_t now, uint32_t min_idle_ms, size_t keep_slices) {
+  size_t given = 0;
+  while (size_t slices = purge_batch(now, min_idle_ms, keep_slices, false)) given += slices;
+  return given << slice_shift;
 }
 
 }  // namespace
@@ -430,9 +452,14 @@ bool resize_run(PageId id, uint32_t slices, uint32_t new_slices) {
 }
 
 size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes) {
-  Locked locked(arena_lock);
-  // Under a limit nobody may take memory in place of what has not gone yet.
-  return purge_locked(now, min_idle_ms, keep_bytes >> slice_shift, options::memory_limit() == 0);
+  size_t given = 0;
+  for (size_t slices = 1; slices != 0; given += slices) {
+    Locked purging(purge_lock);
+    Locked locked(arena_lock);
+    // Under a limit nobody may take memory in place of what has not gone yet.
+    slices = purge_batch(now, min_idle_ms, keep_bytes >> slice_shift, options::memory_limit() == 0);
+  }
+  return given << slice_shift;
 }
 
 void* allocate_meta(size_t bytes) {

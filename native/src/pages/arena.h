@@ -99,7 +99,9 @@ inline bool is_idle(uint32_t now, uint32_t stamp, uint32_t min_idle_ms) {
 }
 inline uint32_t now_stamp() { return static_cast<uint32_t>(os::now_ms()); }
 
-extern Lock arena_lock;  // for fork
+// For fork, in this order.
+extern Lock purge_lock;
+extern Lock arena_lock;
 bool arenas_are_valid();
 
 }  // namespace tp

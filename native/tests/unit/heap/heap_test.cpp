@@ -104,4 +104,15 @@ TEST(Heap, ADestroyedHeapIsUsedAgain) {
   destroy_heap(second);
 }
 
+TEST(Heap, WithoutMagazinesIsSmall) {
+  constexpr size_t count = 100;
+  std::vector<tp_heap*> heaps(count);
+  size_t before = test::statistics().metadata_bytes;
+  for (tp_heap*& heap : heaps) heap = tp_heap_create(nullptr);
+  size_t each = (test::statistics().metadata_bytes - before) / count;
+  EXPECT_LT(each, 8u << 10);
+  EXPECT_LT(each, sizeof(Heap) / 8);
+  for (tp_heap* heap : heaps) tp_heap_destroy(heap);
+}
+
 }  // namespace
