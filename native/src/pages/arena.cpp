@@ -5,7 +5,8 @@
 
 namespace tp {
 
-Arena arenas[max_arenas];
+// Constants: programs allocate before constructors of this library would run.
+constinit Arena arenas[max_arenas]{};
 std::atomic<uint32_t> arena_total{0};
 std::atomic<size_t> arena_held_slices{0};
 Lock purge_lock;

@@ -18,9 +18,9 @@ struct Charge {
   size_t limit;
 };
 
-Lock pools_lock;
+constinit Lock pools_lock;
 uint64_t bins_in_use;  // bit i: bin first_pool_bin + i
-Charge charges[pool_bins];
+constinit Charge charges[pool_bins]{};
 tp_pool* free_structures;
 size_t pools_alive;
 
