@@ -150,9 +150,9 @@ class OpenPages {
 
 }  // namespace
 
-void flush(Heap* heap, void* const* blocks, uint32_t count) {
+void flush(Heap* heap, void* const* blocks, uint32_t count, uint32_t stamp) {
   if (count == 0) return;
-  OpenPages pages(heap, now_stamp());
+  OpenPages pages(heap, stamp);
   for (uint32_t at = 0; at < count;) at += pages.add(blocks + at, count - at);
 }
 

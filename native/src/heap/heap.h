@@ -5,15 +5,18 @@
 // is under the heap's lock.
 //
 // One rent that misses (rent_slow):                     One return that misses (return_slow):
-//   1. lock; half a magazine is filled from the pages     1. the older half of the magazine is flushed
-//      of the bin's queue: free blocks, those that        2. flush: blocks are grouped by page; under the lock, groups
-//      other threads gave back, new ones                     of own pages go to the page's free list
-//   2. no page: pending pages, kept empty pages,          3. groups of other heaps' pages go to the page's remote word
-//      pages of orphans, the arena                           in one exchange; who lists an unwatched page puts it on
-//   3. the block on top is the renter's                      its owner's pending stack
+//   1. lock; a chunk of the depot fills the magazine      1. lock; the older half of the magazine becomes a chunk of
+//   2. none: half a magazine is filled from the pages        the depot
+//      of the bin's queue: free blocks, those that        2. the depot is full, or they are others' blocks: they are
+//      other threads gave back, new ones                     grouped by page; groups of own pages go to the page's
+//   3. no page: pending pages, kept empty pages,             free list
+//      pages of orphans, the arena                        3. groups of other heaps' pages go to the page's remote word
+//   4. the block on top is the renter's                      in one exchange; who lists an unwatched page puts it on
+//                                                            its owner's pending stack
 //                                                         4. a page without used blocks is kept empty or goes back
 #pragma once
 
+#include "heap/depot.h"
 #include "heap/heap_lock.h"
 #include "pages/arena.h"
 
@@ -66,6 +69,7 @@ struct Heap : detail::fast_heap {
   std::atomic<uint32_t> pending;     // stack of pages that became listed; no lock needed to push
   uint32_t queue[bin_count];         // pages that have, or may have, blocks to give
   uint32_t full[bin_count];          // pages whose blocks are all out
+  Depot depot;
   uint32_t large;                    // live large blocks of explicit heaps
   static constexpr uint32_t most_kept = 32;
   uint32_t kept[3][most_kept];       // empty pages of 1, 2 and 4 slices
@@ -128,8 +132,8 @@ size_t idle_parts(Heap* heap);
 void restore_lost(PageId id);
 
 // ---- flush.cpp
-// Gives every block back to its page. heap: the caller's own, its lock is held.
-void flush(Heap* heap, void* const* blocks, uint32_t count);
+// Gives every block back to its page, as of the time stamp. heap: the one the blocks come from; its lock is held.
+void flush(Heap* heap, void* const* blocks, uint32_t count, uint32_t stamp);
 
 // Gives one block back to its page at once, whoever owns it. No lock held.
 void return_to_page(PageId id, void* block);
@@ -164,7 +168,8 @@ bool is_ending_thread();
 size_t orphan_count();
 inline bool is_thread_heap(const Heap* heap) { return heap->state.load(std::memory_order_relaxed) == HeapState::thread; }
 void empty_magazines(Heap* heap);  // of the calling thread
-size_t cached_blocks(const Heap* heap, size_t bin);  // in the magazine; an estimate unless its thread is still
+// In the magazine and the depot. The lock is held; an estimate unless its thread is still.
+size_t cached_blocks(const Heap* heap, size_t bin);
 Heap* first_heap();                // of the registry, all states
 Heap* create_heap(HeapState state);  // explicit and pool heaps
 void destroy_heap(Heap* heap);

@@ -30,8 +30,13 @@ std::atomic<uint32_t> nobody_wakes_it{0};
 
 bool is_wanted() { return options::get(tp_option_background_purge) != 0 && options::purge_delay_ms() >= 0; }
 
+// In short visits, for the owner may be waiting.
 size_t purge_heap(Heap* heap, uint32_t now, uint32_t min_idle_ms, size_t* idle) {
   if (heap->state.load(std::memory_order_relaxed) == HeapState::free) return 0;
+  constexpr uint32_t chunks_at_once = 64;
+  for (bool more = true; more && heap->lock.try_lock(); heap->lock.unlock()) {
+    more = is_idle(now, heap->depot.stamp, min_idle_ms) && empty_depot(heap, chunks_at_once);
+  }
   size_t bytes = 0;
   DiscardPlace at;
   while (at.bin != bin_count && heap->lock.try_lock()) {

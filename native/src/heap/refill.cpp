@@ -284,6 +284,7 @@ PageId detach_page(Heap* heap, size_t bin) {
 }
 
 bool heap_is_valid(Heap* heap) {
+  if (!depot_is_valid(heap)) return false;
   for (size_t bin = 0; bin < bin_count; ++bin) {
     for (uint32_t list : {heap->queue[bin], heap->full[bin]}) {
       PageId before = 0;

@@ -29,7 +29,8 @@ void* rent_slow(Heap* heap, size_t bin, size_t size) {
   void** bottom = heap->bottom(bin);
   heap->lock.lock_as_owner();
   // Half a magazine, so that as many returns find room.
-  uint32_t count = take_blocks(heap, bin, shapes.of[bin], bottom, magazine_of_bin(bin) / 2);
+  uint32_t count = take_from_depot(heap, bin, bottom);
+  if (count == 0) count = take_blocks(heap, bin, shapes.of[bin], bottom, magazine_of_bin(bin) / 2);
   heap->lock.unlock_as_owner();
   if (count == 0) return nullptr;
   if (bin < first_pool_bin) note_size(heap, bin, size, count);
@@ -48,7 +49,7 @@ void return_slow(Heap* heap, void* block, size_t bin) {
   order_for_fork();
   {
     LockedAsOwner locked(heap->lock);
-    flush(heap, bottom, older);
+    if (!put_into_depot(heap, bin, bottom, older)) flush(heap, bottom, older, now_stamp());
   }
   memmove(bottom, bottom + older, (count - older) * sizeof(void*));
   bottom[count - older] = block;
@@ -70,10 +71,11 @@ void* rent_uncached(Heap* heap, size_t bin, const Shape& shape) {
 // An estimate when the heap's thread runs: that thread moves the top with plain stores, which an aligned load cannot tear,
 // and a new heap has none yet. ThreadSanitizer is told that this is meant.
 __attribute__((no_sanitize("thread"))) size_t cached_blocks(const Heap* heap, size_t bin) {
-  if (heap->state.load(std::memory_order_relaxed) != HeapState::thread) return 0;
+  size_t in_depot = blocks_in_depot(heap, bin);
+  if (heap->state.load(std::memory_order_relaxed) != HeapState::thread) return in_depot;
   void* const* top = *static_cast<void** const volatile*>(&heap->top[bin]);
   void* const* bottom = heap->slots + slot_layout.start[bin];
-  return top > bottom ? static_cast<size_t>(top - bottom) : 0;
+  return in_depot + (top > bottom ? static_cast<size_t>(top - bottom) : 0);
 }
 
 void empty_magazines(Heap* heap) {
@@ -84,7 +86,11 @@ void empty_magazines(Heap* heap) {
     auto count = static_cast<uint32_t>(heap->top[bin] - bottom);
     heap->top[bin] = bottom;
     order_for_fork();
-    flush(heap, bottom, count);
+    flush(heap, bottom, count, now_stamp());
+  }
+  {
+    LockedAsOwner locked(heap->lock);
+    empty_depot(heap, UINT32_MAX);
   }
   note_idle_pages(true);
 }
