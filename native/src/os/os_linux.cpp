@@ -189,12 +189,30 @@ bool has_barrier_of_process() {
 #endif
 }
 
+// Where a filter of system calls was set up after the registration: taking access from a page interrupts every processor
+// that runs a thread of this process, for the sake of its translations.
+TP_COLD static void barrier_by_protection() {
+  void* page = mmap(nullptr, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED) {
+    *static_cast<volatile char*>(page) = 1;
+    mprotect(page, page_size(), PROT_NONE);
+    munmap(page, page_size());
+  }
+#if !defined(__x86_64__)
+  // Other processors are told without an interrupt; no store takes this long.
+  timespec while_stores_arrive{0, 1'000'000};
+  nanosleep(&while_stores_arrive, nullptr);
+#endif
+}
+
 void barrier_of_process() {
   KeepErrno keep;
-  // Fails only where the registration does not hold any more.
-  while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+      syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) {
+    return;
   }
+  barrier_by_protection();
 }
 
 }  // namespace tp::os

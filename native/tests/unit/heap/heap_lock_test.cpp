@@ -2,10 +2,19 @@
 #include "heap/heap_lock.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/membarrier.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
 #include <vector>
+
+#include "support/process.h"
 
 namespace {
 
@@ -25,7 +34,8 @@ struct Guarded {
   }
 };
 
-TEST(HeapLock, ExcludesOwnerAndVisitors) {
+// One owner, three visitors.
+void meet() {
   Guarded guarded;
   constexpr uint64_t of_owner = 2'000'000, of_visitor = 3'000;
   constexpr int visitors = 3;
@@ -57,6 +67,27 @@ TEST(HeapLock, ExcludesOwnerAndVisitors) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(of_owner + visitors * of_visitor + tried.load(), guarded.steps);
   EXPECT_EQ(guarded.steps, guarded.twin);
+}
+
+TEST(HeapLock, ExcludesOwnerAndVisitors) { meet(); }
+
+// A sandbox may forbid the system's barrier when the process already relies on it.
+TEST(HeapLock, ExcludesThemWhereTheBarrierIsForbidden) {
+  if (!os::has_barrier_of_process()) GTEST_SKIP() << "there is no barrier to forbid";
+  IN_A_PROCESS_OF_ITS_OWN({
+    sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    sock_fprog program{4, rules};
+    bool forbidden = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    if (forbidden) {
+      EXPECT_NE(0, syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0));
+      meet();
+    }
+  });
 }
 
 TEST(HeapLock, PassesFromOwnerToOwner) {
