@@ -31,7 +31,7 @@ internal sealed class NativeLab : ILab
         plan.Doublings = plan.Mode == LabMode.Full ? 1 : 0;
         if (plan.Mode == LabMode.Full)
         {
-            plan.Processes = 8;
+            plan.Processes = 9;
         }
 
         NativeSubjects.DescribeRivals(plan);

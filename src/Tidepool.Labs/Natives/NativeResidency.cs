@@ -84,7 +84,7 @@ internal static class NativeResidency
                 Ours = subject.Ours,
                 Create = () => subject.Missing is null ? new DriverLoop(new DriverProcess(subject), command) : null,
                 Missing = subject.Missing ?? "not available here",
-                EveryRounds = 3,
+                EveryRounds = 4,
                 FixedOperations = 1,
             });
         }
