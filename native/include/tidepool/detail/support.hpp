@@ -76,8 +76,7 @@ constexpr std::size_t saturated_product(std::size_t count, std::size_t size) {
 #if defined(TIDEPOOL_CHECKED)
   tp_free_sized(block, size);
 #else
-  static_cast<void>(size);
-  deallocate(block);
+  deallocate(block, size);
 #endif
 }
 
@@ -86,9 +85,8 @@ constexpr std::size_t saturated_product(std::size_t count, std::size_t size) {
   if (alignment > default_alignment) return tp_free_aligned_sized(block, alignment, size);
   tp_free_sized(block, size);
 #else
-  static_cast<void>(size);
-  static_cast<void>(alignment);
-  deallocate(block);
+  if (alignment > default_alignment) return deallocate(block);
+  deallocate(block, size);
 #endif
 }
 
