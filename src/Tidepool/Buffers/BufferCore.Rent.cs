@@ -112,7 +112,8 @@ internal sealed partial class BufferCore<T>
     /// <summary>A slot longer than what the pool keeps: it dies on return.</summary>
     private PooledSlot<T> RentUnkept(int length)
     {
-        var bucket = new Bucket(this, -1, length, BufferGeometry<T>.BytesOf(length)) { IsKept = false };
+        int made = Math.Max(length, 1); // sources make nothing empty
+        var bucket = new Bucket(this, -1, made, BufferGeometry<T>.BytesOf(made)) { IsKept = false };
         PooledSlot<T> slot = Birth(bucket, length);
         Counters.AddRental(bucket.ItemBytes);
         return slot;

@@ -90,11 +90,12 @@ internal sealed class BufferGeometry<T>
     /// <summary>Whether every rental must take the slow path, because something is done on each.</summary>
     internal bool IsAlwaysSlow => Checks == PoolChecks.Full || Secrets || (Clear != ClearMode.Never && !HoldsReferences);
 
-    /// <summary>The last class of <paramref name="sizes"/> that is kept: the one that serves <see cref="MaxLength"/>.</summary>
+    /// <summary>The last class of <paramref name="sizes"/> that is kept: the one that serves <see cref="MaxLength"/>, or the one before it where the source makes nothing as long as that class; -1 for none.</summary>
     internal int LastIndexOf(SizeClasses sizes)
     {
         int index = sizes.IndexOf(MaxLength);
-        return index < 0 ? sizes.Count - 1 : index;
+        index = index < 0 ? sizes.Count - 1 : index;
+        return sizes.LengthOf(index) <= Source.MaxLength ? index : index - 1;
     }
 
     internal static bool HoldsReferences => RuntimeHelpers.IsReferenceOrContainsReferences<T>();

@@ -99,7 +99,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     private void ReturnSlow(T[] array)
     {
         ArgumentNullException.ThrowIfNull(array);
-        if (!_raw.IsClassLength(array.Length) && array.Length <= Math.Min(_raw.MaxLength, _core.Geometry.MaxLength))
+        if (!_raw.IsClassLength(array.Length) && array.Length <= _raw.MaxLength)
         {
             PoolMisuseException misuse = _core.Misuse(MisuseKind.WrongLength, $"Its length is {array.Length}.");
             throw new ArgumentException(misuse.Message, nameof(array));

@@ -44,8 +44,8 @@ internal sealed class RawBuckets<T>
         return index >= 0 && _sizes.LengthOf(index) == length;
     }
 
-    /// <summary>The length of the longest class in elements.</summary>
-    internal int MaxLength => _sizes.MaxLength;
+    /// <summary>The length of the longest class that is kept, in elements.</summary>
+    internal int MaxLength => _lastIndex < 0 ? 0 : _sizes.LengthOf(_lastIndex);
 
     /// <summary>Sends every caller to the slow path.</summary>
     internal void Stop() => Array.Fill(FastIds, NoId);

@@ -57,6 +57,29 @@ public sealed class LengthTests : PoolTest
     }
 
     [Theory]
+    [InlineData(1)]
+    [InlineData(1000)]
+    [InlineData(1024)]
+    public void A_source_is_never_asked_for_more_than_it_makes(int most)
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = new ShortSource(most) });
+        System.Buffers.ArrayPool<byte> arrays = pool.AsArrayPool();
+        for (int round = 0; round < 2; round++)
+        {
+            for (int length = 0; length <= most; length++)
+            {
+                using BufferLease<byte> lease = pool.Rent(length);
+                Assert.Equal(length, lease.Length);
+                byte[] array = arrays.Rent(length);
+                Assert.InRange(array.Length, length, int.MaxValue);
+                arrays.Return(array);
+            }
+        }
+
+        Assert.Throws<ArgumentOutOfRangeException>("length", () => pool.Rent(most + 1));
+    }
+
+    [Theory]
     [Trait("Category", "Slow")]
     [InlineData(1 << 30)]
     [InlineData((1 << 30) + 1)]
