@@ -58,15 +58,16 @@ public sealed partial class PooledMemoryStream
 
     /// <summary>Sets the length in bytes. New bytes are zero; memory of a shorter stream is kept for its next growth.</summary>
     /// <param name="value">The length, 0 or more.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above <see cref="int.MaxValue"/> and the stream is over an array.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above 1 TiB (<see cref="int.MaxValue"/> in a stream over an array).</exception>
     /// <exception cref="NotSupportedException">The stream is read-only or disposed, or is over memory of the caller and cannot grow.</exception>
     /// <exception cref="IOException">The length is above the maximum length of the stream's options.</exception>
+    /// <exception cref="InsufficientMemoryException">The length needs more memory than the process may have; nothing was rented.</exception>
     public override void SetLength(long value)
     {
         StreamCore core = _core;
-        CheckLength(value, core.IsExpandable ? long.MaxValue : int.MaxValue);
+        CheckLength(value, core.IsExpandable ? StreamCore.LongestLength : int.MaxValue);
         CheckWritable(core);
-        CheckLength(value, core.IsExpandable ? long.MaxValue : int.MaxValue - core.Origin);
+        CheckLength(value, core.LongestPosition);
         core.SetLength(value);
     }
 
@@ -108,10 +109,14 @@ public sealed partial class PooledMemoryStream
     /// <param name="sizeHint">The least length in bytes; 0 for any that is not empty.</param>
     /// <returns>At least <paramref name="sizeHint"/> bytes, at least one. Valid until the next call of any member.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
+    /// <exception cref="InsufficientMemoryException"><paramref name="sizeHint"/> is above <see cref="Array.MaxLength"/>.</exception>
     /// <exception cref="IOException">The stream would be longer than the maximum length of its options.</exception>
     /// <exception cref="NotSupportedException">The stream is read-only, or is over memory of the caller that has no such room.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
-    /// <remarks>At the end of the content this is the stream's own memory. Elsewhere it is apart from the content and copied by <see cref="Advance"/>.</remarks>
+    /// <remarks>
+    /// At the end of the content this is the stream's own memory. Elsewhere it is apart from the content and copied by <see cref="Advance"/>, which may be called
+    /// several times for what was handed out once.
+    /// </remarks>
     public Memory<byte> GetMemory(int sizeHint = 0)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(sizeHint);

@@ -11,10 +11,11 @@ namespace Tidepool;
 /// <remarks>
 /// <para>What differs from <see cref="MemoryStream"/>, in full: (1) after <see cref="Stream.Dispose()"/> the content is gone: <see cref="ToArray"/>,
 /// <see cref="GetBuffer"/> and <see cref="TryGetBuffer"/> throw <see cref="ObjectDisposedException"/>; (2) a stream over a <c>byte[]</c> alone is read-only,
-/// the constructors that say <c>writable</c> decide themselves; (3) lengths and positions above <see cref="int.MaxValue"/> work: <see cref="Capacity"/> saturates,
-/// <see cref="CapacityLong"/> is exact, and members that need one array throw <see cref="IOException"/> above <see cref="Array.MaxLength"/>;
+/// the constructors that say <c>writable</c> decide themselves; (3) positions and lengths end at 1 TiB and not at 2 GiB: <see cref="Capacity"/> saturates,
+/// <see cref="CapacityLong"/> is exact, members that need one array throw <see cref="IOException"/> above <see cref="Array.MaxLength"/>, and what needs more memory than the
+/// process may have throws <see cref="InsufficientMemoryException"/> before anything is rented;
 /// (4) the array of <see cref="GetBuffer"/> is rented, so it may be longer than <see cref="Capacity"/>, holds anything behind the content, and is void after the stream
-/// has grown or was disposed.</para>
+/// has grown or was disposed; (5) copies are written segment by segment, and throw <see cref="InvalidOperationException"/> when their target makes the stream shorter in between.</para>
 /// <para>Memory: the first 1,024 bytes come with the stream's state from the thread's tier; longer content lies in segments of growing length,
 /// 4 KiB to 1 MiB, from <see cref="BufferPool{T}.Shared"/> or a pool of your choice. Nothing is copied when the stream grows. A stream that is dropped without
 /// being disposed is collected with its memory; one in some is reported as <see cref="MisuseKind.NeverReturned"/> with the place where it was made.</para>
@@ -247,7 +248,7 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     }
 
     /// <summary>The position in bytes. It may lie beyond the end: reading gives nothing there, and writing fills the gap with zeros.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above <see cref="int.MaxValue"/> and the stream is over an array.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above 1 TiB (<see cref="int.MaxValue"/> in a stream over an array).</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     public override long Position
     {
@@ -259,7 +260,13 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
                 throw new ArgumentOutOfRangeException(nameof(value), value, "The position must not be negative.");
             }
 
-            MoveTo(Open(), value, nameof(value));
+            StreamCore core = Open();
+            if (value > core.LongestPosition)
+            {
+                ThrowTooFar(core, nameof(value), value);
+            }
+
+            MoveTo(core, value);
         }
     }
 
@@ -304,7 +311,7 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     /// <param name="loc">Where to count from.</param>
     /// <returns>The new position.</returns>
     /// <exception cref="ArgumentException"><paramref name="loc"/> is no known origin.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The position would be beyond <see cref="long.MaxValue"/>, or beyond <see cref="int.MaxValue"/> and the stream is over an array.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The position would be beyond 1 TiB (<see cref="int.MaxValue"/> in a stream over an array).</exception>
     /// <exception cref="IOException">The position would be before the start.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     public override long Seek(long offset, SeekOrigin loc)
@@ -317,9 +324,9 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
             SeekOrigin.End => core.Length,
             _ => throw new ArgumentException($"The origin must be Begin, Current or End, not {(int)loc}."),
         };
-        if (offset > long.MaxValue - from)
+        if (offset > core.LongestPosition - from)
         {
-            throw new ArgumentOutOfRangeException(nameof(offset), offset, $"The position must be at most {long.MaxValue}.");
+            ThrowTooFar(core, nameof(offset), offset);
         }
 
         long position = from + offset;
@@ -328,7 +335,7 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
             throw new IOException($"The position would be {position}, before the start of the stream.");
         }
 
-        MoveTo(core, position, nameof(offset));
+        MoveTo(core, position);
         return position;
     }
 
@@ -478,18 +485,13 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         return stream;
     }
 
-    private static void MoveTo(StreamCore core, long position, string parameter)
+    private static void MoveTo(StreamCore core, long position)
     {
         long index = position - core.Base;
         if (index >= core.First && index <= core.DataEnd)
         {
             core.Index = (int)index;
             return;
-        }
-
-        if ((core.Flags & StreamFlags.Fixed) != 0 && position > int.MaxValue - core.Origin && core.Capacity <= int.MaxValue)
-        {
-            throw new ArgumentOutOfRangeException(parameter, position, $"The position in a stream over memory of the caller must be at most {int.MaxValue}.");
         }
 
         core.MoveTo(position);
@@ -537,6 +539,10 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
             Return(core);
         }
     }
+
+    [DoesNotReturn]
+    private static void ThrowTooFar(StreamCore core, string parameter, long value) =>
+        throw new ArgumentOutOfRangeException(parameter, value, $"The position must be at most {core.LongestPosition}.");
 
     [DoesNotReturn]
     private static void ThrowClosed() => throw new ObjectDisposedException(null, "Cannot access a closed stream.");

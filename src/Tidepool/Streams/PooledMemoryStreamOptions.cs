@@ -31,23 +31,23 @@ public sealed class PooledMemoryStreamOptions
         }
     }
 
-    /// <summary>The longest content in bytes, 0 or more. A write that would exceed it throws <see cref="IOException"/> and changes nothing.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The value is negative.</exception>
+    /// <summary>The longest content in bytes, 0 to 1 TiB, which is the default. A write that would exceed it throws <see cref="IOException"/> and changes nothing.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
     public long MaxLength
     {
         get;
         init
         {
-            if (value < 0)
+            if (value is < 0 or > StreamCore.LongestLength)
             {
-                throw new ArgumentOutOfRangeException(nameof(value), value, $"{nameof(MaxLength)} must be 0 bytes or more.");
+                throw new ArgumentOutOfRangeException(nameof(value), value, $"{nameof(MaxLength)} must be 0 to {StreamCore.LongestLength} bytes (1 TiB).");
             }
 
             field = value;
         }
     }
 
-    = long.MaxValue;
+    = StreamCore.LongestLength;
 
     /// <summary>Whether every segment is zeroed, by a method that the compiler may not remove, before it is returned. For secrets.</summary>
     public bool ZeroOnReturn { get; init; }
@@ -72,7 +72,7 @@ public sealed class PooledMemoryStreamOptions
     }
 
     /// <summary>Whether a stream needs nothing but the defaults.</summary>
-    internal bool IsDefault => Pool is null && InitialSize == 0 && MaxLength == long.MaxValue && !ZeroOnReturn && Budget is null;
+    internal bool IsDefault => Pool is null && InitialSize == 0 && MaxLength == StreamCore.LongestLength && !ZeroOnReturn && Budget is null;
 
     /// <summary>The pool of the streams, or null for the shared one.</summary>
     /// <exception cref="InvalidOperationException">Both a pool and a budget are given.</exception>

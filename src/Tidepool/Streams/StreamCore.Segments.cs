@@ -13,6 +13,7 @@ internal sealed partial class StreamCore
     private const int GrowthShift = 2; // each segment is four times as long as the one before it
     private const int MaxSpareNodes = 32;
     private const int MaxKeptTable = 64;
+    private const long UncheckedBytes = 16L << 20; // of one call: asking how much there is costs nothing beside the zeroing of more
 
     internal int SegmentCount;
 
@@ -57,6 +58,7 @@ internal sealed partial class StreamCore
     }
 
     /// <summary>Rents until there is memory up to <paramref name="end"/>. When a pool fails, what was rented until then stays as room.</summary>
+    /// <exception cref="InsufficientMemoryException">The process cannot have that much; nothing was rented.</exception>
     internal void RentUpTo(long end)
     {
         if (PhysicalEnd >= end)
@@ -64,6 +66,7 @@ internal sealed partial class StreamCore
             return;
         }
 
+        CheckMemory(end - PhysicalEnd);
         StoredLength = Length;
         if (StoredLength == 0)
         {
@@ -301,13 +304,29 @@ internal sealed partial class StreamCore
         }
     }
 
+    /// <summary>Refuses at once what would otherwise be rented and zeroed until the process ends.</summary>
+    private void CheckMemory(long bytes)
+    {
+        if (bytes <= UncheckedBytes || Pool is { Core.Geometry.Source.Form: BufferForm.Native })
+        {
+            return;
+        }
+
+        long most = GC.GetGCMemoryInfo(GCKind.Any).TotalAvailableMemoryBytes;
+        if (bytes > most)
+        {
+            throw new InsufficientMemoryException($"The stream needs {bytes} more bytes of memory; all that this process may have is {most} bytes.");
+        }
+    }
+
     /// <summary>The length of the next segment: as much as is needed, rounded up, between what growth says and what is allowed.</summary>
     private int NextLength(long needed)
     {
         long last = SegmentCount == 0 ? 0 : _segments[SegmentCount - 1].Length;
         long growth = SegmentCount == 0 ? Math.Max(MinSegmentLength, Options?.InitialSize ?? 0) : last << GrowthShift;
         long wanted = Math.Max(growth, Math.Max(needed, Capacity - PhysicalEnd));
-        return (int)Math.Min(MaxSegmentLength, BitOperations.RoundUpToPowerOf2((ulong)wanted));
+        int most = Pool is { } pool ? Math.Min(MaxSegmentLength, pool.Core.Geometry.Source.MaxLength) : MaxSegmentLength;
+        return (int)Math.Min((ulong)most, BitOperations.RoundUpToPowerOf2((ulong)wanted));
     }
 
     /// <summary>Room that holds nothing yet and is too small for what comes is no good as a first segment.</summary>
@@ -321,36 +340,44 @@ internal sealed partial class StreamCore
         }
     }
 
-    private StreamSegment RentSegment(int length)
+    /// <summary>The pool of the stream, or the shared one where the stream's own makes nothing as long.</summary>
+    private BufferPool<byte> PoolFor(int length) =>
+        Pool is { } pool && length <= pool.Core.Geometry.Source.MaxLength ? pool : BufferPool<byte>.Shared;
+
+    private StreamSegment RentSegment(int length) => RentSegment(length, PoolFor(length));
+
+    /// <summary>A segment that is an array from its start on; from the shared pool where the stream's own has no such memory.</summary>
+    private StreamSegment RentWhole(int length) =>
+        RentSegment(length, Pool is { Core.Geometry.HasWholeArrays: false } ? BufferPool<byte>.Shared : PoolFor(length));
+
+    private StreamSegment RentSegment(int length, BufferPool<byte> pool)
     {
         StreamSegment segment = NewNode();
         EnsureTable();
         Flags |= StreamFlags.HasRented;
         if (ArrayPool is { } arrays)
         {
-            segment.SetRented(arrays.Rent(length));
+            segment.SetRented(RentArray(arrays, length));
         }
         else
         {
-            segment.SetLease((Pool ?? BufferPool<byte>.Shared).Rent(length));
+            segment.SetLease(pool.Rent(length));
         }
 
         return segment;
     }
 
-    /// <summary>A segment that is an array from its start on; from the shared pool where the stream's own has no such memory.</summary>
-    private StreamSegment RentWhole(int length)
+    /// <exception cref="InvalidOperationException">The pool gave a shorter array than it was asked for.</exception>
+    private static byte[] RentArray(ArrayPool<byte> pool, int length)
     {
-        if (Pool is not { Core.Geometry.HasWholeArrays: false })
+        byte[] array = pool.Rent(length);
+        if (array.Length < length)
         {
-            return RentSegment(length);
+            pool.Return(array);
+            throw new InvalidOperationException($"{pool.GetType()} gave an array of {array.Length} bytes when it was asked for {length}.");
         }
 
-        StreamSegment segment = NewNode();
-        EnsureTable();
-        Flags |= StreamFlags.HasRented;
-        segment.SetLease(BufferPool<byte>.Shared.Rent(length));
-        return segment;
+        return array;
     }
 
     private void Add(StreamSegment segment)

@@ -9,6 +9,7 @@ internal sealed partial class StreamCore
     private byte[]? _scratchArray;
     private long _handedAt;
     private int _handedLength;
+    private int _scratchUsed;
 
     /// <summary>The capacity that <see cref="MemoryStream"/> would have after growing to <paramref name="end"/>.</summary>
     /// <exception cref="NotSupportedException">The stream is over the caller's memory.</exception>
@@ -48,7 +49,7 @@ internal sealed partial class StreamCore
     {
         long position = Position;
         long length = Length;
-        long end = EndOf(position, source.Length);
+        long end = position + source.Length;
         if (end > length)
         {
             Grow(end);
@@ -185,7 +186,7 @@ internal sealed partial class StreamCore
         }
         else
         {
-            lease = (Pool ?? BufferPool<byte>.Shared).Rent(length);
+            lease = PoolFor(length).Rent(length);
             try
             {
                 CopyOut(0, lease.Span);
@@ -240,7 +241,12 @@ internal sealed partial class StreamCore
 
         if (length > most)
         {
-            CheckGrowth(EndOf(position, length));
+            CheckGrowth(position + length);
+        }
+
+        if (length > System.Array.MaxLength)
+        {
+            throw new InsufficientMemoryException($"One piece of memory has at most {System.Array.MaxLength} bytes; {length} were asked for.");
         }
 
         Exception? failure = null;
@@ -277,23 +283,19 @@ internal sealed partial class StreamCore
         long end = Position + count;
         if (isApart)
         {
-            Write((_scratchArray ?? _scratch.Span)[..count]);
-            Exception? failure = null;
-            ReturnScratch(ref failure);
-            return;
+            Write((_scratchArray ?? _scratch.Span).Slice(_scratchUsed, count));
+            _scratchUsed += count;
+        }
+        else
+        {
+            Capacity = CheckGrowth(end);
+            StoredLength = end;
+            Current = -1;
+            MoveTo(end);
         }
 
-        Capacity = CheckGrowth(end);
-        StoredLength = end;
-        Current = -1;
-        MoveTo(end);
         (_handedAt, _handedLength) = (end, handed - count);
     }
-
-    /// <exception cref="IOException">The end would be beyond <see cref="long.MaxValue"/>.</exception>
-    private static long EndOf(long position, int length) => position <= long.MaxValue - length
-        ? position + length
-        : throw new IOException("The stream would be longer than a stream can be.");
 
     private Memory<byte> HandOutRoom(int length)
     {
@@ -309,13 +311,14 @@ internal sealed partial class StreamCore
     private Memory<byte> HandOutScratch(int length)
     {
         length = Math.Max(length, MinSegmentLength);
+        _scratchUsed = 0;
         Flags |= StreamFlags.HasScratch;
         if (ArrayPool is { } arrays)
         {
-            return _scratchArray = arrays.Rent(length);
+            return _scratchArray = RentArray(arrays, length);
         }
 
-        _scratch = (Pool ?? BufferPool<byte>.Shared).Rent(length);
+        _scratch = PoolFor(length).Rent(length);
         return _scratch.Memory;
     }
 

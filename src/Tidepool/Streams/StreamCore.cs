@@ -22,6 +22,12 @@ internal sealed partial class StreamCore
     /// <summary>The size of the attached segment in bytes.</summary>
     internal const int AttachedLength = 1024;
 
+    /// <summary>
+    /// The longest content of any stream in bytes, 1 TiB: more than streams in memory have, and less than a position that somebody
+    /// miscalculated. Without an end, a write there would fill the gap with zeros until no memory is left.
+    /// </summary>
+    internal const long LongestLength = 1L << 40;
+
     /// <summary>The core of every stream that is closed: no operation passes its window.</summary>
     internal static readonly StreamCore Closed = new(isClosed: true);
 
@@ -97,6 +103,11 @@ internal sealed partial class StreamCore
         get => Base + Index;
     }
 
+    /// <summary>The last position that a caller may set: as far as content can reach, as with <see cref="MemoryStream"/>.</summary>
+    internal long LongestPosition => (Flags & StreamFlags.Fixed) == 0 ? LongestLength
+        : Capacity > int.MaxValue ? Capacity
+        : int.MaxValue - Origin;
+
     /// <summary>Where the content begins in the caller's array.</summary>
     internal int Origin => SegmentCount == 0 ? 0 : _segments[0].Offset;
 
@@ -126,7 +137,7 @@ internal sealed partial class StreamCore
         Base = 0;
         StoredLength = 0;
         Capacity = 0;
-        MaxLength = long.MaxValue;
+        MaxLength = LongestLength;
         Flags = StreamFlags.Default;
         SegmentCount = 1;
         _handedLength = 0;
@@ -138,6 +149,11 @@ internal sealed partial class StreamCore
         Pool = pool;
         ArrayPool = arrays;
         Flags |= StreamFlags.OwnPool;
+        if (pool is { Core.Geometry.Secrets: true })
+        {
+            Flags |= StreamFlags.Wipes; // also what does not come from that pool
+        }
+
         DropAttached();
     }
 

@@ -30,7 +30,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     /// <summary>Makes a writer.</summary>
     /// <param name="pool">Where the buffer comes from; null for <see cref="BufferPool{T}.Shared"/>. It is not disposed with the writer.</param>
     /// <param name="initialCapacity">Elements to rent at once, 0 or more; 0 rents nothing yet.</param>
-    /// <param name="maxLength">The most elements that may be written, 0 to <see cref="Array.MaxLength"/>.</param>
+    /// <param name="maxLength">The most elements that may be written, 0 or more; never more than the longest buffer that the pool's source makes, which is mostly <see cref="Array.MaxLength"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="initialCapacity"/> or <paramref name="maxLength"/> is out of range.</exception>
     /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
     public PooledBufferWriter(BufferPool<T>? pool, int initialCapacity = 0, int maxLength = int.MaxValue)
@@ -40,7 +40,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
             throw new ArgumentOutOfRangeException(nameof(maxLength), maxLength, "The maximum length must be 0 elements or more.");
         }
 
-        _maxLength = Math.Min(maxLength, Array.MaxLength);
+        _maxLength = Math.Min(maxLength, (pool ?? BufferPool<T>.Shared).Core.Geometry.Source.MaxLength);
         if (initialCapacity < 0 || initialCapacity > _maxLength)
         {
             throw new ArgumentOutOfRangeException(nameof(initialCapacity), initialCapacity, $"The initial capacity must be 0 to {_maxLength} elements.");
@@ -100,7 +100,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
-    /// <exception cref="InvalidOperationException">The writer would hold more than its maximum length.</exception>
+    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public Memory<T> GetMemory(int sizeHint = 0)
     {
@@ -112,7 +112,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
-    /// <exception cref="InvalidOperationException">The writer would hold more than its maximum length.</exception>
+    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public Span<T> GetSpan(int sizeHint = 0)
     {
@@ -141,7 +141,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
 
     /// <summary>Writes elements.</summary>
     /// <param name="elements">What is copied.</param>
-    /// <exception cref="InvalidOperationException">The writer would hold more than its maximum length; nothing was written.</exception>
+    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length; nothing was written.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public void Write(ReadOnlySpan<T> elements)
     {
@@ -252,7 +252,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
         long needed = (long)_written + sizeHint;
         if (needed > _maxLength)
         {
-            throw new InvalidOperationException(
+            throw new InsufficientMemoryException(
                 $"The writer holds {_written} elements; {sizeHint} more would exceed its maximum length of {_maxLength}.");
         }
 

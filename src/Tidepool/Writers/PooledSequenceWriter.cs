@@ -57,6 +57,14 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
         }
     }
 
+    private BufferPool<T> Pool => _pool ?? BufferPool<T>.Shared;
+
+    /// <summary>The longest piece of memory that the pool makes, in elements.</summary>
+    private int LongestBuffer => Pool.Core.Geometry.Source.MaxLength;
+
+    /// <summary>The longest segment that growth makes, in elements.</summary>
+    private int LongestSegment => Math.Min(Math.Max(1, MaxBytes / Unsafe.SizeOf<T>()), LongestBuffer);
+
     private long Count => _last is null ? 0 : _last.RunningIndex + _last.Written;
 
     /// <summary>The elements written so far.</summary>
@@ -71,7 +79,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
-    /// <exception cref="InvalidOperationException">The writer would hold more than its maximum length.</exception>
+    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length, or the pool makes nothing as long as <paramref name="sizeHint"/>.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public Memory<T> GetMemory(int sizeHint = 0)
     {
@@ -83,7 +91,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
-    /// <exception cref="InvalidOperationException">The writer would hold more than its maximum length.</exception>
+    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length, or the pool makes nothing as long as <paramref name="sizeHint"/>.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public Span<T> GetSpan(int sizeHint = 0)
     {
@@ -111,7 +119,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
 
     /// <summary>Writes elements: first into the room that is left, then into new segments.</summary>
     /// <param name="elements">What is copied.</param>
-    /// <exception cref="InvalidOperationException">The writer would hold more than its maximum length; nothing was written.</exception>
+    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length; nothing was written.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public void Write(ReadOnlySpan<T> elements)
     {
@@ -122,7 +130,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
         {
             if (_last is null || _last.Room == 0)
             {
-                AddSegment(Math.Min(elements.Length, MaxLength));
+                AddSegment(Math.Min(elements.Length, LongestSegment));
             }
 
             int count = Math.Min(_last!.Room, elements.Length);
@@ -134,7 +142,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
 
     /// <summary>The elements written so far in one piece, to be read or changed in place: without a copy when they lie in one segment, otherwise copied once into a single one, which stays.</summary>
     /// <returns>The memory of the writer itself: not to be used after the next call of any other member.</returns>
-    /// <exception cref="InvalidOperationException">There are more elements than one array can hold.</exception>
+    /// <exception cref="InvalidOperationException">There are more elements than one piece of the pool's memory can hold.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public Span<T> ToSpanUnsafe()
     {
@@ -207,8 +215,6 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
         ReturnSegments();
     }
 
-    private static int MaxLength => Math.Max(1, MaxBytes / Unsafe.SizeOf<T>());
-
     private void ReturnSegments()
     {
         WriterSegment<T>? first = Interlocked.Exchange(ref _first, null);
@@ -229,6 +235,11 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
         ArgumentOutOfRangeException.ThrowIfNegative(sizeHint);
         sizeHint = Math.Max(sizeHint, 1);
         CheckLength(sizeHint);
+        if (sizeHint > LongestBuffer)
+        {
+            throw new InsufficientMemoryException($"One piece of memory has at most {LongestBuffer} elements here; {sizeHint} were asked for.");
+        }
+
         if (last is null || last.Room < sizeHint)
         {
             AddSegment(sizeHint);
@@ -241,36 +252,29 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     {
         int elementBytes = Unsafe.SizeOf<T>();
         long growth = _last is null ? Math.Max(1, FirstBytes / elementBytes) : (long)_last.Lease.Length << GrowthShift;
-        long wanted = Math.Min(Math.Max(growth, BitOperations.RoundUpToPowerOf2((uint)least)), MaxLength);
-        var segment = new WriterSegment<T>((_pool ?? BufferPool<T>.Shared).Rent((int)Math.Max(wanted, least)));
-        if (_last is null)
+        long wanted = Math.Min(Math.Max(growth, BitOperations.RoundUpToPowerOf2((uint)least)), LongestSegment);
+        var segment = new WriterSegment<T>(Pool.Rent((int)Math.Max(wanted, least)));
+        WriterSegment<T>? last = _last;
+        _last = segment;
+        if (last is null || (last.Written == 0 && last == _first))
         {
             _first = segment;
-        }
-        else if (_last.Written == 0 && _last == _first)
-        {
-            WriterSegment<T> tooSmall = _first!;
-            _first = segment;
-            _last = segment;
-            tooSmall.Return();
-            return;
+            last?.Return(); // too small, and nothing is in it
         }
         else
         {
-            _last.Append(segment);
+            last.Append(segment);
         }
-
-        _last = segment;
     }
 
     private void Consolidate()
     {
-        if (Count > Array.MaxLength)
+        if (Count > LongestBuffer)
         {
-            throw new InvalidOperationException($"The writer holds {Count} elements, more than the {Array.MaxLength} of one array. Use {nameof(GetReadOnlySequence)}.");
+            throw new InvalidOperationException($"The writer holds {Count} elements, more than the {LongestBuffer} of one piece of memory. Use {nameof(GetReadOnlySequence)}.");
         }
 
-        var whole = new WriterSegment<T>((_pool ?? BufferPool<T>.Shared).Rent((int)Count));
+        var whole = new WriterSegment<T>(Pool.Rent((int)Count));
         GetReadOnlySequence().CopyTo(whole.FreeSpan);
         whole.Advance((int)Count);
         WriterSegment<T>? parts = _first;
@@ -284,7 +288,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     {
         if (more > _maxLength - Count)
         {
-            throw new InvalidOperationException($"The writer holds {Count} elements; {more} more would exceed its maximum length of {_maxLength}.");
+            throw new InsufficientMemoryException($"The writer holds {Count} elements; {more} more would exceed its maximum length of {_maxLength}.");
         }
     }
 

@@ -7,7 +7,7 @@ namespace Tidepool.Tests.Streams;
 /// <summary>What ours does beyond <see cref="MemoryStream"/>, and the documented differences.</summary>
 public sealed class PooledMemoryStreamTests : PoolTest
 {
-    private static readonly byte[] Data = NewData(300_000);
+    private static readonly byte[] Data = TestData.Random(300_000);
 
     public static TheoryData<int> Lengths => [0, 1, 255, 256, 257, 1023, 1024, 1025, 5000, 100_000, 300_000];
 
@@ -363,13 +363,6 @@ public sealed class PooledMemoryStreamTests : PoolTest
         yield return new PooledMemoryStream(new PooledMemoryStreamOptions { InitialSize = 3000, ZeroOnReturn = true });
         yield return PooledMemoryStream.Rent(new PooledMemoryStreamOptions { Pool = pool });
         Assert.Equal(0, natives.GetStatistics().Leased);
-    }
-
-    private static byte[] NewData(int length)
-    {
-        byte[] data = new byte[length];
-        new Random(7).NextBytes(data);
-        return data;
     }
 
     private sealed class LengthsOfWrites : TargetStream

@@ -6,13 +6,13 @@ namespace Tidepool.Tests.Streams;
 [Collection(SharedPoolsCollection.Name)]
 public sealed class StreamCopyTests : PoolTest
 {
-    private static readonly byte[] Data = NewData(500_000);
+    private static readonly byte[] Data = TestData.Random(500_000);
 
     [Fact]
     public async Task Zero_on_return_zeroes_what_copies_went_through()
     {
         byte[] secret = Enumerable.Repeat((byte)0x5E, 150_000).ToArray();
-        using var target = new ArraysOfWrites();
+        using var target = new KeepingTarget();
         using (var stream = new PooledMemoryStream(new PooledMemoryStreamOptions { ZeroOnReturn = true }))
         {
             for (int i = 0; i < secret.Length; i += 1000)
@@ -69,20 +69,6 @@ public sealed class StreamCopyTests : PoolTest
             await Assert.ThrowsAsync<InvalidOperationException>(() => stream.CopyToAsync(target));
             Assert.Null(stream.FindFault());
         }
-    }
-
-    private static byte[] NewData(int length)
-    {
-        byte[] data = new byte[length];
-        new Random(9).NextBytes(data);
-        return data;
-    }
-
-    private sealed class ArraysOfWrites : TargetStream
-    {
-        public List<byte[]> Arrays { get; } = [];
-
-        public override void Write(byte[] buffer, int offset, int count) => Arrays.Add(buffer);
     }
 
     private sealed class ThrowsAtOnce : TargetStream

@@ -61,6 +61,59 @@ public abstract class BufferWriterContract(ITestOutputHelper output) : PoolTest
         ((IDisposable)writer).Dispose();
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(5000)]
+    public void What_was_handed_out_once_may_be_advanced_over_in_parts(int written)
+    {
+        IBufferWriter<byte> writer = Make(NewPool<byte>());
+        writer.Write(new byte[written]);
+        Span<byte> span = writer.GetSpan(6);
+        span[..6].Fill(1);
+        int length = span.Length;
+        writer.Advance(1);
+        writer.Advance(0);
+        writer.Advance(2);
+        Assert.Throws<InvalidOperationException>(() => writer.Advance(length - 2));
+        writer.Advance(3);
+        Assert.Equal([.. new byte[written], 1, 1, 1, 1, 1, 1], Written(writer));
+        ((IDisposable)writer).Dispose();
+    }
+
+    [Fact]
+    public void A_size_that_no_memory_has_is_refused_as_the_contract_says_and_changes_nothing()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        IBufferWriter<byte> writer = Make(pool);
+        writer.Write<byte>([1, 2, 3]);
+        long rented = pool.GetStatistics().Rented;
+        foreach (Action ask in new Action[] { () => writer.GetMemory(int.MaxValue), () => writer.GetSpan(int.MaxValue), () => writer.GetSpan(Array.MaxLength + 1) })
+        {
+            OutOfMemoryException thrown = Assert.ThrowsAny<OutOfMemoryException>(ask);
+            Assert.Contains($"{Array.MaxLength}", thrown.Message, StringComparison.Ordinal);
+        }
+
+        Assert.Equal(rented, pool.GetStatistics().Rented);
+        Assert.Equal([1, 2, 3], Written(writer));
+        ((IDisposable)writer).Dispose();
+    }
+
+    [Fact]
+    public void A_pool_that_makes_only_short_buffers_serves_what_it_can()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = new ShortSource(1000) });
+        IBufferWriter<byte> writer = Make(pool);
+        byte[] data = new byte[1000];
+        new Random(5).NextBytes(data);
+        for (int i = 0; i < data.Length; i += 10)
+        {
+            writer.Write(data.AsSpan(i, 10));
+        }
+
+        Assert.Equal(data, Written(writer));
+        ((IDisposable)writer).Dispose();
+    }
+
     [Fact]
     public void Memory_that_is_asked_for_again_follows_what_was_advanced_over()
     {

@@ -61,13 +61,13 @@ public sealed class PooledBufferWriterTests : PoolTest
     {
         using var writer = new PooledBufferWriter<byte>(NewPool<byte>(), maxLength: 300);
         writer.Write(new byte[299]);
-        InvalidOperationException thrown = Assert.Throws<InvalidOperationException>(() => writer.Write(new byte[2]));
+        InsufficientMemoryException thrown = Assert.Throws<InsufficientMemoryException>(() => writer.Write(new byte[2]));
         Assert.Contains("299", thrown.Message, StringComparison.Ordinal);
         Assert.Contains("300", thrown.Message, StringComparison.Ordinal);
-        Assert.Throws<InvalidOperationException>(() => writer.GetMemory(2));
+        Assert.Throws<InsufficientMemoryException>(() => writer.GetMemory(2));
         Assert.Equal(299, writer.WrittenCount);
         writer.Write([1]);
-        Assert.Throws<InvalidOperationException>(() => writer.GetMemory());
+        Assert.Throws<InsufficientMemoryException>(() => writer.GetMemory());
         Assert.Throws<ArgumentOutOfRangeException>("maxLength", () => new PooledBufferWriter<byte>(null, maxLength: -1));
         Assert.Throws<ArgumentOutOfRangeException>("initialCapacity", () => new PooledBufferWriter<byte>(null, initialCapacity: 2, maxLength: 1));
         Assert.Throws<ArgumentOutOfRangeException>("initialCapacity", () => new PooledBufferWriter<byte>(null, initialCapacity: -1));

@@ -82,14 +82,14 @@ public sealed class PooledSequenceWriterTests : PoolTest
     {
         using var writer = new PooledSequenceWriter<byte>(NewPool<byte>(), maxLength: 300);
         writer.Write(new byte[299]);
-        InvalidOperationException thrown = Assert.Throws<InvalidOperationException>(() => writer.Write(new byte[2]));
+        InsufficientMemoryException thrown = Assert.Throws<InsufficientMemoryException>(() => writer.Write(new byte[2]));
         Assert.Contains("299", thrown.Message, StringComparison.Ordinal);
         Assert.Contains("300", thrown.Message, StringComparison.Ordinal);
-        Assert.Throws<InvalidOperationException>(() => writer.GetMemory(2));
+        Assert.Throws<InsufficientMemoryException>(() => writer.GetMemory(2));
         Assert.Equal(299, writer.WrittenCount);
         Assert.Equal(1, writer.GetMemory().Length);
         writer.Write([1]);
-        Assert.Throws<InvalidOperationException>(() => writer.GetMemory());
+        Assert.Throws<InsufficientMemoryException>(() => writer.GetMemory());
         Assert.Throws<ArgumentOutOfRangeException>("maxLength", () => new PooledSequenceWriter<byte>(null, -1));
     }
 
