@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Numerics;
 using System.Runtime;
 
 namespace Tidepool.Labs;
@@ -7,39 +8,65 @@ namespace Tidepool.Labs;
 /// Runs loops until the compiler has nothing more to do. Loops are called often and shortly, so that they reach
 /// their last tier by calls and not by replacement on the stack; the pauses give the background compiler its turn.
 /// </summary>
-internal static class WarmUp
+/// <remarks>
+/// What one operation of a slow loop calls, it calls many times: such a loop is warm after few runs. It sits out passes
+/// until its share of their time has caught up, or the longest rows of a grid would take most of a lab's time before
+/// anything is measured.
+/// </remarks>
+internal sealed class WarmUp
 {
     private const int CallsPerPass = 40;
     private const int MostPasses = 30;
+    private const int OperationsPerCall = 4;
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(150);
     private static readonly TimeSpan LongestShareOfPass = TimeSpan.FromMilliseconds(2);
+    private static readonly TimeSpan MostPerPass = TimeSpan.FromMilliseconds(10);
+
+    private readonly Loop _loop;
+    private TimeSpan _used;
+
+    private WarmUp(Loop loop) => _loop = loop;
 
     /// <summary>Warms all loops; ends when the number of compiled methods stood still over two pauses.</summary>
     /// <param name="loops">The loops.</param>
-    /// <param name="progress">Told after each pass how far it is, 0 to 1: a guess, because nobody knows the number of passes.</param>
+    /// <param name="progress">Told now and then how far it is, 0 to 1: a guess, because nobody knows the number of passes.</param>
     public static void Run(IReadOnlyCollection<Loop> loops, Action<double> progress)
     {
+        WarmUp[] all = [.. loops.Select(loop => new WarmUp(loop))];
         int still = 0;
-        for (int pass = 0; pass < MostPasses && still < 2; pass++)
+        for (int pass = 1; pass <= MostPasses && still < 2; pass++)
         {
             long compiled = JitInfo.GetCompiledMethodCount();
-            foreach (var loop in loops)
+            foreach (var one in all)
             {
-                RunShortly(loop);
+                one.RunShortly(pass);
             }
 
             Thread.Sleep(Pause);
             still = JitInfo.GetCompiledMethodCount() == compiled ? still + 1 : 0;
-            progress(1 - Math.Pow(0.9, pass + 1));
+            if (BitOperations.IsPow2(pass))
+            {
+                progress(1 - Math.Pow(0.9, pass)); // rarely: telling it in each pass would be compiled again itself, and counted
+            }
         }
     }
 
-    private static void RunShortly(Loop loop)
+    private void RunShortly(int pass)
     {
-        long start = Stopwatch.GetTimestamp();
-        for (int call = 0; call < CallsPerPass && Stopwatch.GetElapsedTime(start) < LongestShareOfPass; call++)
+        if (_used > (pass - 1) * MostPerPass)
         {
-            loop.Run(loop.Granularity * 4);
+            return;
         }
+
+        long start = Stopwatch.GetTimestamp();
+        _loop.Run(_loop.Granularity);
+        bool isFast = Stopwatch.GetElapsedTime(start) < LongestShareOfPass / (CallsPerPass * OperationsPerCall);
+        int operations = _loop.Granularity * (isFast ? OperationsPerCall : 1);
+        for (int call = 1; call < CallsPerPass && Stopwatch.GetElapsedTime(start) < LongestShareOfPass; call++)
+        {
+            _loop.Run(operations);
+        }
+
+        _used += Stopwatch.GetElapsedTime(start);
     }
 }
