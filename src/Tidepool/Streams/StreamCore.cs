@@ -54,6 +54,9 @@ internal sealed partial class StreamCore
     internal BufferPool<byte>? Pool;
     internal ArrayPool<byte>? ArrayPool;
 
+    /// <summary>Where the content begins in the array that the caller gave; positions end so much earlier, as with <see cref="MemoryStream"/>.</summary>
+    internal int Origin;
+
     /// <summary>The last result of an asynchronous read, kept because the next one is mostly the same.</summary>
     internal Task<int>? LastRead;
 
@@ -107,9 +110,6 @@ internal sealed partial class StreamCore
     internal long LongestPosition => (Flags & StreamFlags.Fixed) == 0 ? LongestLength
         : Capacity > int.MaxValue ? Capacity
         : int.MaxValue - Origin;
-
-    /// <summary>Where the content begins in the caller's array.</summary>
-    internal int Origin => SegmentCount == 0 ? 0 : _segments[0].Offset;
 
     internal bool IsWritable => (Flags & StreamFlags.Writable) != 0;
 
@@ -169,6 +169,7 @@ internal sealed partial class StreamCore
         only.Array = array; // also of length 0, where the memory forgets it
         only.Offset = index;
         Add(only);
+        Origin = index;
         StoredLength = Capacity = MaxLength = count;
         MoveTo(0);
     }
@@ -312,6 +313,7 @@ internal sealed partial class StreamCore
 
     private void Restore()
     {
+        Origin = 0;
         _attachedSegment.Follow(null);
         _segments[0] = _attachedSegment;
         Array = _attached;

@@ -104,12 +104,21 @@ public sealed class PooledMemoryStreamTests : PoolTest
         using var stream = new PooledMemoryStream();
         stream.Write(Data, 0, 3000);
         stream.Position = 1000;
-        stream.GetSpan(500).Fill(0xAA);
+        Span<byte> room = stream.GetSpan(500);
+        room[..10].Fill(0xAA);
+        room[10..].Fill(0xBB);
         stream.Advance(10);
         byte[] expected = Data[..3000];
         expected.AsSpan(1000, 10).Fill(0xAA);
         Assert.Equal(expected, stream.ToArray());
         Assert.Equal(1010, stream.Position);
+        stream.Advance(5);
+        expected.AsSpan(1010, 5).Fill(0xBB);
+        Assert.Equal(expected, stream.ToArray());
+        int length = room.Length;
+        Assert.Throws<InvalidOperationException>(() => stream.Advance(length - 14));
+        stream.Position = 2000;
+        Assert.Throws<InvalidOperationException>(() => stream.Advance(1));
     }
 
     [Fact]

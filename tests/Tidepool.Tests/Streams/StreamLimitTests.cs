@@ -76,11 +76,11 @@ public sealed class StreamLimitTests : PoolTest
     {
         byte[] block = TestData.Random(64 << 20);
         const int Blocks = 40;
-        var first = new Part(block, null);
-        Part last = first;
+        var first = new SequencePart(block, null);
+        SequencePart last = first;
         for (int i = 1; i < Blocks; i++)
         {
-            last = new Part(block, last);
+            last = new SequencePart(block, last);
         }
 
         long length = (long)Blocks * block.Length;
@@ -161,19 +161,6 @@ public sealed class StreamLimitTests : PoolTest
         Assert.Equal(parameter, (thrown as ArgumentException)?.ParamName);
         Assert.Equal((length, position, capacity, rented), (stream.Length, stream.Position, stream.CapacityLong, pool.GetStatistics().Rented));
         Assert.Null(stream.FindFault());
-    }
-
-    private sealed class Part : ReadOnlySequenceSegment<byte>
-    {
-        public Part(byte[] block, Part? previous)
-        {
-            Memory = block;
-            if (previous is not null)
-            {
-                RunningIndex = previous.RunningIndex + previous.Memory.Length;
-                previous.Next = this;
-            }
-        }
     }
 
     private sealed class StingyPool : ArrayPool<byte>

@@ -6,7 +6,7 @@ namespace Tidepool.Tests.Streams;
 /// <summary>A <see cref="MemoryStream"/> and a <see cref="PooledMemoryStream"/> that were made alike.</summary>
 internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemoryStream Ours)
 {
-    private const int Kinds = 12;
+    private const int Kinds = 18;
 
     /// <summary>Whether the streams may grow.</summary>
     public bool IsExpandable { get; init; } = true;
@@ -33,7 +33,38 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
             8 => new("array pool", new MemoryStream(capacity), new PooledMemoryStream(raw, capacity)),
             9 => new("options", new MemoryStream(), new PooledMemoryStream(new PooledMemoryStreamOptions { InitialSize = random.Next(5000), ZeroOnReturn = true })),
             10 => new("native", new MemoryStream(), new PooledMemoryStream(native)),
+            11 => new("shared array pool", new MemoryStream(capacity), new PooledMemoryStream(ArrayPool<byte>.Shared, capacity)),
+            12 => new("read-only memory", new MemoryStream(array.AsSpan(index, count).ToArray(), false), new PooledMemoryStream(new ReadOnlyMemory<byte>(array, index, count))) { IsExpandable = false },
+            13 => new("sequence", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(SequenceOf(array, random))) { IsExpandable = false },
+            14 => new("part that says whether it is writable", new MemoryStream((byte[])array.Clone(), index, count, writable), new PooledMemoryStream(array, index, count, writable)) { IsExpandable = false },
+            15 => new("rented with options", new MemoryStream(), PooledMemoryStream.Rent(new PooledMemoryStreamOptions { Pool = arrays, InitialSize = random.Next(5000) })),
+            16 => new("reset", new MemoryStream(), Reset(new PooledMemoryStream(arrays), array)),
             _ => new("new", new MemoryStream(), new PooledMemoryStream()),
         };
+    }
+
+    /// <summary>A stream that was used before.</summary>
+    private static PooledMemoryStream Reset(PooledMemoryStream stream, byte[] content)
+    {
+        stream.Append(content);
+        stream.Write(content);
+        stream.Position = 1;
+        Assert.True(stream.TryReset());
+        return stream;
+    }
+
+    /// <summary>An array as a sequence of several parts, some of them empty.</summary>
+    private static ReadOnlySequence<byte> SequenceOf(byte[] array, Random random)
+    {
+        var first = new SequencePart(array.AsMemory(0, 0), null);
+        SequencePart last = first;
+        for (int start = 0; start < array.Length;)
+        {
+            int length = Math.Min(random.Next(100), array.Length - start);
+            last = new SequencePart(array.AsMemory(start, length), last);
+            start += length;
+        }
+
+        return new ReadOnlySequence<byte>(first, 0, last, last.Memory.Length);
     }
 }

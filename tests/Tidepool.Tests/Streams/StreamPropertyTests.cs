@@ -81,7 +81,9 @@ public sealed class StreamPropertyTests(ITestOutputHelper output) : PoolTest
                 memory.Span.Fill(0xCC);
                 data.AsSpan(0, count).CopyTo(memory.Span);
                 long here = stream.Position;
-                stream.Advance(count);
+                int part = random.Next(count + 1);
+                stream.Advance(part);
+                stream.Advance(count - part);
                 if (count > 0)
                 {
                     Overwrite(model, (int)here, data.AsSpan(0, count));

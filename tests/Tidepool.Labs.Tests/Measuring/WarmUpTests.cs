@@ -1,0 +1,32 @@
+using System.Linq.Expressions;
+
+namespace Tidepool.Labs.Tests.Measuring;
+
+public class WarmUpTests
+{
+    [Fact]
+    public void A_slow_loop_sits_out_passes_while_others_are_still_compiled()
+    {
+        int slowRuns = 0;
+        int compiledRuns = 0;
+        using var slow = new SingleThreadLoop(_ =>
+        {
+            slowRuns++;
+            Thread.Sleep(60);
+        });
+        using var restless = new SingleThreadLoop(_ =>
+        {
+            compiledRuns++;
+            int number = compiledRuns;
+            Assert.Equal(number, Expression.Lambda<Func<int>>(Expression.Constant(number)).Compile()()); // a new method each time
+        });
+        var told = new List<double>();
+
+        WarmUp.Run([slow, restless], told.Add);
+
+        Assert.InRange(compiledRuns, 30, int.MaxValue); // at least once in each pass, to the last one
+        Assert.InRange(slowRuns, 1, 5); // 60 ms of 10 ms for each of 30 passes
+        Assert.InRange(told.Count, 1, 5); // methods that report are not called often enough to be compiled again
+        Assert.Equal(told.Order(), told);
+    }
+}
