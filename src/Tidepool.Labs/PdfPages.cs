@@ -20,8 +20,8 @@ internal sealed class PdfLab : ILab
 #else
         new Subject(StreamSubject.Recyclable, Ours: false, null, null),
 #endif
-        Subject.Of<NewPooledStream>(StreamSubject.New, ours: true),
-        Subject.Of<RentedPooledStream>(StreamSubject.Rented, ours: true),
+        Subject.Of<OwnStream<NewUse>>(StreamSubject.New, ours: true),
+        Subject.Of<OwnStream<RentedUse>>(StreamSubject.Rented, ours: true),
     ];
 
     /// <inheritdoc/>

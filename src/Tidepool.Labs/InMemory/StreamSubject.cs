@@ -29,9 +29,9 @@ internal abstract record StreamSubject(string Name, bool Ours)
         new MissingSubject(Slim),
         new MissingSubject(Contiguous),
 #endif
-        Of<NewPooledStream>(New, ours: true),
-        Of<RentedPooledStream>(Rented, ours: true),
-        Of<ObjectPoolStream>(Reused, ours: true),
+        Of<OwnStream<NewUse>>(New, ours: true),
+        Of<OwnStream<RentedUse>>(Rented, ours: true),
+        Of<OwnStream<ObjectPoolUse>>(Reused, ours: true),
     ];
 
     /// <summary>Whether this build has the rivals that are optional.</summary>

@@ -34,15 +34,16 @@ internal readonly struct PlainStream(MemoryStream stream) : IStreamSubject<Plain
     public void Close() => stream.Dispose();
 }
 
-/// <summary>Ours, a new object each time.</summary>
-internal readonly struct NewPooledStream(PooledMemoryStream stream) : IStreamSubject<NewPooledStream>
+/// <summary>Ours, made and ended in one of several ways.</summary>
+internal readonly struct OwnStream<TUse>(PooledMemoryStream stream) : IStreamSubject<OwnStream<TUse>>
+    where TUse : struct, IOwnStreamUse
 {
     /// <inheritdoc/>
     public Stream Base => stream;
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static NewPooledStream Open() => new(new PooledMemoryStream());
+    public static OwnStream<TUse> Open() => new(TUse.Open());
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -62,71 +63,55 @@ internal readonly struct NewPooledStream(PooledMemoryStream stream) : IStreamSub
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Close() => stream.Dispose();
+    public void Close() => TUse.Close(stream);
 }
 
-/// <summary>Ours, its object used again.</summary>
-internal readonly struct RentedPooledStream(PooledMemoryStream stream) : IStreamSubject<RentedPooledStream>
+/// <summary>How one of our streams is made and ended.</summary>
+internal interface IOwnStreamUse
+{
+    /// <summary>An empty stream.</summary>
+    static abstract PooledMemoryStream Open();
+
+    /// <summary>Ends its use.</summary>
+    static abstract void Close(PooledMemoryStream stream);
+}
+
+/// <summary>A new object each time.</summary>
+internal readonly struct NewUse : IOwnStreamUse
 {
     /// <inheritdoc/>
-    public Stream Base => stream;
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static PooledMemoryStream Open() => new();
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static RentedPooledStream Open() => new(PooledMemoryStream.Rent());
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Write(byte[] buffer, int offset, int count) => stream.Write(buffer, offset, count);
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void WriteByte(byte value) => stream.WriteByte(value);
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Rewind() => stream.Position = 0;
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public int Read(byte[] buffer, int offset, int count) => stream.Read(buffer, offset, count);
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Close() => stream.Dispose();
+    public static void Close(PooledMemoryStream stream) => stream.Dispose();
 }
 
-/// <summary>Ours in Microsoft's object pool, with the classic ritual.</summary>
-internal readonly struct ObjectPoolStream(PooledMemoryStream stream) : IStreamSubject<ObjectPoolStream>
+/// <summary>The object used again.</summary>
+internal readonly struct RentedUse : IOwnStreamUse
+{
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static PooledMemoryStream Open() => PooledMemoryStream.Rent();
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Close(PooledMemoryStream stream) => stream.Dispose();
+}
+
+/// <summary>In Microsoft's object pool, with the classic ritual.</summary>
+internal readonly struct ObjectPoolUse : IOwnStreamUse
 {
     private static readonly ObjectPool<PooledMemoryStream> Pool = ObjectPool.Create<PooledMemoryStream>();
 
     /// <inheritdoc/>
-    public Stream Base => stream;
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static PooledMemoryStream Open() => Pool.Get();
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static ObjectPoolStream Open() => new(Pool.Get());
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Write(byte[] buffer, int offset, int count) => stream.Write(buffer, offset, count);
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void WriteByte(byte value) => stream.WriteByte(value);
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Rewind() => stream.Position = 0;
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public int Read(byte[] buffer, int offset, int count) => stream.Read(buffer, offset, count);
-
-    /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Close()
+    public static void Close(PooledMemoryStream stream)
     {
         stream.SetLength(0);
         Pool.Return(stream);

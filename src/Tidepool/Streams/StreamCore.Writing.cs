@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Security.Cryptography;
 
 namespace Tidepool;
 
@@ -108,46 +109,14 @@ internal sealed partial class StreamCore
     }
 
     /// <summary>Makes sure that nothing has to be rented for content up to <paramref name="end"/>.</summary>
-    internal void Grow(long end)
-    {
-        long capacity = CheckGrowth(end);
-        long before = Capacity;
-        Capacity = capacity; // tells the length of the segments
-        try
-        {
-            RentUpTo(end);
-        }
-        catch
-        {
-            Capacity = before;
-            throw;
-        }
-    }
+    internal void Grow(long end) => RentWith(CheckGrowth(end), end);
 
     /// <summary>Rents memory for content of up to <paramref name="capacity"/> bytes.</summary>
     internal void Reserve(long capacity)
     {
         long position = Position;
-        if (capacity > Capacity)
-        {
-            CheckGrowth(capacity);
-            long before = Capacity;
-            Capacity = capacity;
-            try
-            {
-                RentUpTo(capacity);
-            }
-            catch
-            {
-                Capacity = before;
-                throw;
-            }
-        }
-        else
-        {
-            RentUpTo(capacity);
-        }
-
+        CheckGrowth(capacity);
+        RentWith(Math.Max(capacity, Capacity), capacity);
         MoveTo(position);
     }
 
@@ -297,6 +266,22 @@ internal sealed partial class StreamCore
         (_handedAt, _handedLength) = (end, handed - count);
     }
 
+    /// <summary>Rents memory up to <paramref name="end"/> for a capacity, which tells the length of the segments. The capacity stays what it was when it throws.</summary>
+    private void RentWith(long capacity, long end)
+    {
+        long before = Capacity;
+        Capacity = capacity;
+        try
+        {
+            RentUpTo(end);
+        }
+        catch
+        {
+            Capacity = before;
+            throw;
+        }
+    }
+
     private Memory<byte> HandOutRoom(int length)
     {
         long position = Position;
@@ -338,7 +323,7 @@ internal sealed partial class StreamCore
         {
             if ((Flags & StreamFlags.Wipes) != 0)
             {
-                System.Security.Cryptography.CryptographicOperations.ZeroMemory(array is null && lease.IsActive ? lease.Span : array);
+                CryptographicOperations.ZeroMemory(array is null && lease.IsActive ? lease.Span : array);
             }
 
             if (array is not null)

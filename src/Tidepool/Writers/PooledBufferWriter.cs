@@ -275,12 +275,6 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     private void AdvanceByNothing(int count)
     {
         ThrowIfDisposed();
-        ArgumentOutOfRangeException.ThrowIfNegative(count);
-        if (count == 0)
-        {
-            return;
-        }
-
-        throw new InvalidOperationException($"Cannot advance by {count} elements: {_handed} were handed out by GetMemory or GetSpan and not yet advanced over.");
+        HandedOut.Check(count, _handed);
     }
 }

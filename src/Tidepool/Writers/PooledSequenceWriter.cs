@@ -298,12 +298,6 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     private void AdvanceByNothing(int count)
     {
         ThrowIfDisposed();
-        ArgumentOutOfRangeException.ThrowIfNegative(count);
-        if (count == 0)
-        {
-            return;
-        }
-
-        throw new InvalidOperationException($"Cannot advance by {count} elements: {_handed} were handed out by GetMemory or GetSpan and not yet advanced over.");
+        HandedOut.Check(count, _handed);
     }
 }
