@@ -9,21 +9,22 @@ namespace Tidepool.Labs;
 /// their last tier by calls and not by replacement on the stack; the pauses give the background compiler its turn.
 /// </summary>
 /// <remarks>
-/// What one operation of a slow loop calls, it calls many times: such a loop is warm after few runs. It sits out passes
-/// until its share of their time has caught up, or the longest rows of a grid would take most of a lab's time before
-/// anything is measured.
+/// What one operation of a slow loop calls, it calls many times: after few runs, with pauses in between, such a loop is warm. It sits
+/// out most passes then, or the longest rows of a grid would take most of a lab's time before anything is measured.
 /// </remarks>
 internal sealed class WarmUp
 {
     private const int CallsPerPass = 40;
     private const int MostPasses = 30;
     private const int OperationsPerCall = 4;
+    private const int FirstPasses = 4; // all loops run in these
+    private const int SlowEvery = 8; // slow ones in every so many later ones
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(150);
     private static readonly TimeSpan LongestShareOfPass = TimeSpan.FromMilliseconds(2);
-    private static readonly TimeSpan MostPerPass = TimeSpan.FromMilliseconds(10);
+    private static readonly TimeSpan Slow = TimeSpan.FromMilliseconds(30);
 
     private readonly Loop _loop;
-    private TimeSpan _used;
+    private TimeSpan _shortest = TimeSpan.MaxValue;
 
     private WarmUp(Loop loop) => _loop = loop;
 
@@ -34,7 +35,7 @@ internal sealed class WarmUp
     {
         WarmUp[] all = [.. loops.Select(loop => new WarmUp(loop))];
         int still = 0;
-        for (int pass = 1; pass <= MostPasses && still < 2; pass++)
+        for (int pass = 1; pass <= FirstPasses || (pass <= MostPasses && still < 2); pass++)
         {
             long compiled = JitInfo.GetCompiledMethodCount();
             foreach (var one in all)
@@ -53,7 +54,7 @@ internal sealed class WarmUp
 
     private void RunShortly(int pass)
     {
-        if (_used > (pass - 1) * MostPerPass)
+        if (pass > FirstPasses && pass % SlowEvery != 0 && _shortest > Slow)
         {
             return;
         }
@@ -67,6 +68,7 @@ internal sealed class WarmUp
             _loop.Run(operations);
         }
 
-        _used += Stopwatch.GetElapsedTime(start);
+        TimeSpan took = Stopwatch.GetElapsedTime(start);
+        _shortest = took < _shortest ? took : _shortest;
     }
 }
