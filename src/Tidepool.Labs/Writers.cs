@@ -29,6 +29,7 @@ internal sealed class WritersLab : ILab
         plan.Rivals["ArrayBufferWriter"] = RivalVersion.Of(typeof(ArrayBufferWriter<byte>));
         plan.Rivals["CommunityToolkit.HighPerformance"] = RivalVersion.Of(typeof(ArrayPoolBufferWriter<byte>));
         plan.Rivals["Pipe"] = RivalVersion.Of(typeof(Pipe));
+        plan.Rivals["Microsoft.Extensions.ObjectPool"] = RivalVersion.Of(typeof(Microsoft.Extensions.ObjectPool.ObjectPool));
         int[] lengths = plan.Mode == LabMode.Full ? [100, 1000, 10_000, 100_000, 1 << 20, 16 << 20] : [100, 10_000, 1 << 20];
         var bytes = new Section
         {
@@ -52,6 +53,7 @@ internal sealed class WritersLab : ILab
             Add<ToolkitWriter>(plan, bytes, json, length, "ArrayPoolBufferWriter<T> (CommunityToolkit)", ours: false);
             Add<PipeWriterSubject>(plan, bytes, json, length, "Pipe", ours: false);
             Add<ContiguousWriter>(plan, bytes, json, length, Contiguous, ours: true);
+            Add<ObjectPoolWriter>(plan, bytes, json, length, "PooledBufferWriter<T>, object pool", ours: true);
             Add<SegmentedWriter>(plan, bytes, json, length, "PooledSequenceWriter<T>", ours: true);
             Add<StreamWriterSubject>(plan, bytes, json, length, "PooledMemoryStream, rented", ours: true);
         }

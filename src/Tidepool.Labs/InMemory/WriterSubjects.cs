@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using CommunityToolkit.HighPerformance.Buffers;
+using Microsoft.Extensions.ObjectPool;
 
 namespace Tidepool.Labs;
 
@@ -72,6 +73,27 @@ internal readonly struct ContiguousWriter(PooledBufferWriter<byte> writer) : IWr
     {
         long length = writer.WrittenSpan.Length;
         writer.Dispose();
+        return length;
+    }
+}
+
+/// <summary>Ours in one piece, in Microsoft's object pool with the classic ritual.</summary>
+internal readonly struct ObjectPoolWriter(PooledBufferWriter<byte> writer) : IWriterSubject<ObjectPoolWriter>
+{
+    private static readonly ObjectPool<PooledBufferWriter<byte>> Pool = ObjectPool.Create<PooledBufferWriter<byte>>();
+
+    /// <inheritdoc/>
+    public IBufferWriter<byte> Writer => writer;
+
+    /// <inheritdoc/>
+    public static ObjectPoolWriter Open() => new(Pool.Get());
+
+    /// <inheritdoc/>
+    public long Close()
+    {
+        long length = writer.WrittenSpan.Length;
+        writer.Reset();
+        Pool.Return(writer);
         return length;
     }
 }

@@ -91,6 +91,21 @@ public sealed class PooledBufferWriterTests : PoolTest
     }
 
     [Fact]
+    public void Racing_disposals_return_the_buffer_once()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        for (int round = 0; round < 300; round++)
+        {
+            var writer = new PooledBufferWriter<byte>(pool);
+            writer.Write(new byte[2000]);
+            Threads.RunAll(2, _ => writer.Dispose());
+        }
+
+        PoolStatistics statistics = pool.GetStatistics();
+        Assert.Equal((300, 300), (statistics.Rented, statistics.Returned));
+    }
+
+    [Fact]
     public void A_writer_with_warm_buffers_allocates_only_itself()
     {
         byte[] data = new byte[5000];
