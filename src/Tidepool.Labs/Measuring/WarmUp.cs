@@ -9,16 +9,15 @@ namespace Tidepool.Labs;
 /// their last tier by calls and not by replacement on the stack; the pauses give the background compiler its turn.
 /// </summary>
 /// <remarks>
-/// What one operation of a slow loop calls, it calls many times: after few runs, with pauses in between, such a loop is warm. It sits
-/// out most passes then, or the longest rows of a grid would take most of a lab's time before anything is measured.
+/// What one operation of a slow loop calls, it calls many times: after few runs, with pauses in between, such a loop is warm. It runs in
+/// passes 1, 2, 4, 8 and 16 only, or the longest rows of a grid would take most of a lab's time before anything is measured.
 /// </remarks>
 internal sealed class WarmUp
 {
     private const int CallsPerPass = 40;
     private const int MostPasses = 30;
     private const int OperationsPerCall = 4;
-    private const int FirstPasses = 4; // all loops run in these
-    private const int SlowEvery = 8; // slow ones in every so many later ones
+    private const int LeastPasses = 4;
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(150);
     private static readonly TimeSpan LongestShareOfPass = TimeSpan.FromMilliseconds(2);
     private static readonly TimeSpan Slow = TimeSpan.FromMilliseconds(30);
@@ -35,7 +34,7 @@ internal sealed class WarmUp
     {
         WarmUp[] all = [.. loops.Select(loop => new WarmUp(loop))];
         int still = 0;
-        for (int pass = 1; pass <= FirstPasses || (pass <= MostPasses && still < 2); pass++)
+        for (int pass = 1; pass <= LeastPasses || (pass <= MostPasses && still < 2); pass++)
         {
             long compiled = JitInfo.GetCompiledMethodCount();
             foreach (var one in all)
@@ -54,7 +53,7 @@ internal sealed class WarmUp
 
     private void RunShortly(int pass)
     {
-        if (pass > FirstPasses && pass % SlowEvery != 0 && _shortest > Slow)
+        if (_shortest > Slow && !BitOperations.IsPow2(pass))
         {
             return;
         }

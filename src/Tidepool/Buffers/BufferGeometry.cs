@@ -81,6 +81,12 @@ internal sealed class BufferGeometry<T>
 
     internal int LeakSampling { get; }
 
+    /// <summary>The longest buffer that the source makes, in elements.</summary>
+    internal int LongestBuffer => Source.MaxLength;
+
+    /// <summary>Whether buffers lie outside of the collector's heap.</summary>
+    internal bool IsNative => Source.Form == BufferForm.Native;
+
     /// <summary>Whether buffers are whole arrays, so that they can be rented as arrays.</summary>
     internal bool HasWholeArrays => Source.Form == BufferForm.WholeArray && Alignment == 0;
 

@@ -307,7 +307,7 @@ internal sealed partial class StreamCore
     /// <summary>Refuses at once what would otherwise be rented and zeroed until the process ends.</summary>
     private void CheckMemory(long bytes)
     {
-        if (bytes <= UncheckedBytes || Pool is { Core.Geometry.Source.Form: BufferForm.Native })
+        if (bytes <= UncheckedBytes || Pool is { Core.Geometry.IsNative: true })
         {
             return;
         }
@@ -325,7 +325,7 @@ internal sealed partial class StreamCore
         long last = SegmentCount == 0 ? 0 : _segments[SegmentCount - 1].Length;
         long growth = SegmentCount == 0 ? Math.Max(MinSegmentLength, Options?.InitialSize ?? 0) : last << GrowthShift;
         long wanted = Math.Max(growth, Math.Max(needed, Capacity - PhysicalEnd));
-        int most = Pool is { } pool ? Math.Min(MaxSegmentLength, pool.Core.Geometry.Source.MaxLength) : MaxSegmentLength;
+        int most = Pool is { } pool ? Math.Min(MaxSegmentLength, pool.Core.Geometry.LongestBuffer) : MaxSegmentLength;
         return (int)Math.Min((ulong)most, BitOperations.RoundUpToPowerOf2((ulong)wanted));
     }
 
@@ -342,7 +342,7 @@ internal sealed partial class StreamCore
 
     /// <summary>The pool of the stream, or the shared one where the stream's own makes nothing as long.</summary>
     private BufferPool<byte> PoolFor(int length) =>
-        Pool is { } pool && length <= pool.Core.Geometry.Source.MaxLength ? pool : BufferPool<byte>.Shared;
+        Pool is { } pool && length <= pool.Core.Geometry.LongestBuffer ? pool : BufferPool<byte>.Shared;
 
     private StreamSegment RentSegment(int length) => RentSegment(length, PoolFor(length));
 
