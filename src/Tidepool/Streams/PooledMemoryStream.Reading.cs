@@ -157,7 +157,7 @@ public sealed partial class PooledMemoryStream
         long end = core.Length;
         if (start < end)
         {
-            core.MoveTo(end);
+            MoveTo(core, end);
         }
 
         return (start, end);
