@@ -108,7 +108,8 @@ template <class T = std::byte>
 buffer_lease<T> try_rent_zeroed(std::size_t count, std::size_t alignment = alignof(T)) noexcept {
   if (alignment < alignof(T)) alignment = alignof(T);
   std::size_t bytes = detail::saturated_product(count, sizeof(T));
-  void* block = alignment <= default_alignment ? tp_zalloc(bytes) : tp_aligned_zalloc(alignment, bytes);
+  bool by_default = alignment <= default_alignment && detail::is_power_of_two(alignment);
+  void* block = by_default ? tp_zalloc(bytes) : tp_aligned_zalloc(alignment, bytes);
   return {static_cast<T*>(block), block == nullptr ? 0 : count, alignment};
 }
 

@@ -54,10 +54,10 @@ class heap {
   // False for a heap that could not be made, or was moved from.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  // A block of size bytes aligned to alignment (a power of two of at most 1 GiB); null with errno ENOMEM when memory or
-  // the limit is used up. Never throws.
+  // A block of size bytes aligned to alignment (a power of two of at most 1 GiB, else null with EINVAL); null with errno
+  // ENOMEM when memory or the limit is used up. Never throws.
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment = default_alignment) noexcept {
-    if (alignment <= default_alignment) return tp_heap_malloc(handle_, size);
+    if (alignment <= default_alignment && detail::is_power_of_two(alignment)) return tp_heap_malloc(handle_, size);
     return tp_heap_aligned_alloc(handle_, alignment, size);
   }
 

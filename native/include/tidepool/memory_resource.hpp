@@ -102,10 +102,12 @@ class tag_resource final : public std::pmr::memory_resource {
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    if (TP_UNLIKELY(!tag_->try_charge(bytes))) detail::out_of_memory(bytes);
+    std::size_t used;
+    if (TP_UNLIKELY(!tag_->try_add(bytes, &used))) detail::out_of_memory(bytes);
     detail::unless_kept guard(tag_, [bytes](void* account) { static_cast<tag*>(account)->refund(bytes); });
     void* block = upstream_->allocate(bytes, alignment);
     guard.keep();
+    tag_->raise_peak(used);
     return block;
   }
 

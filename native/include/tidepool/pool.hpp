@@ -191,6 +191,7 @@ class pool {
     deleter() noexcept = default;
     explicit deleter(const pool& owner) noexcept : pool_(owner.handle_) {}
     void operator()(T* object) const noexcept {
+      if (object == nullptr) return;  // a std::shared_ptr calls its deleter for null too
       object->~T();
       detail::return_to(pool_, object);
     }

@@ -51,9 +51,14 @@ class stack_allocator {
     free_chunks(chunk_);
   }
 
-  // A block of size bytes aligned to alignment (a power of two of at most 1 GiB), contents undefined. Null with errno
-  // ENOMEM when the capacity, or for a stack that grows memory, is used up. Never throws. Cost: some 15 instructions.
+  // A block of size bytes aligned to alignment (a power of two of at most 1 GiB, else null with errno EINVAL), contents
+  // undefined. Null with errno ENOMEM when the capacity, or for a stack that grows memory, is used up. Never throws. Cost:
+  // some 15 instructions.
   [[nodiscard]] void* try_allocate(std::size_t size, std::size_t alignment = default_alignment) noexcept {
+    if (TP_UNLIKELY(!detail::is_power_of_two(alignment) || alignment > most_alignment)) {
+      errno = EINVAL;
+      return nullptr;
+    }
     if (alignment < default_alignment) alignment = default_alignment;
     std::uintptr_t start = detail::align_up(position_ + sizeof(header), alignment);
     if (TP_UNLIKELY(start > end_ || size > end_ - start || position_ == 0)) {
@@ -104,6 +109,9 @@ class stack_allocator {
   void* top() const noexcept { return reinterpret_cast<void*>(top_); }
 
  private:
+  static constexpr std::size_t most_alignment = std::size_t{1} << 30;
+  static constexpr std::size_t most_capacity = static_cast<std::size_t>(PTRDIFF_MAX) - 4096;  // no block is larger
+
   struct header {
     std::uintptr_t below;  // the block under this one
     std::uint32_t back;    // bytes from the position before this block to its start
@@ -131,7 +139,7 @@ class stack_allocator {
   [[gnu::noinline]] bool add_chunk(std::size_t size, std::size_t alignment) noexcept {
     std::size_t needed = size + sizeof(chunk) + sizeof(header) + alignment;
     bool may_grow = owns_memory_ && (chunk_ == nullptr || options_.grows);
-    if (!may_grow || needed < size || alignment > (std::size_t{1} << 30) || (!options_.grows && !fits_capacity(size, alignment))) {
+    if (!may_grow || needed < size || options_.capacity > most_capacity || (!options_.grows && !fits_capacity(size, alignment))) {
       errno = ENOMEM;
       return false;
     }

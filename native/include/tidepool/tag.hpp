@@ -21,6 +21,10 @@
 
 namespace tp {
 
+class tag;
+class tag_resource;  // memory_resource.hpp
+[[nodiscard]] inline void* allocate(tag& account, std::size_t size, std::size_t alignment) noexcept;
+
 // A name, a budget, and the bytes in use. It must live longer than what it is charged for; usually it is a constinit
 // global, which needs no constructor call at start-up. Every member may be called from any threads at once.
 //
@@ -38,15 +42,9 @@ class alignas(64) tag {
   // Adds bytes to what is in use; false, with nothing added, when that would be more than the budget. Never refused while
   // it fits, however many threads ask.
   [[nodiscard]] bool try_charge(std::size_t bytes) noexcept {
-    std::size_t used = used_.load(std::memory_order_relaxed);
-    do {
-      std::size_t budget = budget_.load(std::memory_order_relaxed);
-      if (TP_UNLIKELY(used > budget || bytes > budget - used)) {
-        refused_.fetch_add(1, std::memory_order_relaxed);
-        return false;
-      }
-    } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
-    raise_peak(used + bytes);
+    std::size_t used;
+    if (!try_add(bytes, &used)) return false;
+    raise_peak(used);
     return true;
   }
 
@@ -63,6 +61,23 @@ class alignas(64) tag {
   void set_budget(std::size_t bytes) noexcept { budget_.store(bytes, std::memory_order_relaxed); }
 
  private:
+  friend void* allocate(tag& account, std::size_t size, std::size_t alignment) noexcept;
+  friend class tag_resource;
+
+  // A charge that the peak does not show yet: the block may not be had. used: with these bytes.
+  [[nodiscard]] bool try_add(std::size_t bytes, std::size_t* used) noexcept {
+    std::size_t before = used_.load(std::memory_order_relaxed);
+    do {
+      std::size_t budget = budget_.load(std::memory_order_relaxed);
+      if (TP_UNLIKELY(before > budget || bytes > budget - before)) {
+        refused_.fetch_add(1, std::memory_order_relaxed);
+        return false;
+      }
+    } while (!used_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
+    *used = before + bytes;
+    return true;
+  }
+
   void raise_peak(std::size_t used) noexcept {
     std::size_t peak = peak_.load(std::memory_order_relaxed);
     while (peak < used && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
@@ -77,14 +92,20 @@ class alignas(64) tag {
 };
 
 // A block charged to the tag; null with errno ENOMEM when the budget, a limit or memory is used up (nothing is charged
-// then). alignment: a power of two of at most 1 GiB. Never throws. Cost: a charge, then as tp::allocate.
+// then). alignment: a power of two of at most 1 GiB (else null with EINVAL). Never throws. Cost: a charge, then as
+// tp::allocate.
 [[nodiscard]] inline void* allocate(tag& account, std::size_t size, std::size_t alignment = default_alignment) noexcept {
-  if (TP_UNLIKELY(!account.try_charge(size))) {
+  std::size_t used;
+  if (TP_UNLIKELY(!account.try_add(size, &used))) {
     errno = ENOMEM;
     return nullptr;
   }
   void* block = detail::rent_bytes(size, alignment);
-  if (TP_UNLIKELY(block == nullptr)) account.refund(size);
+  if (TP_LIKELY(block != nullptr)) {
+    account.raise_peak(used);
+  } else {
+    account.refund(size);
+  }
   return block;
 }
 

@@ -66,8 +66,9 @@ constexpr std::size_t saturated_product(std::size_t count, std::size_t size) {
 
 [[gnu::always_inline]] inline void* rent_bytes(std::size_t size) { return allocate(size); }
 
+// An alignment that is no power of two is refused by the call.
 [[gnu::always_inline]] inline void* rent_bytes(std::size_t size, std::size_t alignment) {
-  if (alignment <= default_alignment) return allocate(size);
+  if (alignment <= default_alignment && is_power_of_two(alignment)) return allocate(size);
   return tp_aligned_alloc(alignment, size);
 }
 

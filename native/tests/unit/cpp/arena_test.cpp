@@ -313,4 +313,35 @@ TEST(Arena, RandomProgramsMatchTheModel) {
   }
 }
 
+TEST(Arena, RefusesAnAlignmentThatIsNoneAndGoesOn) {
+  tp::arena arena;
+  for (bool used : {false, true}) {
+    std::byte* block = used ? static_cast<std::byte*>(arena.allocate(100)) : nullptr;
+    std::size_t before = arena.used();
+    for (std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{24}, SIZE_MAX}) {
+      errno = 0;
+      EXPECT_EQ(arena.try_allocate(8, hidden(alignment)), nullptr) << alignment;
+      EXPECT_EQ(errno, EINVAL) << alignment;
+      EXPECT_EQ(arena.used(), before);
+    }
+    errno = 0;
+    EXPECT_EQ(arena.try_allocate(8, hidden(std::size_t{1} << 63)), nullptr);
+    EXPECT_EQ(errno, ENOMEM);
+    auto* next = static_cast<std::byte*>(arena.allocate(100));
+    EXPECT_TRUE(!used || next >= block + 100);
+  }
+}
+
+TEST(Arena, OptionsWithoutBoundsAreServedAsFarAsMemoryGoes) {
+  tp::arena endless({.block_size = SIZE_MAX});
+  errno = 0;
+  EXPECT_EQ(endless.try_allocate(8), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  tp::arena tiny({.block_size = 0});
+  for (int i = 0; i < 100; ++i) std::memset(tiny.allocate(1000), 1, 1000);
+  EXPECT_EQ(tiny.try_allocate(hidden(SIZE_MAX)), nullptr);
+  EXPECT_EQ(tiny.try_allocate(hidden(SIZE_MAX - 31)), nullptr);
+  EXPECT_THROW(static_cast<void>(tiny.make_span<long>(hidden(SIZE_MAX / 4))), std::bad_alloc);
+}
+
 }  // namespace

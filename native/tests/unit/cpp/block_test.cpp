@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "support.h"
+#include "tidepool/buffer.hpp"
+#include "tidepool/heap.hpp"
+#include "tidepool/tag.hpp"
 
 namespace {
 
@@ -113,6 +116,33 @@ TEST(Block, FreedByAnotherThreadIsHandedOutOnce) {
       for (void* block : blocks) tp::deallocate<64>(block);
     }).join();
   }
+}
+
+TEST(Block, OfAnAlignmentThatIsNoneIsRefused) {
+  tp::heap heap;
+  tp::tag tag("aligned");
+  for (std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{12}, std::size_t{24}, SIZE_MAX, std::size_t{1} << 31}) {
+    alignment = hidden(alignment);
+    errno = 0;
+    EXPECT_EQ(tp::allocate(100, alignment), nullptr) << alignment;
+    EXPECT_EQ(errno, EINVAL) << alignment;
+    errno = 0;
+    EXPECT_EQ(heap.allocate(100, alignment), nullptr) << alignment;
+    EXPECT_EQ(errno, EINVAL) << alignment;
+    errno = 0;
+    EXPECT_EQ(tp::allocate(tag, 100, alignment), nullptr) << alignment;
+    EXPECT_EQ(errno, EINVAL) << alignment;
+    if (alignment != 0) {  // less than that of the elements: theirs
+      errno = 0;
+      EXPECT_FALSE(tp::try_rent(100, alignment)) << alignment;
+      EXPECT_EQ(errno, EINVAL) << alignment;
+      errno = 0;
+      EXPECT_FALSE(tp::try_rent_zeroed(100, alignment)) << alignment;
+      EXPECT_EQ(errno, EINVAL) << alignment;
+    }
+  }
+  EXPECT_EQ(tag.used(), 0u);
+  EXPECT_EQ(heap.get_usage().live_bytes, 0u);
 }
 
 }  // namespace

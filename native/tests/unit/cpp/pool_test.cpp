@@ -241,4 +241,16 @@ TEST(Pool, ObjectsAreDestroyedByOtherThreads) {
   EXPECT_EQ(pool.get_usage().live_bytes, 0u);
 }
 
+// A shared pointer calls its deleter for null as well.
+TEST(Pool, DeleterTakesNull) {
+  tp::pool<counted> pool;
+  int before = counted::live;
+  {
+    std::shared_ptr<counted> nothing(static_cast<counted*>(nullptr), tp::pool<counted>::deleter(pool));
+    EXPECT_EQ(nothing.use_count(), 1);
+  }
+  EXPECT_EQ(counted::live, before);
+  EXPECT_EQ(pool.get_usage().live_bytes, 0u);
+}
+
 }  // namespace

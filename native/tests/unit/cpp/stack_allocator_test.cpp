@@ -168,4 +168,34 @@ TEST(StackAllocator, RandomProgramsMatchTheModel) {
   }
 }
 
+TEST(StackAllocator, RefusesAnAlignmentThatIsNoneAndGoesOn) {
+  std::vector<std::byte> memory(5000);
+  tp::stack_allocator over_memory(memory), fixed, growing({.grows = true});
+  for (tp::stack_allocator* stack : {&over_memory, &fixed, &growing}) {
+    void* block = stack->allocate(100);
+    for (std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{24}, std::size_t{1} << 31, SIZE_MAX}) {
+      errno = 0;
+      EXPECT_EQ(stack->try_allocate(8, hidden(alignment)), nullptr) << alignment;
+      EXPECT_EQ(errno, EINVAL) << alignment;
+    }
+    EXPECT_EQ(stack->top(), block);
+    EXPECT_EQ(stack->live(), 1u);
+    stack->deallocate(block);
+  }
+}
+
+TEST(StackAllocator, OfACapacityBeyondMemoryIsEmpty) {
+  for (bool grows : {false, true}) {
+    for (std::size_t capacity : {SIZE_MAX, SIZE_MAX - 16, SIZE_MAX - 31, SIZE_MAX / 2, std::size_t{1} << 50}) {
+      tp::stack_allocator stack({.capacity = hidden(capacity), .grows = grows});
+      for (std::size_t size : {std::size_t{0}, std::size_t{100}, capacity / 2, capacity - 64, capacity}) {
+        errno = 0;
+        EXPECT_EQ(stack.try_allocate(hidden(size)), nullptr) << capacity << ", " << size;
+        EXPECT_EQ(errno, ENOMEM);
+      }
+      EXPECT_TRUE(stack.empty());
+    }
+  }
+}
+
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support.h"
+#include "tidepool/memory_resource.hpp"
 
 namespace {
 
@@ -134,6 +135,23 @@ TEST(Tag, RefusalsLoseNothingUnderThreads) {
   EXPECT_GT(granted, 1000);
   EXPECT_GT(tag.refused(), 0u);
   EXPECT_LE(tag.peak(), 2000u);
+  EXPECT_EQ(tag.used(), 0u);
+}
+
+// What was never had was never in use.
+TEST(Tag, BlocksThatCannotBeHadDoNotRaiseThePeak) {
+  tp::tag tag("peak");
+  void* block = tp::allocate(tag, 1000);
+  EXPECT_EQ(tp::allocate(tag, hidden(SIZE_MAX / 2)), nullptr);
+  EXPECT_EQ(tp::allocate(tag, 10, hidden(3)), nullptr);
+  tp::tag_resource resource(tag);
+  EXPECT_THROW(static_cast<void>(resource.allocate(hidden(SIZE_MAX / 2))), std::bad_alloc);
+  EXPECT_EQ(tag.used(), 1000u);
+  EXPECT_EQ(tag.peak(), 1000u);
+  void* more = resource.allocate(500);
+  EXPECT_EQ(tag.peak(), 1500u);
+  resource.deallocate(more, 500);
+  tp::deallocate(tag, block, 1000);
   EXPECT_EQ(tag.used(), 0u);
 }
 
