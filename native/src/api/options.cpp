@@ -35,7 +35,7 @@ constexpr Definition definitions[tp_option_count] = {
 // Kept as the difference from the initial value, so that the zeroed array at program start means the initial values.
 std::atomic<int64_t> differences[tp_option_count];
 std::atomic<bool> set_by_program[tp_option_count];
-std::atomic<bool> loaded{false};
+std::atomic<bool> loaded{false};  // set under the lock, when all is stored
 
 void store(tp_option option, int64_t value) {
   differences[option].store(value - definitions[option].initial, std::memory_order_relaxed);
@@ -79,12 +79,18 @@ static bool from_environment(int option, int64_t* value, bool complains) {
   return false;
 }
 
+Lock lock;
+
 void load() {
-  if (loaded.exchange(true, std::memory_order_acq_rel)) return;
+  if (loaded.load(std::memory_order_acquire)) return;
+  Locked locked(lock);
+  if (loaded.load(std::memory_order_relaxed)) return;
   for (int i = 0; i < tp_option_count; ++i) {
     int64_t value = 0;
     if (from_environment(i, &value, true)) store(static_cast<tp_option>(i), value);
   }
+  profile::set_sampling(static_cast<uint64_t>(get(tp_option_sample_bytes)));
+  loaded.store(true, std::memory_order_release);
 }
 
 // Before the first use the environment is asked and nothing is stored: the program may still set every option.
@@ -107,7 +113,8 @@ static int set(tp_option option, int64_t value) {
   if (option < 0 || option >= tp_option_count) return EINVAL;
   const Definition& definition = definitions[option];
   if (value < definition.lowest || value > definition.highest) return EINVAL;
-  if (loaded.load(std::memory_order_acquire) && !definition.any_time) return EBUSY;
+  Locked locked(lock);
+  if (loaded.load(std::memory_order_relaxed) && !definition.any_time) return EBUSY;
   set_by_program[option].store(true, std::memory_order_relaxed);
   store(option, value);
   return 0;

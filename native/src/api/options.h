@@ -1,12 +1,15 @@
 // What the user may set: in code before the first use, by environment variables, some of it at any time.
 #pragma once
 
-#include "base/config.h"
+#include "os/lock.h"
 
 namespace tp::options {
 
-// Reads the environment for whatever the program did not set; once, at the first use of the library.
+// Reads the environment for whatever the program did not set; once, at the first use of the library. Who comes second
+// waits until all options have their values.
 void load();
+
+extern Lock lock;  // for fork
 
 int64_t get(tp_option option);
 

@@ -10,6 +10,8 @@ namespace tp::check {
 
 namespace {
 
+static_assert(most_core_bytes == largest_arena);
+
 // The bin of the smallest class that has room for size and is a multiple of the alignment, since blocks lie one behind
 // another from an aligned start; 0: a large block.
 size_t aligned_bin_of(size_t size, size_t alignment) {
@@ -40,6 +42,8 @@ void core_free(void* memory) {
     return_to_page(id, memory);
   }
 }
+
+void core_purge() { purge_for_allocation(); }
 
 bool core_owns(const void* address) { return slice_of(address) != 0; }
 

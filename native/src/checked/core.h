@@ -13,9 +13,13 @@ namespace tp::check {
 void core_start();
 
 // From the heap, or from the calling thread's when it is null. size at most max_size / 2, alignment a power of two of at
-// least 16. Null: out of memory or over a limit; errno is not set.
+// least 16. Null: out of memory or over a limit; errno is not set. Above most_core_bytes null is certain.
+inline constexpr size_t most_core_bytes = size_t{1} << 40;
 void* core_allocate(Heap* heap, size_t size, size_t alignment);
 void core_free(void* memory);
+
+// For an allocation that found no memory: idle pages make room for it.
+void core_purge();
 
 // True in memory of the arenas.
 bool core_owns(const void* address);

@@ -8,6 +8,9 @@ namespace tp {
 
 namespace {
 
+// Threads that give a block back without a lock, which a fork does not wait for.
+std::atomic<uint32_t> returns_under_way{0};
+
 void push_pending(Heap* owner, PageId id) {
   uint32_t head = owner->pending.load(std::memory_order_relaxed);
   do {
@@ -29,7 +32,10 @@ void push_remote(PageId id, FreeList blocks, Batch* last, uint32_t count) {
 // A pointer that no page gave out stays out of every list.
 TP_COLD void report_stranger(const Page* page, void* block) {
   Text text;
-  if (page->is(PageKind::small)) {
+  if (slice_of(block) == 0) {
+    text.add("free of a foreign pointer: ").add_address(block).add(" is not in a block of this library");
+    report_misuse(tp_misuse_foreign_pointer, block, 0, text.c_str());
+  } else if (page->is(PageKind::small)) {
     text.add("free of an interior pointer: ").add_address(block).add(" lies inside of a block of ").add(page->block_size).add(" bytes");
     report_misuse(tp_misuse_interior_pointer, block, page->block_size, text.c_str());
   } else {
@@ -160,18 +166,23 @@ void return_to_page(PageId id, void* block) {
   Page* page = page_of(id);
   Heap* owner = page->owner.load(std::memory_order_relaxed);
   HeapState state = owner->state.load(std::memory_order_relaxed);
+  uint32_t block_size = page->block_size;
   if (state == HeapState::thread || state == HeapState::orphan) {
     // The owner of such a page may change at any time; the remote word does not care.
     FreeList list;
     list.push(grid_of(id), block);
+    returns_under_way.fetch_add(1, std::memory_order_acq_rel);
     push_remote(id, list, static_cast<Batch*>(block), 1);
+    returns_under_way.fetch_sub(1, std::memory_order_release);
   } else {
     Locked locked(owner->lock);
     FreeList list = page->free;
     list.push(grid_of(id), block);
     settle(owner, id, page, list, 1, now_stamp());
   }
-  note_idle_pages(true);
+  note_idle_pages(may_make_thread_at_free(block_size));
 }
+
+bool forget_returns_under_way() { return returns_under_way.exchange(0, std::memory_order_relaxed) != 0; }
 
 }  // namespace tp

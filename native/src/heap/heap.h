@@ -105,8 +105,12 @@ void settle_page(Heap* heap, PageId id);
 // Moves pages that other threads listed to their queues.
 void drain_pending(Heap* heap);
 
+// In the child of a fork: pages that are listed move to their queues although no one told the heap of them.
+void relist_full_pages(Heap* heap);
+
 // Takes what other threads gave back to all its queued pages, and lets empty ones go.
 void collect(Heap* heap, uint32_t now);
+void collect_bin(Heap* heap, size_t bin, uint32_t now);  // after drain_pending
 
 // Gives empty pages and large runs that are kept for reuse, idle for long enough, to the arenas.
 void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms);
@@ -137,6 +141,9 @@ void flush(Heap* heap, void* const* blocks, uint32_t count, uint32_t stamp);
 
 // Gives one block back to its page at once, whoever owns it. No lock held.
 void return_to_page(PageId id, void* block);
+
+// In the child of a fork: true when another thread was in between, so that its page may be listed and nowhere in a list.
+bool forget_returns_under_way();
 
 // ---- large.cpp
 void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero);  // takes the lock
@@ -181,11 +188,25 @@ PageId take_page_of_orphans(Heap* heap, size_t bin);
 PageId detach_page(Heap* heap, size_t bin);
 
 // ---- purge.cpp
-// Returns the bytes that went back. keep: so many idle bytes may stay.
+// Returns the bytes that went back. keep: so many idle bytes may stay. Heaps whose locks are taken are left out.
 size_t purge(uint32_t min_idle_ms, size_t keep = 0);
+
+// For an allocation that found no memory: what any heap keeps empty, also of those whose locks are taken at this moment,
+// may be all that is missing. No heap's lock held.
+void purge_for_allocation();
+
+// What allocate() gives, a second time when the first gave null. No heap's lock held.
+template <typename Allocate>
+auto allocate_or_purge(Allocate allocate) {
+  auto* result = allocate();
+  if (TP_LIKELY(result != nullptr)) return result;
+  purge_for_allocation();
+  return allocate();
+}
 // Something may become purgeable. may_make_thread: the background thread may be made here, for the caller is not inside of
 // the C library's own thread functions.
 void note_idle_pages(bool may_make_thread);
+bool may_make_thread_at_free(uint32_t block_size);
 void make_purging_thread_if_worth_it();  // by a rent that misses; no lock held
 void restart_purging_after_fork();
 

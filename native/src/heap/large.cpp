@@ -135,7 +135,7 @@ void return_large(Heap* current, PageId id) {
       give_run(id, slices, true, now_stamp());
     }
   }
-  note_idle_pages(true);
+  note_idle_pages(known_heap() != nullptr);
 }
 
 bool resize_large(PageId id, size_t size) {

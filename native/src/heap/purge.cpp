@@ -30,16 +30,22 @@ std::atomic<uint32_t> nobody_wakes_it{0};
 
 bool is_wanted() { return options::get(tp_option_background_purge) != 0 && options::purge_delay_ms() >= 0; }
 
+bool take_lock(Heap* heap, bool waits) {
+  if (!waits) return heap->lock.try_lock();
+  heap->lock.lock();
+  return true;
+}
+
 // In short visits, for the owner may be waiting.
-size_t purge_heap(Heap* heap, uint32_t now, uint32_t min_idle_ms, size_t* idle) {
+size_t purge_heap(Heap* heap, uint32_t now, uint32_t min_idle_ms, size_t* idle, bool waits) {
   if (heap->state.load(std::memory_order_relaxed) == HeapState::free) return 0;
   constexpr uint32_t chunks_at_once = 64;
-  for (bool more = true; more && heap->lock.try_lock(); heap->lock.unlock()) {
+  for (bool more = true; more && take_lock(heap, waits); heap->lock.unlock()) {
     more = is_idle(now, heap->depot.stamp, min_idle_ms) && empty_depot(heap, chunks_at_once);
   }
   size_t bytes = 0;
   DiscardPlace at;
-  while (at.bin != bin_count && heap->lock.try_lock()) {
+  while (at.bin != bin_count && take_lock(heap, waits)) {
     if (at.bin == 0 && at.page == 0) {
       collect(heap, now);
       release_kept(heap, now, min_idle_ms);
@@ -139,16 +145,32 @@ void note_idle_pages(bool may_make_thread) {
   if (!activity.load(std::memory_order_relaxed)) note_activity(may_make_thread);
 }
 
+// Under the lock that making a thread takes, the C library frees the vector of an ended thread's dynamic variables: 16
+// bytes for each of 16 modules and more. A detached thread does so itself, after its heap was given up, if it ever had one.
+bool may_make_thread_at_free(uint32_t block_size) {
+  return known_heap() != nullptr && (block_size <= 256 || block_size > 768);
+}
+
 void make_purging_thread_if_worth_it() {
   if (!thread_started.load(std::memory_order_relaxed) && is_worth_a_thread() && is_wanted()) start_thread();
 }
 
-size_t purge(uint32_t min_idle_ms, size_t keep) {
+namespace {
+
+size_t purge_all(uint32_t min_idle_ms, size_t keep, bool waits) {
   auto now = static_cast<uint32_t>(os::now_ms());
   size_t bytes = 0, idle = 0;
-  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) bytes += purge_heap(heap, now, min_idle_ms, &idle);
+  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
+    bytes += purge_heap(heap, now, min_idle_ms, &idle, waits);
+  }
   return bytes + purge_runs(now, min_idle_ms, keep > idle ? keep - idle : 0);
 }
+
+}  // namespace
+
+size_t purge(uint32_t min_idle_ms, size_t keep) { return purge_all(min_idle_ms, keep, false); }
+
+void purge_for_allocation() { purge_all(0, 0, true); }
 
 void restart_purging_after_fork() {
   thread_started.store(false, std::memory_order_relaxed);

@@ -85,7 +85,7 @@ TP_NOINLINE void* allocate_counted(Heap* heap, size_t bin, size_t size, size_t a
 
 void* allocate_once(size_t size, size_t alignment, bool zero) {
   Heap* heap = current_heap();
-  if (heap == nullptr || size > max_size) return nullptr;
+  if (heap == nullptr) return nullptr;
   size_t bin = bin_for(size, alignment);
   void* block;
   if (TP_UNLIKELY(profile::sampling())) {
@@ -99,22 +99,35 @@ void* allocate_once(size_t size, size_t alignment, bool zero) {
   return block;
 }
 
-}  // namespace
-
-void* allocate(size_t size, size_t alignment, bool zero) {
-  void* block = allocate_once(size, alignment, zero);
-  // What other heaps keep empty counts against the limit, and may be all that is missing.
-  if (TP_UNLIKELY(block == nullptr) && slices_for(size) <= (size_t{1} << slice_bits) && purge(0) != 0) block = allocate_once(size, alignment, zero);
-  return block;
-}
-
-void* allocate_in(Heap* heap, size_t size, size_t alignment, bool zero) {
-  if (size > max_size) return nullptr;
+void* allocate_in_once(Heap* heap, size_t size, size_t alignment, bool zero) {
   size_t bin = bin_for(size, alignment);
   if (bin == 0) return rent_large(heap, size, alignment, zero);
   void* block = rent_uncached(heap, bin, shapes.of[bin]);
   if (zero && block != nullptr) memset(block, 0, size);
   return block;
+}
+
+bool is_at_its_limit(Heap* heap, size_t size, size_t alignment) {
+  size_t bin = bin_for(size, alignment);
+  size_t slices = bin != 0 ? shapes.of[bin].slices : slices_for(size);
+  Locked locked(heap->lock);
+  return heap->limit_bytes != 0 && heap->held_bytes + (slices << slice_shift) > heap->limit_bytes;
+}
+
+}  // namespace
+
+void* allocate(size_t size, size_t alignment, bool zero) {
+  if (size > largest_arena) return nullptr;
+  return allocate_or_purge([=] { return allocate_once(size, alignment, zero); });
+}
+
+void* allocate_in(Heap* heap, size_t size, size_t alignment, bool zero) {
+  if (size > largest_arena) return nullptr;
+  void* block = allocate_in_once(heap, size, alignment, zero);
+  // A purge frees nothing that counts against the heap's own limit: what the heap keeps has gone already.
+  if (TP_LIKELY(block != nullptr) || is_at_its_limit(heap, size, alignment)) return block;
+  purge_for_allocation();
+  return allocate_in_once(heap, size, alignment, zero);
 }
 
 Block find(const void* address) {
@@ -125,6 +138,7 @@ Block find(const void* address) {
   Heap* owner = page->owner.load(std::memory_order_relaxed);
   if (page->is(PageKind::large)) return {start, size_t{page->run_length()} << slice_shift, id, owner};
   auto offset = static_cast<size_t>(static_cast<const char*>(address) - start);
+  if (offset / page->block_size >= page->capacity) return {};  // behind the last block
   return {start + offset / page->block_size * page->block_size, page->block_size, id, owner};
 }
 

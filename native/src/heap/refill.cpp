@@ -215,15 +215,31 @@ void drain_pending(Heap* heap) {
   }
 }
 
-void collect(Heap* heap, uint32_t now) {
+void relist_full_pages(Heap* heap) {
   drain_pending(heap);
   for (size_t bin = 0; bin < bin_count; ++bin) {
-    for (PageId id = heap->queue[bin], next = 0; id != 0; id = next) {
-      next = page_of(id)->next;
-      if (collect_page(id)) page_of(id)->stamp = now;
-      if (page_of(id)->used == 0) page_emptied(heap, id);
+    for (PageId id = heap->full[bin], next = 0; id != 0; id = next) {
+      Page* page = page_of(id);
+      next = page->next;
+      if (!RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed()) continue;
+      page->pending = 0;
+      unlink(heap->full[bin], id);
+      link(heap->queue[bin], id);
     }
   }
+}
+
+void collect_bin(Heap* heap, size_t bin, uint32_t now) {
+  for (PageId id = heap->queue[bin], next = 0; id != 0; id = next) {
+    next = page_of(id)->next;
+    if (collect_page(id)) page_of(id)->stamp = now;
+    if (page_of(id)->used == 0) page_emptied(heap, id);
+  }
+}
+
+void collect(Heap* heap, uint32_t now) {
+  drain_pending(heap);
+  for (size_t bin = 0; bin < bin_count; ++bin) collect_bin(heap, bin, now);
 }
 
 void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms) {

@@ -55,10 +55,7 @@ void return_slow(Heap* heap, void* block, size_t bin) {
   bottom[count - older] = block;
   order_for_fork();
   heap->top[bin] = bottom + (count - older) + 1;
-  // The C library frees the vector of a thread's dynamic variables, 16 bytes for each of 16 modules and more, under the lock
-  // that making a thread takes.
-  uint32_t size = shapes.of[bin].block_size;
-  note_idle_pages(size <= 256 || size > 768);
+  note_idle_pages(may_make_thread_at_free(shapes.of[bin].block_size));
 }
 
 void* rent_uncached(Heap* heap, size_t bin, const Shape& shape) {

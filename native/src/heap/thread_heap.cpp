@@ -5,7 +5,8 @@
 //   ending    the destructor of the pthread key gave the heap up (state orphan); tp_thread_heap_ is the constant heap
 //             `ended`: what other destructors still allocate comes from the shared fallback heap, block by block
 //
-// Heaps are never unmapped, and the registry only grows at its head, so it is read without a lock.
+// Heaps are never unmapped, and the registry only grows at its head, so it is read without a lock. It grows under one, for a
+// fork must not copy a heap in the middle of its first use.
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -51,6 +52,7 @@ detail::fast_heap*& thread_heap_of_program() { return tp_thread_heap_; }
 #endif
 
 std::atomic<Heap*> registry{nullptr};
+Lock registry_lock;
 
 // Heaps without a user, by Heap::next_unused. A heap is pushed after its state has changed and popped before it does, and
 // no other lock is waited for with a stack's lock held.
@@ -91,18 +93,21 @@ std::atomic<Heap*> fallback{nullptr};
 pthread_key_t key;
 std::atomic<bool> process_is_set_up{false};
 Lock set_up_lock;
-Heap* locked_for_fork;
 
 void before_fork();
 void after_fork_in_parent();
 void after_fork_in_child();
 void end_of_thread(void* heap);
 
-// Once, after the first thread has its heap: these calls may allocate.
+// Once, after the first thread has its heap: these calls may allocate. A program that forks while another thread is in its
+// first call would not find the handlers in place, so they are put there when the library is loaded, unless a constructor
+// that ran before allocated.
 void set_up_process() {
   if (process_is_set_up.exchange(true, std::memory_order_acq_rel)) return;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
+
+__attribute__((constructor)) void set_up_when_loaded() { set_up_process(); }
 
 // The key must exist before the first heap is handed to a thread; making it does not allocate.
 bool make_key() {
@@ -116,15 +121,14 @@ bool make_key() {
 }
 
 void register_heap(Heap* heap) {
-  Heap* first = registry.load(std::memory_order_relaxed);
-  do {
-    heap->next = first;
-  } while (!registry.compare_exchange_weak(first, heap, std::memory_order_release, std::memory_order_relaxed));
+  Locked locked(registry_lock);
+  heap->next = registry.load(std::memory_order_relaxed);
+  registry.store(heap, std::memory_order_release);
 }
 
 // A heap in the given state that no one else uses, registered. Null: out of memory.
 Heap* make_heap(HeapState state, size_t bytes) {
-  auto* heap = static_cast<Heap*>(allocate_meta(bytes));
+  auto* heap = static_cast<Heap*>(allocate_or_purge([bytes] { return allocate_meta(bytes); }));
   if (heap == nullptr) return nullptr;
   heap->state.store(state, std::memory_order_relaxed);
   heap->serial = serials.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -172,9 +176,7 @@ Heap* fallback_heap() {
 void load_options() {
   options::load();
   static std::atomic<bool> done{false};
-  if (done.exchange(true, std::memory_order_acq_rel)) return;
-  profile::set_sampling(static_cast<uint64_t>(options::get(tp_option_sample_bytes)));
-  if (checked) check::start();
+  if (checked && !done.exchange(true, std::memory_order_acq_rel)) check::start();
 }
 
 Heap* start_thread_heap() {
@@ -219,25 +221,27 @@ void before_fork() {
   if (checked) check::before_fork();
   profile::before_fork();
   set_up_lock.lock();
+  options::lock.lock();
   lock_pools_for_fork();
+  registry_lock.lock();
   orphans.lock.lock();
   destroyed.lock.lock();
   purge_lock.lock();
-  // Heaps that are registered meanwhile stay unlocked; in the child their threads do not exist.
-  locked_for_fork = first_heap();
-  for (Heap* heap = locked_for_fork; heap != nullptr; heap = heap->next) heap->lock.start_visit();
-  if (locked_for_fork != nullptr && os::has_barrier_of_process()) os::barrier_of_process();
-  for (Heap* heap = locked_for_fork; heap != nullptr; heap = heap->next) heap->lock.finish_visit();
+  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) heap->lock.start_visit();
+  if (first_heap() != nullptr && os::has_barrier_of_process()) os::barrier_of_process();
+  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) heap->lock.finish_visit();
   arena_lock.lock();
 }
 
 void after_fork_in_parent() {
   arena_lock.unlock();
-  for (Heap* heap = locked_for_fork; heap != nullptr; heap = heap->next) heap->lock.unlock();
+  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) heap->lock.unlock();
   purge_lock.unlock();
   destroyed.lock.unlock();
   orphans.lock.unlock();
+  registry_lock.unlock();
   unlock_pools_after_fork();
+  options::lock.unlock();
   set_up_lock.unlock();
   profile::after_fork_in_parent();
   if (checked) check::after_fork_in_parent();
@@ -248,10 +252,14 @@ void after_fork_in_child() {
   purge_lock.reset();
   destroyed.reset();
   orphans.reset();
+  registry_lock.reset();
   reset_pools_after_fork();
+  options::lock.reset();
   set_up_lock.reset();
+  bool some_unlisted = forget_returns_under_way();
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
     heap->lock.reset(heap == thread_heap);
+    if (some_unlisted) relist_full_pages(heap);
     HeapState state = heap->state.load(std::memory_order_relaxed);
     if (state == HeapState::free) destroyed.push(heap);
     if (heap == thread_heap || (state != HeapState::thread && state != HeapState::orphan)) continue;

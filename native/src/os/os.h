@@ -21,6 +21,9 @@ void release(void* address, size_t length);
 // Makes reserved pages readable and writable; they read as zero. False: the system has no memory for them.
 bool commit(void* address, size_t length);
 
+// Makes reserved pages readable; they read as zero, take no memory and can be committed later. Best effort.
+void make_readable(void* address, size_t length);
+
 // Gives the memory of committed pages back; they stay usable and read as zero. False: nothing changed.
 bool discard(void* address, size_t length);
 

@@ -34,7 +34,10 @@ bool must_fail() {
   calls.fetch_add(1, std::memory_order_relaxed);
   size_t left = until_failure.load(std::memory_order_relaxed);
   while (left != 0) {
-    if (until_failure.compare_exchange_weak(left, left - 1)) return left == 1;
+    if (!until_failure.compare_exchange_weak(left, left - 1)) continue;
+    if (left != 1) return false;
+    errno = ENOMEM;
+    return true;
   }
   return false;
 }
@@ -88,6 +91,12 @@ void release(void* address, size_t length) {
 bool commit(void* address, size_t length) {
   KeepErrno keep;
   return !must_fail() && mprotect(address, length, PROT_READ | PROT_WRITE) == 0;
+}
+
+void make_readable(void* address, size_t length) {
+  KeepErrno keep;
+  calls.fetch_add(1, std::memory_order_relaxed);
+  mprotect(address, length, PROT_READ);
 }
 
 bool discard(void* address, size_t length) {

@@ -14,7 +14,6 @@ Lock arena_lock;
 
 namespace {
 
-constexpr size_t largest_arena = size_t{1} << (slice_bits + slice_shift);
 constexpr size_t smallest_arena = size_t{4} << 20;
 constexpr size_t first_step = size_t{64} << 20;  // of committing; later steps grow to 1 GiB
 constexpr size_t last_step = size_t{1} << 30;
@@ -198,6 +197,8 @@ bool add_arena(size_t needed_slices) {
   arena.committed = static_cast<uint32_t>(tables);
   arena.base = reinterpret_cast<uintptr_t>(base);
   table_ends[number] = {};
+  // The fast path looks up any address of the arena, also one that was never handed out.
+  os::make_readable(arena.bins, round_up(slices, os::page_size()));
   if (!commit_fresh(number, static_cast<uint32_t>(needed_slices))) {
     os::release(base, length);
     arena.base = 0;

@@ -28,6 +28,7 @@ struct Arena {
 
 inline constexpr unsigned max_arenas = 64;
 inline constexpr unsigned slice_bits = 24;
+inline constexpr size_t largest_arena = size_t{1} << (slice_bits + slice_shift);
 extern Arena arenas[max_arenas];
 extern std::atomic<uint32_t> arena_total;
 
@@ -42,7 +43,8 @@ inline void* address_of(PageId id) {
 
 inline BlockGrid grid_of(PageId id) {
   const Page* page = page_of(id);
-  return {reinterpret_cast<uintptr_t>(address_of(id)), uintptr_t{page->slices} << slice_shift, page->block_size, page->reciprocal};
+  // Up to the end of the last block: what lies behind it is none.
+  return {reinterpret_cast<uintptr_t>(address_of(id)), uintptr_t{page->capacity} * page->block_size, page->block_size, page->reciprocal};
 }
 
 // The slice of an address; 0 when no arena has it.

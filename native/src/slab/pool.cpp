@@ -33,7 +33,7 @@ size_t take_bin() {
 
 tp_pool* take_structure() {
   tp_pool* pool = free_structures;
-  if (pool == nullptr) return static_cast<tp_pool*>(allocate_meta(sizeof(tp_pool)));
+  if (pool == nullptr) return static_cast<tp_pool*>(allocate_or_purge([] { return allocate_meta(sizeof(tp_pool)); }));
   free_structures = pool->next;
   *pool = {};
   return pool;
@@ -99,13 +99,47 @@ tp_pool* create_pool(const tp_pool_options& options) {
   return pool;
 }
 
-void* rent_from_pool(tp_pool* pool) {
+static void* rent_once(tp_pool* pool) {
   if (pool->bin == 0) return rent_uncached(pool->heap, 0, pool->shape);
   Heap* heap = current_heap();
   if (heap == nullptr) return nullptr;
   if (!is_thread_heap(heap)) return rent_uncached(heap, pool->bin, pool->shape);
   void* block = detail::pop(heap, pool->bin);
   return block != nullptr ? block : rent_slow(heap, pool->bin, pool->block_size);
+}
+
+// A purge frees nothing that counts against the limit of a pool without a bin: what its heap keeps has gone already.
+static bool is_at_its_limit(tp_pool* pool) {
+  size_t page = size_t{pool->shape.slices} << slice_shift;
+  if (pool->bin != 0) {
+    const Charge& charge = charges[pool->bin - first_pool_bin];
+    return charge.limit != 0 && charge.held.load(std::memory_order_relaxed) + page > charge.limit;
+  }
+  Locked locked(pool->heap->lock);
+  return pool->heap->limit_bytes != 0 && pool->heap->held_bytes + page > pool->heap->limit_bytes;
+}
+
+// Pages of other threads' heaps may be empty without these having noticed yet.
+static void collect_everywhere(size_t bin) {
+  uint32_t now = now_stamp();
+  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
+    Locked locked(heap->lock);
+    drain_pending(heap);
+    collect_bin(heap, bin, now);
+  }
+}
+
+void* rent_from_pool(tp_pool* pool) {
+  void* block = rent_once(pool);
+  if (TP_LIKELY(block != nullptr)) return block;
+  if (!is_at_its_limit(pool)) {
+    purge_for_allocation();
+  } else if (pool->bin != 0) {
+    collect_everywhere(pool->bin);
+  } else {
+    return nullptr;
+  }
+  return rent_once(pool);
 }
 
 void return_to_pool(tp_pool*, void* block) { raw::release(block); }

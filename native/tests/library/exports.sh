@@ -31,8 +31,9 @@ done
 others=$(grep -vE '^(tp_|__libc_|__posix_memalign$)' <<<"$exported" | grep -vxF "$(printf '%s\n' "${overridden[@]}")" || true)
 [[ -z $others ]] || fail "libtidepool-preload.so also exports: $others"
 
-# Programs allocate before constructors of the library would run: there must be none that set its variables.
+# Programs allocate before constructors of the library would run: there must be none that set its variables. The two that
+# are there: the compiler's own, and the one that puts the handlers of fork in place.
 for library in "$TIDEPOOL_LIBRARY" "$TIDEPOOL_PRELOAD" "$checked"; do
   constructors=$(readelf -SW "$library" | awk '$0 ~ / \.init_array / { sub(/.*\.init_array/, ""); print $4 }')
-  [[ $((16#${constructors:-0})) -le 8 ]] || fail "$library has constructors (.init_array of 0x$constructors bytes): a variable is not constinit"
+  [[ $((16#${constructors:-0})) -le 16 ]] || fail "$library has constructors (.init_array of 0x$constructors bytes): a variable is not constinit"
 done

@@ -54,6 +54,40 @@ static void of_unused_memory() {
   tp_free(block);
 }
 
+// Far behind all that was ever handed out: address space that the library has taken, and nothing more.
+static void of_reserved_memory() {
+  char* block = static_cast<char*>(tp_malloc(100));
+  tp_statistics statistics{};
+  statistics.struct_size = sizeof(statistics);
+  tp_get_statistics(&statistics);
+  char* pointer = opaque(block + statistics.reserved_bytes / 2);
+  expect_address(pointer, 0);
+  tp_free(pointer);
+  tp_free(block);
+}
+
+// The bytes behind the last block of a page: 64 KiB are 1365 blocks of 48 bytes and 16 bytes more.
+static void behind_the_last_block() {
+  char* block = static_cast<char*>(tp_malloc(48));
+  char* page = block - reinterpret_cast<uintptr_t>(block) % 65536;
+  char* pointer = opaque(page + 1365 * 48);
+  expect_address(pointer, 0);
+  require(tp_usable_size(pointer) == 0, "the place has a size");
+  tp_free(block);
+}
+
+// The thread trusts its caller; whose block it is shows when it goes back.
+static void returned_to_a_pool() {
+  tp_pool_options options = {};
+  options.struct_size = sizeof(options);
+  options.block_size = 100;
+  tp_pool* pool = tp_pool_create(&options);
+  char* pointer = opaque(static_bytes);
+  expect_address(pointer, 0);
+  tp_pool_return(pool, pointer);
+  tp_thread_idle();
+}
+
 static void works() {
   void* first = tp_malloc(64);
   void* second = tp_malloc(64);
@@ -64,7 +98,7 @@ static void works() {
 
 int main() {
   const char* text = "foreign pointer";
-  return run<7>({
+  return run<10>({
       {"free of static memory", tp_misuse_foreign_pointer, of_static_memory, works, nullptr, nullptr, text},
       {"free of static memory before the first use", tp_misuse_foreign_pointer, before_first_use, works, nullptr, nullptr, text},
       {"free of the stack", tp_misuse_foreign_pointer, of_the_stack, works, nullptr, nullptr, text},
@@ -72,5 +106,8 @@ int main() {
       {"sized free of static memory", tp_misuse_foreign_pointer, sized, works, nullptr, nullptr, text},
       {"realloc of another allocator's block", tp_misuse_foreign_pointer, resized, works, nullptr, nullptr, text},
       {"free of memory where nothing begins", tp_misuse_foreign_pointer, of_unused_memory, works, nullptr, nullptr, text},
+      {"free of memory that is only reserved", tp_misuse_foreign_pointer, of_reserved_memory, works, nullptr, nullptr, text},
+      {"size of what lies behind the last block", tp_misuse_foreign_pointer, behind_the_last_block, works, nullptr, nullptr, text},
+      {"return of static memory to a pool", tp_misuse_foreign_pointer, returned_to_a_pool, works, nullptr, nullptr, text},
   });
 }

@@ -32,6 +32,15 @@ static void aligned() {
   tp_thread_idle();
 }
 
+// 64 KiB are 1365 blocks of 48 bytes: a block behind them would reach into the next page.
+static void behind_the_last_block() {
+  block = static_cast<char*>(allocate_here(48));
+  char* last = block - reinterpret_cast<uintptr_t>(block) % 65536 + 1365 * 48;
+  expect_address(last, 48);
+  tp_free(opaque(last));
+  tp_thread_idle();
+}
+
 static void block_is_live() {
   void* other = tp_malloc(tp_usable_size(block));
   require(other != block, "the block was handed out twice");
@@ -42,7 +51,7 @@ static void block_is_live() {
 
 int main() {
   const char* text = "interior pointer";
-  return run<7>({
+  return run<8>({
       {"misaligned by one", tp_misuse_interior_pointer, by_one, block_is_live, nullptr, nullptr, text},
       {"misaligned by eight", tp_misuse_interior_pointer, by_eight, block_is_live, nullptr, nullptr, text},
       {"last byte", tp_misuse_interior_pointer, at_the_end, block_is_live, nullptr, nullptr, text},
@@ -50,5 +59,6 @@ int main() {
       {"a later slice of a large block", tp_misuse_interior_pointer, of_a_large_block_aligned, block_is_live, nullptr, nullptr, text},
       {"misaligned in a sized free", tp_misuse_interior_pointer, sized, block_is_live, nullptr, nullptr, text},
       {"aligned, found when the block goes back", tp_misuse_interior_pointer, aligned, nullptr, nullptr, nullptr, text},
+      {"behind the last block, found when it goes back", tp_misuse_interior_pointer, behind_the_last_block, block_is_live, nullptr, nullptr, text},
   });
 }

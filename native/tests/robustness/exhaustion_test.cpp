@@ -2,11 +2,16 @@
 // or reports ENOMEM, nothing is lost, nothing is broken, and with memory back everything works again.
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
+#include "heap/heap.h"
 #include "os/os.h"
+#include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"
 #include "support/statistics.h"
@@ -160,6 +165,189 @@ TEST(Exhaustion, EveryCallFailsOnceInThreads) {
         return all;
       },
       500));
+}
+
+// What no arena can hold fails without taking address space: the small ones that come after it need that.
+TEST(Exhaustion, OfOneHugeRequestLeavesTheArenasToOthers) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    void* first = tp_malloc(100000);
+    size_t reserved = test::statistics().reserved_bytes;
+    for (unsigned bit = 40; bit < 63; ++bit) {
+      volatile size_t huge = size_t{1} << bit;
+      errno = 0;
+      ASSERT_EQ(nullptr, tp_malloc(huge)) << "2^" << bit;
+      EXPECT_EQ(ENOMEM, errno);
+      ASSERT_EQ(nullptr, tp_aligned_alloc(1 << 30, huge));
+      ASSERT_EQ(nullptr, tp_calloc(huge / 8, 8));
+    }
+    EXPECT_EQ(reserved, test::statistics().reserved_bytes);
+    for (size_t size : {100, 100000, 100 << 20}) {
+      void* block = tp_malloc(size);
+      EXPECT_NE(nullptr, block) << size;
+      tp_free(block);
+    }
+    tp_free(first);
+  });
+}
+
+// No more address space than a few MiB beyond what the program itself has.
+TEST(Exhaustion, OfAddressSpaceLeavesRoomToStart) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's shadow memory takes more address space than that";
+#endif
+  if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "the limit would be that of the emulator";
+  for (size_t megabytes : {12, 24, 48, 100, 500}) {
+    IN_A_PROCESS_OF_ITS_OWN({
+      rlimit limit{};
+      limit.rlim_cur = limit.rlim_max = test::mapped_bytes() + (megabytes << 20);
+      ASSERT_EQ(0, setrlimit(RLIMIT_AS, &limit));
+      void* blocks[] = {tp_malloc(10), tp_zalloc(5000), tp_malloc(100000)};
+      for (void* block : blocks) EXPECT_NE(nullptr, block) << megabytes << " MiB";
+      tp_free_batch(blocks, 3);
+      EXPECT_EQ(nullptr, tp_malloc(megabytes << 20)) << "more than there is";
+      // Half of it can be used, in more than one arena.
+      std::vector<void*> all;
+      while (void* block = tp_malloc(50000)) all.push_back(block);
+      EXPECT_GE(all.size() * 65536, megabytes << 19);
+      tp_free_batch(all.data(), all.size());
+      EXPECT_TRUE(tp_is_valid());
+    });
+  }
+}
+
+// Memory that a purge is giving back at this moment is neither used nor in the way.
+TEST(Limit, WhileAnotherThreadPurgesNothingIsRefusedThatFits) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+    ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, 64 << 20));
+    std::atomic<bool> stop{false};
+    std::thread purger([&] {
+      while (!stop.load(std::memory_order_relaxed)) tp_purge(0);
+    });
+    test::Random random(5);
+    for (int round = 0; round < 25; ++round) {
+      // Of two lengths, so that the one needs what the other left.
+      for (size_t size : {34 << 20, 40 << 20}) {
+        void* block = tp_malloc(size);
+        EXPECT_NE(nullptr, block) << "round " << round << ", " << size;
+        if (block == nullptr) break;
+        EXPECT_LE(test::statistics().committed_bytes, 64u << 20) << "nor is there more than the limit at any time";
+        memset(block, 1, 24 << 20);
+        tp_free(block);
+        for (uint64_t spins = random.below(1000000); spins != 0; --spins) asm volatile("");
+      }
+    }
+    stop.store(true);
+    purger.join();
+  });
+}
+
+// A large block that a thread freed is kept for its next request, and counts.
+void keep_a_large_block() {
+  void* block = tp_malloc(20 << 20);
+  ASSERT_NE(nullptr, block);
+  tp_free(block);
+  ASSERT_GE(test::statistics().committed_bytes, 20u << 20);
+}
+
+TEST(Limit, MakesRoomForHeapsAndPoolsOfWhatIsIdle) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+    ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, 32 << 20));
+    keep_a_large_block();
+    tp_heap* heap = tp_heap_create(nullptr);
+    void* block = tp_heap_malloc(heap, 20 << 20);
+    EXPECT_NE(nullptr, block);
+    tp_heap_free(heap, block);
+    for (size_t size : {100, 5000, 100000}) {
+      std::vector<void*> blocks;
+      while (void* one = tp_heap_malloc(heap, size)) blocks.push_back(one);
+      EXPECT_GE(blocks.size() * size, 20u << 20) << size;
+      EXPECT_EQ(nullptr, tp_heap_zalloc(heap, 20 << 20));
+      for (void* one : blocks) tp_heap_free(heap, one);
+      keep_a_large_block();
+      EXPECT_NE(nullptr, block = tp_heap_aligned_alloc(heap, 1 << 20, 15 << 20));
+      tp_heap_free(heap, block);
+      keep_a_large_block();
+    }
+    tp_heap_destroy(heap);
+    for (size_t size : {100, 5000, 100000, 1 << 20}) {
+      keep_a_large_block();
+      tp_pool_options options{sizeof(options), nullptr, size, 0, 0, false};
+      tp_pool* pool = tp_pool_create(&options);
+      ASSERT_NE(nullptr, pool);
+      size_t count = 0;
+      while (tp_pool_rent(pool) != nullptr) ++count;
+      EXPECT_GE(count * size, 20u << 20) << size;
+      tp_pool_destroy(pool);
+    }
+    EXPECT_EQ(0u, test::statistics().live_bytes);
+  });
+}
+
+// The structures of threads, heaps and pools need memory too.
+TEST(Limit, MakesRoomForNewHeapsOfWhatIsIdle) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+    tp_free(tp_malloc(20 << 20));
+    ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, static_cast<int64_t>(test::statistics().committed_bytes)));
+    for (int i = 0; i < 20; ++i) ASSERT_NE(nullptr, tp_heap_create(nullptr)) << i;
+    tp_pool_options options{sizeof(options), nullptr, 100, 0, 0, true};
+    for (int i = 0; i < 20; ++i) ASSERT_NE(nullptr, tp_pool_create(&options)) << i;
+  });
+}
+
+// Pages of a pool that another thread's heap owns, and whose blocks have all come back from elsewhere.
+TEST(Limit, OfAPoolMakesRoomOfPagesThatCameBackToOtherThreads) {
+  tp_pool_options options{sizeof(options), "limited", 1000, 0, 1 << 20, false};
+  tp_pool* pool = tp_pool_create(&options);
+  ASSERT_NE(nullptr, pool);
+  std::vector<void*> blocks;
+  std::atomic<int> step{0};
+  std::thread owner([&] {
+    while (void* block = tp_pool_rent(pool)) blocks.push_back(block);
+    step.store(1);
+    while (step.load() != 2) std::this_thread::yield();
+  });
+  while (step.load() != 1) std::this_thread::yield();
+  size_t count = blocks.size();
+  EXPECT_GE(count, 900u);
+  tp_pool_return_batch(pool, blocks.data(), count);
+  blocks.clear();
+  while (void* block = tp_pool_rent(pool)) blocks.push_back(block);
+  EXPECT_GE(blocks.size(), count * 8 / 10);
+  size_t held = 0;
+  tp_pool_usage(pool, nullptr, &held);
+  EXPECT_LE(held, 1u << 20);
+  step.store(2);
+  owner.join();
+  tp_pool_return_batch(pool, blocks.data(), blocks.size());
+  tp_pool_destroy(pool);
+}
+
+// What is missing is kept by a heap whose lock another thread has.
+TEST(Limit, WaitsForHeapsThatAreBusy) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+    ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, 32 << 20));
+    std::atomic<int> step{0};
+    std::thread thread([&] {
+      keep_a_large_block();
+      tp::Heap* heap = tp::current_heap();
+      {
+        tp::Locked locked(heap->lock);
+        step.store(1);
+        usleep(30000);
+      }
+      while (step.load() != 2) std::this_thread::yield();
+    });
+    while (step.load() != 1) std::this_thread::yield();
+    void* block = tp_malloc(20 << 20);
+    EXPECT_NE(nullptr, block);
+    tp_free(block);
+    step.store(2);
+    thread.join();
+  });
 }
 
 TEST(Limit, OfTheProcessIsKeptAndComesFree) {

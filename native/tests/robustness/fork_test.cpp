@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "heap/heap.h"
 #include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"
@@ -156,6 +157,192 @@ TEST(Fork, TheChildStartsThreads) {
     }
   }
   tp_free_batch(parents.data(), parents.size());
+}
+
+// While another thread is inside of tp_pool_create and tp_pool_destroy, which have a lock of their own.
+TEST(Fork, WhilePoolsAreMadeTheChildMakesPools) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      while (!stop.load(std::memory_order_relaxed)) {
+        tp_pool_options options{sizeof(options), nullptr, 40 + 30000 * t, 0, 0, false};
+        tp_pool* pool = tp_pool_create(&options);
+        tp_pool_return(pool, tp_pool_rent(pool));
+        tp_pool_destroy(pool);
+      }
+    });
+  }
+  for (int i = 0; i < 50; ++i) {
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(20);
+      tp_pool_options options{sizeof(options), nullptr, 100, 0, 0, false};
+      tp_pool* pool = tp_pool_create(&options);
+      if (pool == nullptr) _exit(10);
+      void* block = tp_pool_rent(pool);
+      if (block == nullptr) _exit(11);
+      test::fill(block, 100, 1);
+      tp_pool_return(pool, block);
+      tp_pool_destroy(pool);
+      if (test::statistics().pools > 2) _exit(12);
+      _exit(tp_is_valid() ? 0 : 13);
+    }
+    ASSERT_EQ(0, wait_for(child)) << "fork " << i;
+  }
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Nothing has used the library when the threads and the fork begin.
+TEST(Fork, WhileOthersAreInTheirVeryFirstCall) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  test::Random random(31);
+  for (int round = 0; round < 20; ++round) {
+    uint64_t spins = random.below(150000);
+    IN_A_PROCESS_OF_ITS_OWN({
+      std::atomic<unsigned> started{0};
+      std::vector<std::thread> threads;
+      for (unsigned t = 0; t < 3; ++t) {
+        threads.emplace_back([&started, t] {
+          started.fetch_add(1);
+          while (started.load() != 4) {
+          }
+          for (int i = 0; i < 200; ++i) {
+            tp_pool_options options{sizeof(options), nullptr, 100, 0, 0, false};
+            tp_pool* pool = t == 0 ? tp_pool_create(&options) : nullptr;
+            tp_free(tp_malloc(100 * t));
+            tp_pool_destroy(pool);
+          }
+        });
+      }
+      while (started.load() != 3) {
+      }
+      started.store(4);
+      while (spins-- != 0) asm volatile("");
+      pid_t child = fork();
+      std::vector<void*> none;
+      if (child == 0) {
+        alarm(20);
+        _exit(use_everything(none));
+      }
+      EXPECT_EQ(0, wait_for(child)) << "round " << round;
+      for (std::thread& thread : threads) thread.join();
+    });
+    if (HasFailure()) return;
+  }
+}
+
+// What a purge is giving back while the fork happens is the child's too.
+TEST(Fork, WhileAnotherThreadPurgesTheChildLosesNoIdleMemory) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  IN_A_PROCESS_OF_ITS_OWN({
+    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+    std::atomic<bool> stop{false};
+    std::thread purger([&] {
+      while (!stop.load(std::memory_order_relaxed)) {
+        void* block = tp_malloc(40 << 20);
+        memset(block, 1, 8 << 20);
+        tp_free(block);
+        tp_purge(0);
+      }
+    });
+    for (int i = 0; i < 60; ++i) {
+      pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        alarm(20);
+        tp_purge(0);
+        tp_statistics statistics = test::statistics();
+        if (statistics.retained_bytes != 0) _exit(10);
+        _exit(tp_is_valid() ? 0 : 11);
+      }
+      EXPECT_EQ(0, wait_for(child)) << "fork " << i;
+    }
+    stop.store(true);
+    purger.join();
+  });
+}
+
+// Pages that are listed and still among the full ones, although no one is between the two any more.
+size_t lost_pages() {
+  size_t lost = 0;
+  for (tp::Heap* heap = tp::first_heap(); heap != nullptr; heap = heap->next) {
+    tp::Locked locked(heap->lock);
+    tp::drain_pending(heap);
+    for (tp::PageId id : heap->full) {
+      for (; id != 0; id = tp::page_of(id)->next) lost += tp::RemoteWord{tp::page_of(id)->remote.load()}.listed();
+    }
+  }
+  return lost;
+}
+
+// Where every free goes to its page at once, a fork may come between the two steps of telling a page's owner.
+TEST(Fork, WhileBlocksGoBackToFullPagesTheChildLosesNoPage) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  IN_A_PROCESS_OF_ITS_OWN({
+    ASSERT_EQ(0, tp_set_option(tp_option_profile, 1));
+    std::atomic<bool> stop{false};
+    std::vector<std::atomic<void*>> places(600);
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < 2; ++t) {
+      threads.emplace_back([&, t] {
+        while (!stop.load(std::memory_order_relaxed)) {
+          // One fills pages, the other one gives the first blocks of full ones back.
+          for (auto& place : places) tp_free(place.exchange(t == 0 ? tp_malloc(16000) : nullptr));
+        }
+      });
+    }
+    for (int i = 0; i < 400; ++i) {
+      pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        alarm(20);
+        if (lost_pages() != 0) _exit(10);
+        _exit(tp_is_valid() ? 0 : 11);
+      }
+      EXPECT_EQ(0, wait_for(child)) << "fork " << i;
+    }
+    stop.store(true);
+    for (std::thread& thread : threads) thread.join();
+    for (auto& place : places) tp_free(place.load());
+  });
+}
+
+void fork_and_use() {
+  std::vector<void*> none;
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(use_everything(none));
+  }
+  EXPECT_EQ(0, wait_for(child));
+}
+
+// From a thread without a heap, from one that is ending, and from one whose heap is gone.
+TEST(Fork, FromThreadsInEveryState) {
+  if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
+  IN_A_PROCESS_OF_ITS_OWN({
+    fork_and_use();
+    std::thread(fork_and_use).join();
+    tp_free(tp_malloc(100));
+    static int rounds = 0;
+    static pthread_key_t key;
+    ASSERT_EQ(0, pthread_key_create(&key, [](void* value) {
+                fork_and_use();
+                if (++rounds < 3) pthread_setspecific(key, value);
+              }));
+    for (bool with_heap : {false, true}) {
+      rounds = 0;
+      std::thread([&] {
+        if (with_heap) tp_free(tp_malloc(100));
+        pthread_setspecific(key, &rounds);
+      }).join();
+      EXPECT_EQ(3, rounds);
+    }
+  });
 }
 
 TEST(Fork, TheChildPurgesInTheBackground) {

@@ -1,11 +1,13 @@
 // Threads that end with live blocks, that come by the thousand, and that allocate while they end.
 #include <gtest/gtest.h>
+#include <limits.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <thread>
 #include <vector>
 
+#include "heap/heap.h"
 #include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"
@@ -182,6 +184,110 @@ TEST(ThreadExit, BlocksAllocatedWhileEndingAreFreedByOthers) {
       EXPECT_TRUE(test::is_filled(block, 200, 3));
       tp_free(block);
     }
+    EXPECT_EQ(0u, test::statistics().live_bytes);
+  });
+}
+
+void spin(uint64_t turns) {
+  while (turns-- != 0) asm volatile("");
+}
+
+// A thread's magazines may hold blocks of a pool that is destroyed while the thread ends; the pages of that pool serve
+// others at once.
+TEST(ThreadExit, RacesWithTheEndOfAPoolThatTheThreadUsed) {
+  test::Random random(99);
+  for (int round = 0; round < 400; ++round) {
+    tp_pool_options options{sizeof(options), "short", 48 + 16 * random.below(20), 0, 0, false};
+    tp_pool* pool = tp_pool_create(&options);
+    ASSERT_NE(nullptr, pool);
+    std::atomic<tp::Heap*> heap{nullptr};
+    std::thread user([&] {
+      void* blocks[60];
+      ASSERT_EQ(60u, tp_pool_rent_batch(pool, 60, blocks));
+      tp_pool_return_batch(pool, blocks, 60);
+      tp_free(tp_malloc(tp::max_class_size));
+      heap.store(tp::current_heap(), std::memory_order_release);
+    });
+    while (heap.load(std::memory_order_acquire) == nullptr) std::this_thread::yield();
+    if (round % 4 == 0) {
+      spin(random.below(20000));
+    } else {
+      // The magazine before the pool's has just been emptied: with luck the thread now waits at the pool's.
+      while (tp::cached_blocks(heap, tp::class_count) != 0) {
+      }
+      tp::Locked locked(heap.load()->lock);
+      spin(3000);
+    }
+    tp_pool_destroy(pool);
+    void* blocks[50];
+    for (size_t i = 0; i < 50; ++i) test::fill(blocks[i] = tp_malloc(300), 300, i);
+    user.join();
+    for (size_t i = 0; i < 50; ++i) {
+      EXPECT_TRUE(test::is_filled(blocks[i], 300, i));
+      tp_free(blocks[i]);
+    }
+    if (round % 30 == 0) {
+      ASSERT_TRUE(tp_is_valid()) << "round " << round;
+    }
+  }
+}
+
+TEST(ThreadHeap, InheritsNothingOfADestroyedHeap) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    tp_free(tp_malloc(1));
+    tp_heap_options options{sizeof(options), "small", 1 << 17, true};
+    std::vector<tp_heap*> heaps;
+    for (int i = 0; i < 8; ++i) {
+      heaps.push_back(tp_heap_create(&options));
+      tp_free(tp_heap_malloc(heaps.back(), 5000));
+    }
+    for (tp_heap* heap : heaps) tp_heap_destroy(heap);
+    std::thread([] {
+      std::vector<void*> blocks;
+      for (size_t size : {100, 5000, 200000}) {
+        for (size_t bytes = 0; bytes < (4u << 20); bytes += size) {
+          blocks.push_back(tp_malloc(size));
+          ASSERT_NE(nullptr, blocks.back()) << "the destroyed heap's limit was 128 KiB";
+        }
+      }
+      tp_free_batch(blocks.data(), blocks.size());
+    }).join();
+    // Neither does another heap.
+    tp_heap* heap = tp_heap_create(nullptr);
+    EXPECT_NE(nullptr, tp_heap_malloc(heap, 1 << 20));
+    tp_heap_destroy(heap);
+  });
+}
+
+pthread_key_t last_key;
+
+// Frees in the last round of destructors, after which the library is not told of the end of the thread.
+void free_in_the_last_round(void* value) {
+  auto* blocks = static_cast<void**>(value);
+  auto round = reinterpret_cast<uintptr_t>(blocks[0]) + 1;
+  blocks[0] = reinterpret_cast<void*>(round);
+  if (round < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(last_key, value);
+    return;
+  }
+  for (int i = 1; i <= 10; ++i) tp_free(blocks[i]);
+}
+
+TEST(ThreadChurn, ThreadsThatOnlyFreeAtTheirVeryEndLeaveNoHeapBehind) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    tp_free(tp_malloc(1));
+    ASSERT_EQ(0, pthread_key_create(&last_key, free_in_the_last_round));  // behind the library's own in every round
+    size_t threads_before = test::statistics().threads;
+    size_t metadata_before = test::statistics().metadata_bytes;
+    static void* blocks[11];
+    for (int i = 0; i < 2000; ++i) {
+      blocks[0] = nullptr;
+      for (int b = 1; b <= 10; ++b) blocks[b] = tp_malloc(100);
+      std::thread([] { pthread_setspecific(last_key, blocks); }).join();
+      ASSERT_EQ(static_cast<uintptr_t>(PTHREAD_DESTRUCTOR_ITERATIONS), reinterpret_cast<uintptr_t>(blocks[0]));
+    }
+    EXPECT_EQ(threads_before, test::statistics().threads);
+    EXPECT_LE(test::statistics().metadata_bytes, metadata_before + (256u << 10));
     EXPECT_EQ(0u, test::statistics().live_bytes);
   });
 }

@@ -1,4 +1,4 @@
-// Resident memory of this process, in bytes.
+// Memory of this process, in bytes.
 #pragma once
 
 #include <stdio.h>
@@ -16,13 +16,23 @@ inline bool resident_is_ours() {
 #endif
 }
 
-inline size_t resident_bytes() {
+struct ProcessMemory {
+  size_t mapped, resident;
+};
+
+inline ProcessMemory process_memory() {
   FILE* file = fopen("/proc/self/statm", "r");
-  if (file == nullptr) return 0;
-  unsigned long total = 0, resident = 0;
-  int found = fscanf(file, "%lu %lu", &total, &resident);
+  if (file == nullptr) return {0, 0};
+  unsigned long mapped = 0, resident = 0;
+  int found = fscanf(file, "%lu %lu", &mapped, &resident);
   fclose(file);
-  return found == 2 ? resident * static_cast<size_t>(sysconf(_SC_PAGESIZE)) : 0;
+  auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return found == 2 ? ProcessMemory{mapped * page, resident * page} : ProcessMemory{0, 0};
 }
+
+inline size_t resident_bytes() { return process_memory().resident; }
+
+// Address space, which a limit of the process counts.
+inline size_t mapped_bytes() { return process_memory().mapped; }
 
 }  // namespace test

@@ -2,8 +2,12 @@
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "support/pattern.h"
 #include "support/process.h"
@@ -170,6 +174,37 @@ TEST(Options, HugePagesOnAndOffOnlyChangeTheCost) {
       }
       EXPECT_TRUE(tp_is_valid());
     });
+  }
+}
+
+// Who comes second must not run with the initial values.
+TEST(Options, FromTheEnvironmentHoldForAllThreadsOfTheFirstUse) {
+  for (int round = 0; round < 5; ++round) {
+    IN_A_PROCESS_OF_ITS_OWN({
+      // It takes a while to read this environment, longer than to make the first heap.
+      static char filler[] = "TIDE=1";
+      static char option[] = "TIDEPOOL_ZERO_ON_FREE=1";
+      std::vector<char*> environment(300000, filler);
+      environment.push_back(option);
+      environment.push_back(nullptr);
+      environ = environment.data();
+      std::atomic<int> ready{0};
+      std::vector<std::thread> threads;
+      for (int t = 0; t < 3; ++t) {
+        threads.emplace_back([&] {
+          ready.fetch_add(1);
+          while (ready.load() != 3) {
+          }
+          auto* block = static_cast<unsigned char*>(tp_malloc(400));
+          memset(block, 0xaa, 400);
+          auto* volatile stale = block;
+          tp_free(block);
+          EXPECT_TRUE(test::shows_nothing_of(stale, 400, 0xaa));
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+    });
+    if (HasFailure()) return;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support/pattern.h"
+#include "support/process.h"
 #include "tidepool/tidepool.h"
 
 namespace {
@@ -101,6 +102,62 @@ TEST(Realloc, ThatFailsLeavesTheBlock) {
     EXPECT_TRUE(test::is_filled(block, size, 9));
     tp_free(block);
   }
+}
+
+// The number of 64 KiB slices of these sizes is that of the block when it is cut to 32 bits.
+TEST(Realloc, ToSizesWhoseLowBitsFitFails) {
+  tp_heap* heap = tp_heap_create(nullptr);
+  for (size_t size : {size_t{65536}, size_t{1} << 20, size_t{40} << 20}) {
+    for (void* block : {tp_malloc(size), tp_heap_malloc(heap, size)}) {
+      ASSERT_NE(nullptr, block);
+      test::fill(block, size, 2);
+      for (unsigned bit = 48; bit < 63; ++bit) {
+        for (size_t low : {size_t{0}, size / 2, size, size * 2}) {
+          volatile size_t too_much = (size_t{1} << bit) + low;
+          errno = 0;
+          ASSERT_EQ(nullptr, tp_realloc(block, too_much)) << "2^" << bit << " + " << low;
+          EXPECT_EQ(ENOMEM, errno);
+        }
+      }
+      EXPECT_TRUE(test::is_filled(block, size, 2));
+      EXPECT_EQ(size, tp_usable_size(block));
+      tp_free(block);
+    }
+  }
+  tp_heap_destroy(heap);
+}
+
+// The part that is cut off goes back at once, long before the block is freed.
+TEST(Realloc, ThatShrinksInPlaceLeavesNoSecretsBehind) {
+  tp_heap_options options{sizeof(options), "secret", 0, true};
+  tp_heap* heap = tp_heap_create(&options);
+  auto* block = static_cast<unsigned char*>(tp_heap_malloc(heap, 1 << 20));
+  ASSERT_NE(nullptr, block);
+  memset(block, 0xaa, 1 << 20);
+  ASSERT_EQ(block, tp_realloc(block, 200000)) << "in place";
+  auto* volatile stale = block;
+  EXPECT_TRUE(test::shows_nothing_of(stale + tp_usable_size(block), (1 << 20) - tp_usable_size(block), 0xaa));
+  EXPECT_EQ(0xaa, block[199999]) << "what stays is as it was";
+  tp_free(block);
+  tp_heap_destroy(heap);
+}
+
+TEST(Realloc, ThatShrinksLeavesNoSecretsBehindWhereTheWholeProcessZeroes) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    ASSERT_EQ(0, tp_set_option(tp_option_zero_on_free, 1));
+    // In place, to a small block, and from one small block to another.
+    for (auto [from, to] : {std::pair<size_t, size_t>{1 << 20, 200000}, {1 << 20, 1000}, {70000, 40000}, {5000, 300}}) {
+      auto* block = static_cast<unsigned char*>(tp_malloc(from));
+      memset(block, 0xaa, from);
+      auto* moved = static_cast<unsigned char*>(tp_realloc(block, to));
+      ASSERT_NE(nullptr, moved);
+      size_t kept = moved == block ? tp_usable_size(moved) : 0;
+      auto* volatile stale = block;
+      EXPECT_TRUE(test::shows_nothing_of(stale + kept, from - kept, 0xaa)) << from << " -> " << to;
+      EXPECT_EQ(0xaa, moved[to - 1]);
+      tp_free(moved);
+    }
+  });
 }
 
 TEST(Realloc, OfAHeapsBlockKeepsTheContents) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "os/lock.h"
 #include "support/memory.h"
 #include "support/pattern.h"
+#include "support/process.h"
 
 namespace {
 
@@ -74,6 +76,33 @@ TEST(Os, MovedPagesAreThereAndGoneHere) {
   os::release(space, 8 * megabyte);
 }
 
+// Kernels that are told the target unmap it before they find out that they cannot move anything there: here because the
+// process has all the address space that it may have.
+TEST(Os, PagesThatCannotBeMovedLeaveBothRangesAsTheyWere) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    auto* space = static_cast<char*>(os::reserve(8 * megabyte, 65536));
+    ASSERT_TRUE(os::commit(space, 8 * megabyte));
+    memset(space, 0x22, 2 * megabyte);
+    memset(space + 4 * megabyte, 0x44, 2 * megabyte);
+    rlimit before{};
+    ASSERT_EQ(0, getrlimit(RLIMIT_AS, &before));
+    rlimit none = before;
+    none.rlim_cur = megabyte;
+    ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
+    errno = 61;
+    bool moved = os::move_pages(space, space + 4 * megabyte, 2 * megabyte);
+    int error = errno;
+    ASSERT_EQ(0, setrlimit(RLIMIT_AS, &before));
+    EXPECT_EQ(61, error);
+    EXPECT_FALSE(moved);
+    EXPECT_EQ(0x22, space[0]);
+    EXPECT_EQ(0x22, space[2 * megabyte - 1]);
+    EXPECT_EQ(0x44, space[4 * megabyte]);
+    EXPECT_EQ(0x44, space[6 * megabyte - 1]);
+    memset(space, 0x55, 8 * megabyte);
+  });
+}
+
 TEST(Os, TheNthCallFailsOnce) {
   auto* space = static_cast<char*>(os::reserve(megabyte, 65536));
   os::fail_after(3);
@@ -103,6 +132,11 @@ TEST(Os, CallsAreCountedAndErrnoIsKept) {
   os::release(space, megabyte);
   os::random_seed();
   os::now_ms();
+  std::atomic<uint32_t> word{1};
+  os::wait(&word, 0, 0);  // the system refuses to wait
+  os::wait(&word, 1, 1);  // the time is over
+  os::wake_one(&word);
+  os::write_all(-1, "nowhere", 7);
   EXPECT_EQ(61, errno);
   EXPECT_GE(os::call_count(), before + 6);
 }
