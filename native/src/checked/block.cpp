@@ -32,8 +32,11 @@ size_t natural_alignment(size_t size) {
 
 bool map_from_core(Record& record, Heap* heap) {
   Layout layout = layout_of(record.size, record.alignment());
+  if (layout.extent > most_core_bytes) return false;  // no reason to give up the quarantine
   void* memory = core_allocate(heap, layout.extent, record.alignment());
-  if (memory == nullptr && empty_quarantine("an allocation that found no memory") != 0) {
+  if (memory == nullptr) {
+    empty_quarantine("an allocation that found no memory");
+    core_purge();
     memory = core_allocate(heap, layout.extent, record.alignment());
   }
   if (memory == nullptr) return false;
@@ -196,10 +199,13 @@ void release_block(void* block, const Claim& claim) {
   found->freed = stack;
   access.sign(found);
   Record record = *found;
+  // Who destroys the heap meanwhile waits: the block is written to and may go back.
+  if (record.owner != nullptr) record.owner->returning.fetch_add(1, std::memory_order_relaxed);
   access.unlock();
   profile::forget(block);
   count_live(record.owner, 0 - record.size);
   put_away(record);
+  if (record.owner != nullptr) record.owner->returning.fetch_sub(1, std::memory_order_release);
 }
 
 bool examine_block(const void* block, const Claim& claim, Record* record) {
@@ -246,22 +252,30 @@ bool verify_blocks_of(const Owner* owner, const char* call) {
 }
 
 void destroy_blocks_of(Owner* owner, stacks::StackId stack) {
-  for_each_record([&](Shard& shard, Record& each) {
-    if (each.owner != owner || each.owner_serial != owner->serial) return true;
-    if (each.state == State::retired || each.state == State::destroyed) return true;
-    if (each.state == State::live) {
-      profile::forget(each.begin());
-      live_bytes.fetch_sub(each.size, std::memory_order_relaxed);
-      if (!each.guarded && each.zero_on_free) poison(each);
-    }
-    each.freed = stack;
-    leave_to_core(each);
-    retire_in(shard, &each, State::destroyed);
-    return true;
-  });
+  bool some_are_freed_now;
+  do {
+    some_are_freed_now = false;
+    for_each_record([&](Shard& shard, Record& each) {
+      if (each.owner != owner || each.owner_serial != owner->serial) return true;
+      if (each.state == State::retired || each.state == State::destroyed) return true;
+      if (each.state == State::freeing) {
+        some_are_freed_now = true;  // by another thread, whose block it is until it lies in quarantine
+        return true;
+      }
+      if (each.state == State::live) {
+        profile::forget(each.begin());
+        live_bytes.fetch_sub(each.size, std::memory_order_relaxed);
+        if (!each.guarded && each.zero_on_free) poison(each);
+      }
+      each.freed = stack;
+      leave_to_core(each);
+      retire_in(shard, &each, State::destroyed);
+      return true;
+    });
+    // Blocks that left quarantine a moment ago may still be on their way to the heap as well.
+    while (owner->returning.load(std::memory_order_acquire) != 0) sched_yield();
+  } while (some_are_freed_now);
   owner->live_bytes.store(0, std::memory_order_relaxed);
-  // Blocks that left quarantine a moment ago may still be on their way to the heap.
-  while (owner->returning.load(std::memory_order_acquire) != 0) sched_yield();
 }
 
 }  // namespace tp::check

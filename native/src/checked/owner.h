@@ -29,7 +29,7 @@ struct alignas(64) Owner {
   Owner* next_free;
   uint64_t signature;       // of the address and serial
   char name[32];
-  std::atomic<uint32_t> returning;  // blocks on their way from quarantine to the heap
+  std::atomic<uint32_t> returning;  // blocks on their way into quarantine, or from there to the heap
 };
 
 // A new owner without a heap yet; null: out of memory.
