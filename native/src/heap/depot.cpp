@@ -17,7 +17,7 @@ std::atomic<size_t> granted_to_all{0};
 
 constexpr size_t chunk_bin = bin_of(sizeof(Chunk));
 
-size_t bytes_of(size_t bin, uint32_t count) { return size_t{count} * shapes.of[bin].block_size + sizeof(Chunk); }
+size_t bytes_of(size_t bin, uint32_t count) { return size_t{count} * shapes.of[bin].block_size + size_of_bin(chunk_bin); }
 
 // Room is granted in large steps, so that heaps seldom meet at the counter.
 bool has_room(Depot& depot, size_t bytes) {
@@ -99,7 +99,6 @@ uint32_t take_from_depot(Heap* heap, size_t bin, void** blocks) {
 
 bool empty_depot(Heap* heap, uint32_t most_chunks) {
   Depot& depot = heap->depot;
-  if (depot.empty()) return false;
   uint32_t stamp = depot.stamp;
   for (size_t bin = 1; bin < first_pool_bin; ++bin) {
     while (depot.full[bin] != nullptr) {
@@ -111,7 +110,7 @@ bool empty_depot(Heap* heap, uint32_t most_chunks) {
     }
   }
   while (depot.unused != nullptr) give_chunk_back(heap, pop(depot.unused), stamp);
-  granted_to_all.fetch_sub(depot.granted, std::memory_order_relaxed);
+  if (depot.granted != 0) granted_to_all.fetch_sub(depot.granted, std::memory_order_relaxed);
   depot.granted = 0;
   return false;
 }

@@ -96,8 +96,7 @@ size_t discard_page(PageId id) {
     uint32_t first = static_cast<uint32_t>(__builtin_ctzll(left));
     uint64_t from = left >> first;
     uint32_t count = ~from == 0 ? most_units : static_cast<uint32_t>(__builtin_ctzll(~from));
-    os::discard(static_cast<char*>(address_of(id)) + size_t{first} * unit, size_t{count} * unit);
-    bytes += size_t{count} * unit;
+    if (os::discard(static_cast<char*>(address_of(id)) + size_t{first} * unit, size_t{count} * unit)) bytes += size_t{count} * unit;
     left &= count + first >= most_units ? 0 : ~uint64_t{0} << (first + count);
   }
   return bytes;

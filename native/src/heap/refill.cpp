@@ -1,4 +1,5 @@
 // Pages of one heap: where blocks come from, where they go back to. Everything here runs under the heap's lock.
+#include "api/options.h"
 #include "base/report.h"
 #include "heap/heap.h"
 
@@ -136,7 +137,6 @@ PageId take_slices(Heap* heap, uint32_t slices) {
 
 PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
   if (PageId id = take_page_of_orphans(heap, bin); id != 0) {
-    page_of(id)->owner.store(heap, std::memory_order_release);
     heap->held_bytes += size_t{page_of(id)->slices} << slice_shift;
     link(heap->queue[bin], id);
     return id;
@@ -257,7 +257,10 @@ void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms) {
   }
 }
 
+static bool zeroes_what_is_freed(const Heap* heap) { return heap->zero_on_free || options::get(tp_option_zero_on_free) != 0; }
+
 void release_bin(Heap* heap, size_t bin) {
+  bool zeroes = zeroes_what_is_freed(heap);
   drain_pending(heap);
   uint32_t stamp = now_stamp();
   for (uint32_t* list : {&heap->queue[bin], &heap->full[bin]}) {
@@ -265,7 +268,7 @@ void release_bin(Heap* heap, size_t bin) {
       uint32_t slices = page_of(id)->slices;
       unlink(*list, id);
       if (bin >= first_pool_bin) discharge_pool(bin, size_t{slices} << slice_shift);
-      if (heap->zero_on_free) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
+      if (zeroes) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
       forget_page(id);
       let_go(heap, id, slices, stamp);
     }
@@ -273,12 +276,13 @@ void release_bin(Heap* heap, size_t bin) {
 }
 
 void release_everything(Heap* heap) {
+  bool zeroes = zeroes_what_is_freed(heap);
   uint32_t stamp = now_stamp();
   for (size_t bin = 0; bin < bin_count; ++bin) release_bin(heap, bin);
   while (PageId id = heap->large) {
     heap->large = page_of(id)->next;
     uint32_t slices = page_of(id)->run_length();
-    if (heap->zero_on_free) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
+    if (zeroes) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
     page_of(id)->clear();
     let_go(heap, id, slices, stamp);
   }

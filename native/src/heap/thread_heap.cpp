@@ -326,6 +326,8 @@ PageId take_page_of_orphans(Heap* heap, size_t bin) {
   for (Heap* orphan = orphans.first; orphan != nullptr && id == 0 && looked++ < most_looked_at; orphan = orphan->next_unused) {
     if (!orphan->lock.try_lock()) continue;
     id = detach_page(orphan, bin);
+    // Before a thread may adopt the orphan and take the page for its own.
+    if (id != 0) page_of(id)->owner.store(heap, std::memory_order_release);
     orphan->lock.unlock();
   }
   orphans.lock.unlock();

@@ -199,7 +199,8 @@ bool has_barrier_of_process() {
 }
 
 // Where a filter of system calls was set up after the registration: taking access from a page interrupts every processor
-// that runs a thread of this process, for the sake of its translations.
+// that runs a thread of this process, for the sake of its translations. Some processors are told without an interrupt; no
+// store of theirs takes as long as the pause.
 TP_COLD static void barrier_by_protection() {
   void* page = mmap(nullptr, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page != MAP_FAILED) {
@@ -207,11 +208,8 @@ TP_COLD static void barrier_by_protection() {
     mprotect(page, page_size(), PROT_NONE);
     munmap(page, page_size());
   }
-#if !defined(__x86_64__)
-  // Other processors are told without an interrupt; no store takes this long.
   timespec while_stores_arrive{0, 1'000'000};
   nanosleep(&while_stores_arrive, nullptr);
-#endif
 }
 
 void barrier_of_process() {

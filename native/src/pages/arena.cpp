@@ -83,8 +83,8 @@ uint32_t remove(PageId id) {
   return length;
 }
 
-// Joins the run with free neighbours of its kind. The stamp of the longest part holds for all.
-void give_locked(PageId id, uint32_t length, bool dirty, uint32_t stamp) {
+// Joins the run with free neighbours of its kind. The stamp of the longest part holds for all. Returns the whole run.
+PageId give_locked(PageId id, uint32_t length, bool dirty, uint32_t stamp) {
   const Arena& arena = arenas[id >> slice_bits];
   uint32_t longest = length;
   auto join = [&](PageId neighbour) {
@@ -106,6 +106,7 @@ void give_locked(PageId id, uint32_t length, bool dirty, uint32_t stamp) {
     id = start;
   }
   insert(id, length, dirty, stamp);
+  return id;
 }
 
 // A free run of at least length slices, best fit among the first few; 0: none.
@@ -257,7 +258,7 @@ PageId cut(PageId found, uint32_t length, uint32_t alignment) {
   return found + before;
 }
 
-size_t purge_locked(uint32_t now, uint32_t min_idle_ms, size_t keep_slices);
+void purge_locked();
 
 // What is being purged without the lock has left the lists, and is as good as gone.
 bool within_limit(size_t more_slices) {
@@ -266,7 +267,7 @@ bool within_limit(size_t more_slices) {
   size_t limit_slices = limit >> slice_shift;
   if (used_slices + dirty_slices - being_purged + more_slices <= limit_slices) return true;
   if (used_slices + more_slices > limit_slices) return false;
-  purge_locked(now_stamp(), 0, 0);
+  purge_locked();
   return used_slices + dirty_slices - being_purged + more_slices <= limit_slices;
 }
 
@@ -306,60 +307,81 @@ PageId split(PageId id, uint32_t first_length) {
   return id + first_length;
 }
 
-// Dirty runs that are old enough, out of their lists and of at most so many slices together; returns how many. Many at a
-// time, for each call looks at all those that are too young.
+uint32_t next_purge_number() {
+  static std::atomic<uint32_t> last{0};
+  uint32_t number = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return number != 0 ? number : next_purge_number();  // 0: never refused
+}
+
 struct IdleRun {
   PageId id;
-  uint32_t length;
+  uint32_t length, stamp;
+  bool gone;
 };
 constexpr uint32_t most_idle_runs = 64;
 
-uint32_t take_idle(uint32_t now, uint32_t min_idle_ms, size_t most_slices, IdleRun* runs) {
+// Dirty runs that are old enough, out of their lists and of at most so many slices together; returns how many. Many at a
+// time, for each call looks at all those that are too young.
+//
+// The system refuses memory that the program has locked. Such runs are marked with the number of the purge, which leaves them
+// alone from then on.
+uint32_t take_idle(uint32_t now, uint32_t min_idle_ms, size_t most_slices, uint32_t number, IdleRun* runs) {
   uint32_t count = 0;
   for (uint32_t filled = lists[1].filled; filled != 0; filled &= filled - 1) {
     for (PageId id = lists[1].head[__builtin_ctz(filled)], next = 0; id != 0; id = next) {
       if (count == most_idle_runs || most_slices == 0) return count;
       next = page_of(id)->next;
-      if (!is_idle(now, page_of(id)->stamp, min_idle_ms)) continue;
+      if (!is_idle(now, page_of(id)->stamp, min_idle_ms) || page_of(id)->refused_in() == number) continue;
       // Of the last run only what is beyond the part to keep.
       uint32_t length = page_of(id)->run_length();
       if (length > most_slices) id = split(id, length - static_cast<uint32_t>(most_slices));
+      uint32_t stamp = page_of(id)->stamp;
       length = remove(id);
       most_slices -= length;
-      runs[count++] = {id, length};
+      runs[count++] = {id, length, stamp, false};
     }
   }
   return count;
 }
 
-// One batch of idle runs goes to the system, without the arena lock if so wished. Returns slices.
-size_t purge_batch(uint32_t now, uint32_t min_idle_ms, size_t keep_slices, bool unlock_meanwhile) {
-  if (dirty_slices <= keep_slices) return 0;
+// What one call gives back.
+struct Purge {
+  uint32_t now, min_idle_ms;
+  size_t keep_slices;
+  uint32_t number = next_purge_number();
+  size_t given = 0;  // slices
+};
+
+// One batch of idle runs goes to the system, without the arena lock if so wished. False: there is no other.
+bool purge_batch(Purge& purge, bool unlock_meanwhile) {
+  if (dirty_slices <= purge.keep_slices) return false;
   IdleRun runs[most_idle_runs];
-  uint32_t count = take_idle(now, min_idle_ms, dirty_slices - keep_slices, runs);
+  uint32_t count = take_idle(purge.now, purge.min_idle_ms, dirty_slices - purge.keep_slices, purge.number, runs);
   size_t slices = 0, given = 0;
   for (uint32_t i = 0; i < count; ++i) slices += runs[i].length;
   dirty_slices += slices;  // until it is done
   being_purged += slices;
   if (unlock_meanwhile) arena_lock.unlock();
-  uint32_t done = 0;
-  while (done < count && os::discard(address_of(runs[done].id), size_t{runs[done].length} << slice_shift)) ++done;
+  for (uint32_t i = 0; i < count; ++i) runs[i].gone = os::discard(address_of(runs[i].id), size_t{runs[i].length} << slice_shift);
   if (unlock_meanwhile) arena_lock.lock();
   dirty_slices -= slices;
   being_purged -= slices;
   for (uint32_t i = 0; i < count; ++i) {
-    give_locked(runs[i].id, runs[i].length, i >= done, now);
-    if (i < done) given += runs[i].length;
+    const IdleRun& run = runs[i];
+    PageId whole = give_locked(run.id, run.length, !run.gone, run.gone ? purge.now : run.stamp);
+    if (run.gone) given += run.length;
+    else page_of(whole)->set_refused_in(purge.number);
   }
   purged_slices += given;
+  purge.given += given;
   arena_held_slices.store(used_slices + dirty_slices, std::memory_order_relaxed);
-  return given;
+  return count != 0;
 }
 
-size_t purge_locked(uint32_t now, uint32_t min_idle_ms, size_t keep_slices) {
-  size_t given = 0;
-  while (size_t slices = purge_batch(now, min_idle_ms, keep_slices, false)) given += slices;
-  return given << slice_shift;
+void purge_locked() {
+  Purge purge{.now = now_stamp(), .min_idle_ms = 0, .keep_slices = 0};
+  while (purge_batch(purge, false)) {
+  }
 }
 
 }  // namespace
@@ -454,14 +476,14 @@ bool resize_run(PageId id, uint32_t slices, uint32_t new_slices) {
 }
 
 size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes) {
-  size_t given = 0;
-  for (size_t slices = 1; slices != 0; given += slices) {
+  Purge purge{.now = now, .min_idle_ms = min_idle_ms, .keep_slices = keep_bytes >> slice_shift};
+  for (bool more = true; more;) {
     Locked purging(purge_lock);
     Locked locked(arena_lock);
     // Under a limit nobody may take memory in place of what has not gone yet.
-    slices = purge_batch(now, min_idle_ms, keep_bytes >> slice_shift, options::memory_limit() == 0);
+    more = purge_batch(purge, options::memory_limit() == 0);
   }
-  return given << slice_shift;
+  return purge.given << slice_shift;
 }
 
 void* allocate_meta(size_t bytes) {
@@ -470,10 +492,9 @@ void* allocate_meta(size_t bytes) {
   if (bytes > static_cast<size_t>(meta_end - meta_next)) {
     Run run = take_locked(static_cast<uint32_t>(slices_for(bytes)), 1);
     if (run.id == 0) return nullptr;
+    // Locked memory cannot be discarded.
     if (!run.zeroed && !os::discard(address_of(run.id), slices_for(bytes) << slice_shift)) {
-      used_slices -= slices_for(bytes);
-      give_locked(run.id, static_cast<uint32_t>(slices_for(bytes)), true, 0);
-      return nullptr;
+      __builtin_memset(address_of(run.id), 0, slices_for(bytes) << slice_shift);
     }
     page_of(run.id)->set_kind(PageKind::meta);
     meta_next = static_cast<char*>(address_of(run.id));

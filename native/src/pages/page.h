@@ -35,7 +35,7 @@ struct alignas(64) Page {
   uint32_t block_size;
   uint32_t reciprocal;  // 2^32 / block_size, rounded up
   uint32_t prev, next;  // in the owner's queue, or in a list of free runs
-  uint32_t pending;     // next on the owner's pending stack
+  uint32_t pending;     // next on the owner's pending stack; of free runs: the purge that the system refused it to
   uint32_t stamp;       // milliseconds when a block last came back, or when the run became free
   std::atomic<PageKind> kind;  // read by neighbours under the arena's lock, hence atomic
   uint8_t bin;     // which queue of the owner; of free runs: 1 when dirty
@@ -46,6 +46,8 @@ struct alignas(64) Page {
   void set_kind(PageKind k) { kind.store(k, std::memory_order_relaxed); }
   bool dirty() const { return bin != 0; }
   uint32_t run_length() const { return capacity; }
+  uint32_t refused_in() const { return pending; }
+  void set_refused_in(uint32_t purge) { pending = purge; }
 
   void clear() {
     remote.store(0, std::memory_order_relaxed);

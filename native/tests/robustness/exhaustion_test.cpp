@@ -2,6 +2,7 @@
 // or reports ENOMEM, nothing is lost, nothing is broken, and with memory back everything works again.
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -326,6 +327,55 @@ TEST(Limit, OfAPoolMakesRoomOfPagesThatCameBackToOtherThreads) {
 }
 
 // What is missing is kept by a heap whose lock another thread has.
+// The system refuses to take locked memory back. What is not locked goes nevertheless, and nothing fails for it.
+TEST(LockedMemory, KeepsNoOtherFromGoingBack) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    tp_set_option(tp_option_background_purge, 0);
+    std::vector<void*> apart;
+    void* locked = tp_malloc(40000);
+    apart.push_back(tp_malloc(100000));
+    if (mlock(locked, 40000) == 0) {
+      std::vector<void*> large;
+      for (int i = 0; i < 8; ++i) {
+        large.push_back(tp_malloc(40 << 20));
+        memset(large.back(), 1, 40 << 20);
+        apart.push_back(tp_malloc(100000));
+      }
+      tp_free(locked);
+      for (void* block : large) tp_free(block);
+      EXPECT_GE(tp_purge(0), size_t{300} << 20);
+      EXPECT_LE(test::statistics().retained_bytes, size_t{1} << 20);
+      EXPECT_TRUE(tp_is_valid());
+    }
+  });
+}
+
+TEST(LockedMemory, ServesNewThreadsAndHeaps) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    tp_set_option(tp_option_background_purge, 0);
+    std::vector<void*> blocks;
+    for (int i = 0; i < 40; ++i) blocks.push_back(tp_malloc(200'000));
+    bool locked = true;
+    for (void* block : blocks) {
+      locked = mlock(block, 200'000) == 0 && locked;
+      memset(block, 0xff, 200'000);
+    }
+    for (void* block : blocks) tp_free(block);
+    if (locked) {
+      for (int i = 0; i < 8; ++i) {
+        std::thread([] {
+          void* block = tp_malloc(100);
+          EXPECT_NE(nullptr, block);
+          tp_free(block);
+        }).join();
+      }
+      tp_heap* heap = tp_heap_create(nullptr);
+      EXPECT_NE(nullptr, heap);
+      tp_heap_destroy(heap);
+    }
+  });
+}
+
 TEST(Limit, WaitsForHeapsThatAreBusy) {
   IN_A_PROCESS_OF_ITS_OWN({
     ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));

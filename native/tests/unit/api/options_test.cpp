@@ -208,4 +208,19 @@ TEST(Options, FromTheEnvironmentHoldForAllThreadsOfTheFirstUse) {
   }
 }
 
+TEST(Options, ZeroOnFreeHoldsForWhatEndsWithItsHeap) {
+  IN_A_PROCESS_OF_ITS_OWN({
+    ASSERT_EQ(0, tp_set_option(tp_option_zero_on_free, 1));
+    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+    tp_heap* heap = tp_heap_create(nullptr);
+    auto* large = static_cast<volatile char*>(tp_heap_malloc(heap, 100'000));
+    auto* small = static_cast<volatile char*>(tp_heap_malloc(heap, 100));
+    large[50'000] = small[50] = 's';
+    tp_heap_destroy(heap);
+    // The addresses stay readable: nothing has gone back to the system.
+    EXPECT_EQ(0, large[50'000]);
+    EXPECT_EQ(0, small[50]);
+  });
+}
+
 }  // namespace
