@@ -205,6 +205,19 @@ internal sealed partial class Magazine
         }
     }
 
+    /// <summary>Whether the idle item lies here. Only for the owning thread.</summary>
+    internal bool Holds(object item)
+    {
+        if (!TryEnter())
+        {
+            return false;
+        }
+
+        bool holds = (_state.HotFull != 0 && _state.Hot == item) || Items.Contains(ref _state.Items, item, _state.Count);
+        Leave();
+        return holds;
+    }
+
     private bool TryEnter()
     {
         var spin = default(SpinWait);
