@@ -27,14 +27,14 @@ internal abstract class ItemPool<T> : ItemStation
     /// <summary>An idle item, or a new one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Rent() =>
-        ThreadTier.Find(_fastId) is { } magazine && magazine.TryPop() is { } item ? Unsafe.As<T>(item) : RentSlow();
+        ThreadTier.Find(_fastId) is { } magazine && magazine.TryPopLast() is { } item ? Unsafe.As<T>(item) : RentSlow();
 
     /// <summary>An idle item, or a new one, and a companion that was returned at least 16 rentals ago, or null.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Rent(out object? companion)
     {
         companion = null;
-        if (ThreadTier.Find(_fastId) is { } magazine && magazine.TryPop() is { } item)
+        if (ThreadTier.Find(_fastId) is { } magazine && magazine.TryPopLast() is { } item)
         {
             companion = magazine.Owners?.TryTake();
             return Unsafe.As<T>(item);
@@ -47,7 +47,7 @@ internal abstract class ItemPool<T> : ItemStation
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Return(T item)
     {
-        if (ThreadTier.Find(_fastId) is not { } magazine || !magazine.TryPushNew(item))
+        if (ThreadTier.Find(_fastId) is not { } magazine || !magazine.TryPushLast(item))
         {
             Keep(_bucket, item);
         }
@@ -60,7 +60,7 @@ internal abstract class ItemPool<T> : ItemStation
         if (ThreadTier.Find(_fastId) is { } magazine && magazine.Owners is { } ring)
         {
             ring.Put(companion);
-            if (magazine.TryPushNew(item))
+            if (magazine.TryPushLast(item))
             {
                 return;
             }

@@ -176,17 +176,17 @@ internal abstract class ItemStation : Station
     protected object Take(Bucket bucket, out bool isNew)
     {
         isNew = false;
-        while (ThreadTier.FindSlow(bucket) is { } magazine)
+        while (Find(bucket) is { } magazine)
         {
             if (magazine.PopSlow() is { } item)
             {
                 return item;
             }
 
-            if (TakeChunk(bucket) is { } chunk)
+            if ((magazine.TakeShared() ?? TakeFromTwin(bucket)) is { } chunk)
             {
-                item = magazine.Refill(chunk);
-                Magazine.PutShared(bucket, chunk);
+                item = magazine.RefillHomeless(chunk);
+                magazine.PutShared(chunk);
                 if (item is not null)
                 {
                     return item;
@@ -209,10 +209,10 @@ internal abstract class ItemStation : Station
     [MethodImpl(MethodImplOptions.NoInlining)]
     protected bool Keep(Bucket bucket, object item)
     {
-        while (ThreadTier.FindSlow(bucket) is { } magazine)
+        while (Find(bucket) is { } magazine)
         {
-            bool kept = magazine.PushSlow(item, out Chunk? flushed, out bool twice);
-            Magazine.PutShared(bucket, flushed);
+            bool kept = magazine.PushHomeless(item, out Chunk? flushed, out bool twice);
+            magazine.PutShared(flushed);
             if (kept || twice)
             {
                 return kept;
@@ -230,7 +230,7 @@ internal abstract class ItemStation : Station
     private object TakeWithoutMagazine(Bucket bucket, out bool isNew)
     {
         object? taken = null;
-        if (TakeChunk(bucket) is { } chunk)
+        if ((bucket.Shared.TryTake() ?? TakeFromTwin(bucket)) is { } chunk)
         {
             chunk.Count--;
             ref object? last = ref Items.At(ref chunk.Items, chunk.Count);
@@ -245,13 +245,12 @@ internal abstract class ItemStation : Station
         return taken;
     }
 
-    private Chunk? TakeChunk(Bucket bucket)
-    {
-        if (bucket.Shared.TryTake() is { } own)
-        {
-            return own;
-        }
+    /// <summary>The thread's magazine by the fast look-up where it is open.</summary>
+    private static Magazine? Find(Bucket bucket) =>
+        ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && !magazine.IsShut ? magazine : ThreadTier.FindSlow(bucket);
 
+    private Chunk? TakeFromTwin(Bucket bucket)
+    {
         if (bucket.Twin?.Shared.TryTake() is not { } chunk)
         {
             return null;

@@ -50,7 +50,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
     /// <summary>An item from this thread's magazine, and else from wherever there is one. A pool that validates has no other fast path than this one.</summary>
     private object Next(Bucket bucket, out bool isNew)
     {
-        if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && magazine.TryPop() is { } item)
+        if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && magazine.TryPopLast() is { } item)
         {
             isNew = false;
             return item;

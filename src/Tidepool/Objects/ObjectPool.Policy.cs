@@ -38,7 +38,7 @@ public class ObjectPool<T, TPolicy> : ObjectPool<T>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public sealed override ObjectLease<T> Rent()
     {
-        PooledObject<T, TPolicy> slot = ThreadTier.Find(_core.LeaseId) is { } magazine && magazine.TryPop() is { } item
+        PooledObject<T, TPolicy> slot = ThreadTier.Find(_core.LeaseId) is { } magazine && magazine.TryPopLast() is { } item
             ? Unsafe.As<PooledObject<T, TPolicy>>(item)
             : RentSlow();
         return new ObjectLease<T>(slot, slot.Begin());
@@ -47,7 +47,7 @@ public class ObjectPool<T, TPolicy> : ObjectPool<T>
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public sealed override T RentRaw() =>
-        ThreadTier.Find(_core.RawId) is { } magazine && magazine.TryPop() is { } item ? Unsafe.As<T>(item) : RentRawSlow();
+        ThreadTier.Find(_core.RawId) is { } magazine && magazine.TryPopLast() is { } item ? Unsafe.As<T>(item) : RentRawSlow();
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -57,7 +57,7 @@ public class ObjectPool<T, TPolicy> : ObjectPool<T>
         ObjectCore<T, TPolicy> core = _core;
         if (item is not null && ThreadTier.Find(core.RawId) is { } magazine)
         {
-            if (core.ResetRaw(item) && !magazine.TryPush(item, null))
+            if (core.ResetRaw(item) && !magazine.TryPushLast(item))
             {
                 core.KeepRaw(item);
             }

@@ -38,7 +38,7 @@ internal sealed class PooledObject<T, TPolicy> : ObjectSlot<T>
         {
             core.RefuseSlot(this);
         }
-        else if (ThreadTier.Find(core.LeaseId) is not { } magazine || !magazine.TryPushNew(this))
+        else if (ThreadTier.Find(core.LeaseId) is not { } magazine || !magazine.TryPushLast(this))
         {
             core.KeepSlot(this);
         }

@@ -219,46 +219,6 @@ internal sealed partial class Magazine
         return kept;
     }
 
-    /// <summary>Keeps an idle item that is certain not to lie here, because its ticket was retired just now. Only for the owning thread.</summary>
-    /// <returns>False when the slow path must decide: paused, closed or full.</returns>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool TryPushNew(object item)
-    {
-        bool kept = false;
-        Volatile.Write(ref _state.Busy, 1);
-        Schedule.Point("push new: busy");
-        if (Volatile.Read(ref _state.Stop) == Open)
-        {
-            int count = _state.Count;
-            if (_state.HotFull == 0)
-            {
-                // The place often still holds this very item: comparing is cheaper than the write barrier.
-                if (_state.Hot != item)
-                {
-                    _state.Hot = item;
-                }
-
-                _state.HotFull = 1;
-                kept = true;
-            }
-            else if (count < _state.Capacity)
-            {
-                ref object? place = ref Items.At(ref _state.Items, count);
-                if (place != item)
-                {
-                    place = item;
-                }
-
-                _state.Count = count + 1;
-                kept = true;
-            }
-        }
-
-        Schedule.Point("push new: done");
-        Volatile.Write(ref _state.Busy, 0);
-        return kept;
-    }
-
     /// <summary>Keeps an item on the stack unless it lies there.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryPushBelow(object item, Type? exact)
