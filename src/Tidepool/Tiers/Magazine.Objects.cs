@@ -148,7 +148,8 @@ internal sealed partial class Magazine
         twice = Lies(item);
         if (!twice)
         {
-            if (flushed is not null)
+            // A visitor may have made room in between.
+            if (flushed is not null && _state.HotFull != 0 && _state.Count >= _state.Capacity)
             {
                 MakeRoomAtOnce(flushed);
             }
