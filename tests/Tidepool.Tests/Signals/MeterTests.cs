@@ -28,6 +28,29 @@ public sealed class MeterTests : PoolTest
     }
 
     [Fact]
+    public void Object_pools_tell_theirs_too()
+    {
+        ObjectPool<Gadget> pool = ObjectPool<Gadget>.Create(static () => new Gadget(), static i => i.TryReset(), new() { Name = "metered objects" });
+        Watch(pool);
+        ObjectLease<Gadget>[] leases = [pool.Rent(), pool.Rent(), pool.Rent(), pool.Rent()];
+        leases[0].Value.IsSpoiled = true;
+        leases[1].Value.ThrowsOnDispose = new TimeoutException();
+        leases[1].Value.IsSpoiled = true;
+        Array.ForEach(leases[..3], l => l.Return());
+
+        Dictionary<string, List<double>> measured = Measure("metered objects");
+        Assert.Equal([4.0], measured["tidepool.rented"]);
+        Assert.Equal([3.0], measured["tidepool.returned"]);
+        Assert.Equal([4.0], measured["tidepool.missed"]);
+        Assert.Equal([2.0], measured["tidepool.refused"]);
+        Assert.Equal([1.0], measured["tidepool.failures"]);
+        Assert.Equal([1.0, 1.0], measured["tidepool.items"].Order());
+        Assert.Equal([1024.0], measured["tidepool.idle"]);
+        leases[3].Return();
+        Assert.Equal([0.0, 2.0], Measure("metered objects")["tidepool.items"].Order());
+    }
+
+    [Fact]
     public void A_disposed_pool_leaves_the_meter()
     {
         BufferPool<byte> pool = NewPool<byte>(new() { Name = "metered and gone" });
