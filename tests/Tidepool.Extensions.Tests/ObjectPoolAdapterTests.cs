@@ -103,6 +103,7 @@ public sealed class ObjectPoolAdapterTests
                 lock (items)
                 {
                     items.Add(one.Value);
+                    items.Add(two.Value);
                 }
             }
         });

@@ -39,15 +39,18 @@ public sealed class MeterTests : PoolTest
         Array.ForEach(leases[..3], l => l.Return());
 
         Dictionary<string, List<double>> measured = Measure("metered objects");
-        Assert.Equal([4.0], measured["tidepool.rented"]);
-        Assert.Equal([3.0], measured["tidepool.returned"]);
-        Assert.Equal([4.0], measured["tidepool.missed"]);
-        Assert.Equal([2.0], measured["tidepool.refused"]);
-        Assert.Equal([1.0], measured["tidepool.failures"]);
-        Assert.Equal([1.0, 1.0], measured["tidepool.items"].Order());
-        Assert.Equal([1024.0], measured["tidepool.idle"]);
+        Assert.Equal([4.0], measured["tidepool.rented metered objects"]);
+        Assert.Equal([3.0], measured["tidepool.returned metered objects"]);
+        Assert.Equal([4.0], measured["tidepool.missed metered objects"]);
+        Assert.Equal([2.0], measured["tidepool.refused metered objects"]);
+        Assert.Equal([1.0], measured["tidepool.failures metered objects"]);
+        Assert.Equal([1024.0], measured["tidepool.idle metered objects"]);
+        Assert.Equal([1.0], measured["tidepool.items metered objects idle"]);
+        Assert.Equal([1.0], measured["tidepool.items metered objects leased"]);
         leases[3].Return();
-        Assert.Equal([0.0, 2.0], Measure("metered objects")["tidepool.items"].Order());
+        measured = Measure("metered objects");
+        Assert.Equal([2.0], measured["tidepool.items metered objects idle"]);
+        Assert.Equal([0.0], measured["tidepool.items metered objects leased"]);
     }
 
     [Fact]
