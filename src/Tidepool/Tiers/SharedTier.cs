@@ -154,7 +154,7 @@ internal sealed class SharedTier
     /// <summary>Every chunk has items, no item stands twice, and what is held is charged. Quiescent use.</summary>
     internal bool IsValid(HashSet<object> seen) => Array.TrueForAll(_stripes, s => s is null || s.IsValid(seen));
 
-    private static int Home() => Thread.GetCurrentProcessorId() & (StripeCount - 1);
+    private static int Home() => StripeCount == 1 ? 0 : Thread.GetCurrentProcessorId() & (StripeCount - 1);
 
     private Stripe Own()
     {
