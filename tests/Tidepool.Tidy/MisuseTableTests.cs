@@ -18,9 +18,9 @@ public sealed class MisuseTableTests
     private static IEnumerable<string> Cells()
     {
         string[][][] tables = [.. Tables()];
-        Assert.Equal(2, tables.Length);
+        Assert.True(tables.Length > 1);
         Assert.Equal(["off", "default", "full"], tables[0][0][1..]);
-        Assert.Single(tables[1][0][1..]);
+        Assert.All(tables[1..], table => Assert.Single(table[0][1..]));
         foreach (string[][] table in tables)
         {
             string[] modes = table[0][1..];

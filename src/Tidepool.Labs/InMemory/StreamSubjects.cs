@@ -103,7 +103,7 @@ internal readonly struct RentedUse : IOwnStreamUse
 /// <summary>In Microsoft's object pool, with the classic ritual.</summary>
 internal readonly struct ObjectPoolUse : IOwnStreamUse
 {
-    private static readonly ObjectPool<PooledMemoryStream> Pool = ObjectPool.Create<PooledMemoryStream>();
+    private static readonly Microsoft.Extensions.ObjectPool.ObjectPool<PooledMemoryStream> Pool = ObjectPool.Create<PooledMemoryStream>();
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -80,7 +80,7 @@ internal readonly struct ContiguousWriter(PooledBufferWriter<byte> writer) : IWr
 /// <summary>Ours in one piece, in Microsoft's object pool with the classic ritual.</summary>
 internal readonly struct ObjectPoolWriter(PooledBufferWriter<byte> writer) : IWriterSubject<ObjectPoolWriter>
 {
-    private static readonly ObjectPool<PooledBufferWriter<byte>> Pool = ObjectPool.Create<PooledBufferWriter<byte>>();
+    private static readonly Microsoft.Extensions.ObjectPool.ObjectPool<PooledBufferWriter<byte>> Pool = ObjectPool.Create<PooledBufferWriter<byte>>();
 
     /// <inheritdoc/>
     public IBufferWriter<byte> Writer => writer;

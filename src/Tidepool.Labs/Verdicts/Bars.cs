@@ -302,6 +302,27 @@ internal static class Bars
     public static readonly Bar NetAligned = Ratio(
         "native.net.aligned", ".NET", "native lease: at most 0.20 of NativeMemory.AlignedAlloc", 0.20);
 
+    public static readonly Bar ObjectsDepth1 = Ratio(
+        "objects.depth1", "object pool, one thread", "objects, one thread, depth 1: at most 0.70 of Microsoft.Extensions.ObjectPool", 0.70);
+
+    public static readonly Bar ObjectsDepth8 = Ratio(
+        "objects.depth8", "object pool, one thread", "objects, one thread, depth 8: at most 0.70 of Microsoft.Extensions.ObjectPool", 0.70);
+
+    public static readonly Bar ObjectsBytes = Count(
+        "objects.bytes", "object pool, one thread", "rented objects, raw and leased, allocate nothing", 0);
+
+    public static readonly Bar ObjectsThreads = Ratio(
+        "objects.threads", "object pool, two threads", "objects, two threads, depth 1 and 8: at most 0.25 of Microsoft.Extensions.ObjectPool", 0.25);
+
+    public static readonly Bar ObjectsScaling = Ratio(
+        "objects.threads.scaling", "object pool, two threads", "objects, two threads, depth 1 and 8: wall time per operation at most 0.65 of ours on one", 0.65);
+
+    public static readonly Bar ObjectsDrain = Ratio(
+        "objects.drain", "object pool, drain and refill", "2048 objects rented and returned: at most 0.95 of Microsoft.Extensions.ObjectPool", 0.95);
+
+    public static readonly Bar ObjectsLinear = Ratio(
+        "objects.drain.linear", "object pool, drain and refill", "2048 objects rented and returned: at most 1.50 of ours for each of 256", 1.50);
+
     /// <summary>All bars.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
@@ -318,6 +339,7 @@ internal static class Bars
         VectorMean, VectorCell, VectorZeroed, IdleResident, PausedBulk, PeakOverhead, StartResident, MallocInstructions,
         FreeInstructions, MallocBranches, FreeBranches, ProgramPython, ProgramSqlite, ProgramRedis, ProgramGit,
         ProgramCompiler, ProgramsCorrect, TunedWaste, NetLease, NetSmall, NetLarge, NetAligned,
+        ObjectsDepth1, ObjectsDepth8, ObjectsBytes, ObjectsThreads, ObjectsScaling, ObjectsDrain, ObjectsLinear,
     ];
 
     private static Bar Ratio(string id, string row, string name, double limit) => new(id, row, name, BarKind.Ratio, limit);

@@ -239,7 +239,7 @@ internal sealed partial class BufferCore<T> : Station
 
     internal override PoolStatistics GetStatistics()
     {
-        long rented, returned, leasedBytes, idleBytes = 0;
+        long rented, returned, leasedBytes, idle = 0, idleBytes = 0;
         lock (ThreadTier.Gate)
         {
             // Under the gate no magazine is closed, which would move its counts from the one place to the other.
@@ -254,24 +254,30 @@ internal sealed partial class BufferCore<T> : Station
                     rented += here;
                     returned += back;
                     leasedBytes += (here - back) * magazine.Bucket.ItemBytes;
-                    idleBytes += magazine.IdleCount * magazine.Bucket.ItemBytes;
+                    int waiting = magazine.IdleCount;
+                    idle += waiting;
+                    idleBytes += waiting * magazine.Bucket.ItemBytes;
                 }
             });
         }
 
         foreach (Bucket bucket in Buckets())
         {
-            idleBytes += bucket.Shared.Count * bucket.ItemBytes;
+            long waiting = bucket.Shared.Count;
+            idle += waiting;
+            idleBytes += waiting * bucket.ItemBytes;
         }
 
         // What rests in quarantine has been returned and is counted by a tier only when it gets there.
         long restingBytes = Guard?.RestingBytes ?? 0;
-        returned += Guard?.RestingCount ?? 0;
+        int resting = Guard?.RestingCount ?? 0;
+        returned += resting;
         return new PoolStatistics
         {
             Rented = rented,
             Returned = returned,
             BytesLeased = leasedBytes - restingBytes,
+            Idle = idle + resting,
             BytesIdle = idleBytes + restingBytes,
             Missed = Volatile.Read(ref Counters.Missed),
             Dropped = Volatile.Read(ref Counters.Dropped),

@@ -14,6 +14,13 @@ public sealed class AsyncLeaseScope : IAsyncDisposable
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
     public void Add<T>(BufferLease<T> lease) => _leases.Add(LeaseTickets.Of(lease));
 
+    /// <summary>Hands an object lease to the scope.</summary>
+    /// <typeparam name="T">The kind of object.</typeparam>
+    /// <param name="lease">An active lease. It may still be used, and even returned early: that is only counted.</param>
+    /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    public void Add<T>(ObjectLease<T> lease)
+        where T : class => _leases.Add(LeaseTickets.Of(lease));
+
     /// <summary>Hands a lease that is returned asynchronously to the scope.</summary>
     /// <param name="lease">The lease.</param>
     /// <exception cref="ArgumentNullException"><paramref name="lease"/> is null.</exception>

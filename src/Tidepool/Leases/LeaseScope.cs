@@ -14,6 +14,13 @@ public sealed class LeaseScope : IDisposable
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
     public void Add<T>(BufferLease<T> lease) => _tickets.Add(LeaseTickets.Of(lease));
 
+    /// <summary>Hands an object lease to the scope.</summary>
+    /// <typeparam name="T">The kind of object.</typeparam>
+    /// <param name="lease">An active lease. It may still be used, and even returned early: that is only counted.</param>
+    /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    public void Add<T>(ObjectLease<T> lease)
+        where T : class => _tickets.Add(LeaseTickets.Of(lease));
+
     /// <summary>Returns every lease, the last one first, all of them even when some fail.</summary>
     /// <exception cref="AggregateException">Returns failed; it holds their exceptions.</exception>
     public void Dispose() => LeaseTickets.DisposeAll(_tickets);

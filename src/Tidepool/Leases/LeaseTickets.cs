@@ -9,6 +9,13 @@ internal static class LeaseTickets
         return new Ticket(lease.Slot!, lease.Generation, lease.Length);
     }
 
+    internal static Ticket Of<T>(ObjectLease<T> lease)
+        where T : class
+    {
+        ObjectDisposedException.ThrowIf(!lease.IsActive, typeof(ObjectLease<T>));
+        return new Ticket(lease.Slot!, lease.Generation, 0);
+    }
+
     internal static void DisposeAll(List<Ticket> tickets)
     {
         List<Exception>? failures = null;

@@ -3,10 +3,10 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// Objects of one kind in the tiers: thread tier, shared tier, budget, trimming and counters as buffers have them. Whoever derives from it
-/// decides what is made and makes sure that an item is returned once: items carry no ticket.
+/// Objects of one kind that the library itself reuses, in a pool that lives as long as the process. Items carry no ticket: whoever derives
+/// from it makes sure that an item is returned once. Each may come with a companion, which waits behind others before it is rented again.
 /// </summary>
-internal abstract class ItemPool<T> : Station
+internal abstract class ItemPool<T> : ItemStation
     where T : class
 {
     private readonly Bucket _bucket;
@@ -17,27 +17,24 @@ internal abstract class ItemPool<T> : Station
     /// <param name="itemBytes">What an idle item is charged to the process's budget.</param>
     /// <param name="isSlow">Whether every rental must be seen by <see cref="OnSlowRental"/>.</param>
     protected ItemPool(string name, long itemBytes, bool isSlow)
-        : base(Tidepool.Budget.Process)
+        : base(name, Tidepool.Budget.Process, itemBytes)
     {
-        Name = name;
-        _bucket = new Bucket(this, ThreadTier.AllocateId(), 1, itemBytes);
-        _fastId = isSlow ? int.MaxValue : _bucket.Id;
-        Trimmer.Add(this);
+        _bucket = AddBucket();
+        _fastId = isSlow ? NoId : _bucket.Id;
+        Start();
     }
-
-    internal sealed override string Name { get; }
 
     /// <summary>An idle item, or a new one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Rent() =>
-        ThreadTier.Find(_fastId) is { } magazine && magazine.TryPop() is { } item ? Unsafe.As<T>(item) : RentSlow();
+        ThreadTier.Find(_fastId) is { } magazine && magazine.TryPopLast() is { } item ? Unsafe.As<T>(item) : RentSlow();
 
     /// <summary>An idle item, or a new one, and a companion that was returned at least 16 rentals ago, or null.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Rent(out object? companion)
     {
         companion = null;
-        if (ThreadTier.Find(_fastId) is { } magazine && magazine.TryPop() is { } item)
+        if (ThreadTier.Find(_fastId) is { } magazine && magazine.TryPopLast() is { } item)
         {
             companion = magazine.Owners?.TryTake();
             return Unsafe.As<T>(item);
@@ -50,9 +47,9 @@ internal abstract class ItemPool<T> : Station
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Return(T item)
     {
-        if (ThreadTier.Find(_fastId) is not { } magazine || !magazine.TryPush(item, null))
+        if (ThreadTier.Find(_fastId) is not { } magazine || !magazine.TryPushLast(item))
         {
-            ReturnSlow(item);
+            Keep(_bucket, item);
         }
     }
 
@@ -63,7 +60,7 @@ internal abstract class ItemPool<T> : Station
         if (ThreadTier.Find(_fastId) is { } magazine && magazine.Owners is { } ring)
         {
             ring.Put(companion);
-            if (magazine.TryPush(item, null))
+            if (magazine.TryPushLast(item))
             {
                 return;
             }
@@ -73,11 +70,13 @@ internal abstract class ItemPool<T> : Station
             KeepCompanion(companion);
         }
 
-        ReturnSlow(item);
+        Keep(_bucket, item);
     }
 
     /// <summary>Makes an item. Called without any lock held.</summary>
     protected abstract T Make();
+
+    protected sealed override object Make(Bucket bucket) => Make();
 
     /// <summary>Sees a rental that the thread tier could not serve at once; all of them when the pool is slow.</summary>
     protected virtual void OnSlowRental(T item)
@@ -97,151 +96,14 @@ internal abstract class ItemPool<T> : Station
         }
     }
 
-    internal override void EndRest()
-    {
-    }
-
-    internal override void ReturnItem(Bucket bucket, object item) => ReturnSlow(Unsafe.As<T>(item));
-
-    internal override void WriteReport(MisuseKind kind, string? detail)
-    {
-        if (TidepoolEventSource.Log.IsEnabled())
-        {
-            TidepoolEventSource.Log.Misuse(kind.ToString(), MisuseText.Describe(kind, Name, detail), Name);
-        }
-    }
-
-    internal override void WriteDropped(int bucketId, ReadOnlySpan<object?> items)
-    {
-        if (TidepoolEventSource.Log.IsEnabled())
-        {
-            foreach (object? item in items)
-            {
-                TidepoolEventSource.Log.BufferDropped(item!.GetHashCode(), 1, Name.GetHashCode(StringComparison.Ordinal), bucketId);
-            }
-        }
-    }
-
-    internal override void WriteTrimmed(long count)
-    {
-        if (count > 0 && TidepoolEventSource.Log.IsEnabled())
-        {
-            TidepoolEventSource.Log.BufferTrimmed(count, Name);
-        }
-    }
-
-    internal override void OnRentalsChanged()
-    {
-    }
-
-    internal override IEnumerable<Bucket> Buckets() => [_bucket];
-
-    internal override PoolStatistics GetStatistics()
-    {
-        long rented, returned, idle = 0;
-        lock (ThreadTier.Gate)
-        {
-            rented = Volatile.Read(ref Counters.Rented);
-            returned = Volatile.Read(ref Counters.Returned);
-            ThreadTier.ForEach(magazine =>
-            {
-                if (magazine.Bucket == _bucket)
-                {
-                    rented += magazine.Rented;
-                    returned += magazine.Returned;
-                    idle += magazine.IdleCount;
-                }
-            });
-        }
-
-        idle += _bucket.Shared.Count;
-        return new PoolStatistics
-        {
-            Rented = rented,
-            Returned = returned,
-            BytesLeased = (rented - returned) * _bucket.ItemBytes,
-            BytesIdle = idle * _bucket.ItemBytes,
-            Missed = Volatile.Read(ref Counters.Missed),
-            Dropped = Volatile.Read(ref Counters.Dropped),
-            Trimmed = Volatile.Read(ref Counters.Trimmed),
-            Misuse = Counters.Misuse,
-        };
-    }
+    internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T RentSlow()
     {
-        T item = Take();
+        T item = Unsafe.As<T>(Take(_bucket, out _));
         OnSlowRental(item);
         return item;
-    }
-
-    private T Take()
-    {
-        while (ThreadTier.FindSlow(_bucket) is { } magazine)
-        {
-            if (magazine.PopSlow() is { } item)
-            {
-                return Unsafe.As<T>(item);
-            }
-
-            if (_bucket.Shared.TryTake() is { } chunk)
-            {
-                item = magazine.Refill(chunk);
-                Magazine.PutShared(_bucket, chunk);
-                if (item is not null)
-                {
-                    return Unsafe.As<T>(item);
-                }
-
-                continue; // the magazine was closed meanwhile
-            }
-
-            T born = Birth();
-            magazine.CountBirth();
-            return born;
-        }
-
-        // The budget has no room for a magazine: what others returned, or a new one.
-        T? taken = null;
-        if (_bucket.Shared.TryTake() is { } rest)
-        {
-            rest.Count--;
-            ref object? last = ref Items.At(ref rest.Items, rest.Count);
-            taken = Unsafe.As<T>(last);
-            last = null;
-            Magazine.PutShared(_bucket, rest);
-        }
-
-        taken ??= Birth();
-        Counters.AddRental(_bucket.ItemBytes);
-        return taken;
-    }
-
-    private T Birth()
-    {
-        T born = Make();
-        Interlocked.Increment(ref Counters.Missed);
-        return born;
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void ReturnSlow(T item)
-    {
-        while (ThreadTier.FindSlow(_bucket) is { } magazine)
-        {
-            bool kept = magazine.PushSlow(item, out Chunk? flushed, out bool twice);
-            Magazine.PutShared(_bucket, flushed);
-            if (kept || twice)
-            {
-                return;
-            }
-        }
-
-        Counters.AddReturns(1, _bucket.ItemBytes);
-        Chunk one = _bucket.Shared.TakeEmpty();
-        one.Add(item);
-        Magazine.PutShared(_bucket, one);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -9,19 +9,28 @@ public readonly record struct PoolStatistics
     /// <summary>Returns since the pool was made; detached rentals count as returned.</summary>
     public long Returned { get; init; }
 
-    /// <summary>Rentals that no tier could serve, so that the source made a buffer.</summary>
+    /// <summary>Rentals that no tier could serve, so that the source or policy made an item.</summary>
     public long Missed { get; init; }
 
-    /// <summary>Returned buffers that were given to the source because the budget was used up, the pool was disposed, or no tier takes their size.</summary>
+    /// <summary>Returned items that were given to the source or destroyed because the budget was used up, the pool was disposed, or no tier takes their size.</summary>
     public long Dropped { get; init; }
 
-    /// <summary>Idle buffers that trimming gave to the source.</summary>
+    /// <summary>Idle items that trimming gave to the source, or destroyed.</summary>
     public long Trimmed { get; init; }
 
-    /// <summary>Bytes of buffers that wait for a renter.</summary>
+    /// <summary>Objects that were not used again because resetting or validating them said so or failed. 0 for buffers.</summary>
+    public long Refused { get; init; }
+
+    /// <summary>Exceptions of a policy that no caller got: validating or destroying an object threw. 0 for buffers.</summary>
+    public long Failures { get; init; }
+
+    /// <summary>Items that wait for a renter.</summary>
+    public long Idle { get; init; }
+
+    /// <summary>Bytes of buffers that wait for a renter; for objects what their pool takes them to weigh.</summary>
     public long BytesIdle { get; init; }
 
-    /// <summary>Bytes of the buffers that are out: their full capacity. A rental that was dropped without return counts for ever.</summary>
+    /// <summary>Bytes of the items that are out: their full capacity. A rental that was dropped without return counts for ever.</summary>
     public long BytesLeased { get; init; }
 
     /// <summary>Disposals of leases that had been returned: harmless, and a hint at code that disposes twice.</summary>

@@ -14,7 +14,6 @@ internal sealed class StreamPool : ItemPool<StreamCore>
     private StreamPool()
         : base(nameof(PooledMemoryStream), StreamCore.AttachedLength + OverheadBytes, isSlow: ProcessChecks.Mode == PoolChecks.Full)
     {
-        PoolMeter.Start();
     }
 
     internal static StreamPool Instance { get; } = new();

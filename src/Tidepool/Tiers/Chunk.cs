@@ -14,6 +14,13 @@ internal sealed class Chunk
         Count++;
     }
 
+    /// <summary>Adds several at once: one bulk copy instead of a write barrier for each.</summary>
+    internal void Add(ReadOnlySpan<object?> items)
+    {
+        items.CopyTo(Items.Span(ref Items)[Count..]);
+        Count += items.Length;
+    }
+
     internal ReadOnlySpan<object?> Content() => Items.Span(ref Items)[..Count];
 
     internal void Clear()

@@ -171,7 +171,7 @@ internal sealed partial class Magazine
 
         try
         {
-            twice = (_state.HotFull != 0 && _state.Hot == item) || Items.Contains(ref _state.Items, item, _state.Count);
+            twice = Lies(item);
             if (!twice)
             {
                 object mover = item is Slot slot ? slot.MoveTo(this) : item;
@@ -274,7 +274,17 @@ internal sealed partial class Magazine
     /// An empty chunk if the magazine looks full: no lock may be taken and nothing allocated inside, for a throw there would leave the magazine
     /// busy. Only the owner fills it, so one that does not look full is not.
     /// </summary>
-    private Chunk? TakeRoom() => _state.HotFull == 0 || _state.Count < _state.Capacity ? null : Bucket.Shared.TakeEmpty();
+    private Chunk? TakeRoom()
+    {
+        if (_state.HotFull == 0 || _state.Count < _state.Capacity)
+        {
+            return null;
+        }
+
+        Chunk room = _spare ?? Bucket.Shared.TakeEmpty();
+        _spare = null;
+        return room;
+    }
 
     /// <summary>Makes at least one place by moving the older half (rounded up) of a full magazine into a chunk.</summary>
     private void MakeRoom(ref Chunk? flushed)
@@ -300,17 +310,10 @@ internal sealed partial class Magazine
 
     private void RemoveOldest(int count, Chunk into)
     {
-        for (int i = 0; i < count; i++)
-        {
-            into.Add(Items.At(ref _state.Items, i)!);
-        }
-
+        Span<object?> items = Items.Span(ref _state.Items);
+        into.Add(items[..count]);
         int left = _state.Count - count;
-        for (int i = 0; i < left; i++)
-        {
-            Items.At(ref _state.Items, i) = Items.At(ref _state.Items, count + i);
-        }
-
+        items.Slice(count, left).CopyTo(items);
         _state.Count = left;
         _state.Flushed += count;
     }

@@ -237,7 +237,7 @@ internal sealed partial class Magazine
     }
 
     private bool IsIdle(object? item, HashSet<object> seen) =>
-        item is not null && seen.Add(item) && (item is not Slot slot || (slot.Home == this && !slot.IsLeased));
+        item is not null && seen.Add(item) && item is not Leasable { IsLeased: true } && (item is not Slot slot || slot.Home == this);
 
     private void TakeOldest(int count, List<object?> taken)
     {

@@ -52,6 +52,13 @@ internal sealed class SharedTier
     /// <returns>False when the budget has no room or the pool is retired: the chunk stays the caller's.</returns>
     internal bool TryPut(Chunk chunk)
     {
+        Chunk? none = chunk; // not null: no empty chunk is wanted
+        return TryPut(chunk, ref none);
+    }
+
+    /// <summary>The same, which also takes an empty chunk where <paramref name="spare"/> is null and there is one.</summary>
+    internal bool TryPut(Chunk chunk, ref Chunk? spare)
+    {
         Station station = _bucket.Station;
         if (!_bucket.IsKept || station.Retired)
         {
@@ -60,11 +67,11 @@ internal sealed class SharedTier
 
         Schedule.Point("shared put");
         Stripe own = Own();
-        if (!own.TryPush(chunk, station.Budget))
+        if (!own.TryPush(chunk, station.Budget, ref spare))
         {
             // Room that other stripes keep charged for chunks that were taken from them may be enough.
             station.ReleaseReserves();
-            if (!own.TryPush(chunk, station.Budget))
+            if (!own.TryPush(chunk, station.Budget, ref spare))
             {
                 return false;
             }
@@ -89,6 +96,13 @@ internal sealed class SharedTier
     /// <summary>Takes the chunk that was put last, from the caller's stripe first.</summary>
     internal Chunk? TryTake()
     {
+        Chunk? none = null;
+        return TryTake(ref none);
+    }
+
+    /// <summary>The same, which also leaves the empty chunk <paramref name="spare"/> for others, if it is one.</summary>
+    internal Chunk? TryTake(ref Chunk? spare)
+    {
         if (IsEmpty)
         {
             return null;
@@ -98,7 +112,7 @@ internal sealed class SharedTier
         for (int step = 0; step < _stripes.Length; step++)
         {
             Schedule.Point("shared take");
-            Chunk? chunk = Volatile.Read(ref _stripes[(start + step) & (_stripes.Length - 1)])?.Pop();
+            Chunk? chunk = Volatile.Read(ref _stripes[(start + step) & (_stripes.Length - 1)])?.Pop(ref spare);
             if (chunk is not null)
             {
                 return chunk;
@@ -140,7 +154,7 @@ internal sealed class SharedTier
     /// <summary>Every chunk has items, no item stands twice, and what is held is charged. Quiescent use.</summary>
     internal bool IsValid(HashSet<object> seen) => Array.TrueForAll(_stripes, s => s is null || s.IsValid(seen));
 
-    private static int Home() => Thread.GetCurrentProcessorId() & (StripeCount - 1);
+    private static int Home() => StripeCount == 1 ? 0 : Thread.GetCurrentProcessorId() & (StripeCount - 1);
 
     private Stripe Own()
     {

@@ -1,9 +1,7 @@
-using System.Runtime.CompilerServices;
-
 namespace Tidepool;
 
 /// <summary>
-/// The fixed record of one leased thing: it lives as long as its item and carries the ticket state. A lease is {slot, generation}.
+/// The fixed record of one buffer: it lives as long as its item and carries the ticket state. A lease is {slot, generation}.
 /// </summary>
 /// <remarks>
 /// States of a slot, by its generation g and its mail m, which share one aligned word (<see cref="TicketState"/>):
@@ -13,17 +11,15 @@ namespace Tidepool;
 /// <item><b>posted</b>: returned by a thread other than the home thread: g is odd, m = g, and the slot is, or is about to be, in the inbox of its home.</item>
 /// </list>
 /// <para>Who may write. The home thread, inside its busy section: g by a plain 32-bit store, after reading g and m. A thread that holds the
-/// idle slot: g by a plain store (<see cref="Begin"/>). Everybody else: the whole word by compare-and-swap, (g, m) to (g, g) to claim, from
+/// idle slot: g by a plain store (<see cref="Leasable.Begin"/>). Everybody else: the whole word by compare-and-swap, (g, m) to (g, g) to claim, from
 /// any thread; (g, g) to (g + 1, 0) to settle and (g, m) to (g + 1, m) to take back, only from a thread that has paused the home, or when the home is
 /// closed. A home return that races with a claim leaves (g + 1, g): a stale posting, which loses.</para>
 /// <para>A slot changes home only while it is idle and its mail is 0; one with a stale posting is replaced by <see cref="Replace"/>. So the
 /// inbox that holds a slot is always that of its home. Generations start at random, so that a torn or forged ticket, or one that outlived
 /// 2^31 rentals, matches with odds of 1 in 2^31.</para>
 /// </remarks>
-internal abstract class Slot
+internal abstract class Slot : Leasable
 {
-    internal TicketState State;
-
     /// <summary>The number of slots from this one to the end of the inbox list when it was pushed; a hint, exact unless threads race.</summary>
     internal int Depth;
 
@@ -35,11 +31,6 @@ internal abstract class Slot
     private int _postedLength;
     private object? _postedCompanion;
 
-    protected Slot() => State.Generation = Random.Shared.Next() << 1;
-
-    /// <summary>Whether a rental is out.</summary>
-    internal bool IsLeased => (Volatile.Read(ref State.Generation) & 1) != 0;
-
     /// <summary>Whether the slot is in an inbox, or about to be, with the return of a rental that is still out.</summary>
     internal bool IsPosted
     {
@@ -49,36 +40,6 @@ internal abstract class Slot
             return seen.Mail != 0 && seen.Mail == seen.Generation;
         }
     }
-
-    /// <summary>Begins a rental of an idle slot that the caller holds.</summary>
-    /// <returns>The generation of its ticket, odd.</returns>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal int Begin()
-    {
-        int generation = State.Generation + 1;
-        State.Generation = generation;
-        return generation;
-    }
-
-    /// <summary>Whether the ticket of <paramref name="generation"/> is still out.</summary>
-    internal bool IsActive(int generation)
-    {
-        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-        return seen.Generation == generation && seen.Mail != generation;
-    }
-
-    /// <summary>
-    /// Ends the rental of <paramref name="generation"/> where the fast path could not. Implemented by the pool that owns the slot.
-    /// </summary>
-    /// <param name="generation">The ticket's generation.</param>
-    /// <param name="length">The rented length in elements.</param>
-    /// <param name="companion">A memory owner that may be reused once the rental has ended, or null.</param>
-    /// <returns>False when the ticket was retired already; nothing was changed then.</returns>
-    internal abstract bool Return(int generation, int length, object? companion);
-
-    /// <summary>Counts a use of a retired ticket. Throws for a use, and for a return where the pool's checks ask for it.</summary>
-    /// <param name="kind"><see cref="MisuseKind.DoubleReturn"/>, <see cref="MisuseKind.StaleDispose"/> or <see cref="MisuseKind.UseAfterReturn"/>.</param>
-    internal abstract void OnRetired(MisuseKind kind);
 
     /// <summary>Whether the item lives on when nobody can reach the slot: native memory does, what the garbage collector manages does not.</summary>
     internal virtual bool OutlivesSlot => false;

@@ -11,6 +11,8 @@ internal struct StationCounters
     internal long Missed;
     internal long Dropped;
     internal long Trimmed;
+    internal long Refused;
+    internal long Failures;
     internal long StaleDisposes;
     internal MisuseCounts Misuse;
 
@@ -19,6 +21,13 @@ internal struct StationCounters
     {
         Interlocked.Increment(ref Rented);
         Interlocked.Add(ref LeasedBytes, bytes);
+    }
+
+    /// <summary>A rental was counted of an item that nobody got.</summary>
+    internal void UndoRental(long bytes)
+    {
+        Interlocked.Decrement(ref Rented);
+        Interlocked.Add(ref LeasedBytes, -bytes);
     }
 
     /// <summary>Returns that no magazine counts.</summary>

@@ -3,10 +3,10 @@ namespace Tidepool;
 /// <summary>One stack of chunks of the shared tier, with the emptied chunks that wait for reuse. Every method holds its lock for a few instructions.</summary>
 internal sealed class Stripe
 {
-    private const int MaxEmpties = 64;
+    private const int MaxEmpties = 256;
 
     private readonly Lock _gate = new();
-    private readonly Stack<Chunk> _empties = new(MaxEmpties);
+    private readonly Stack<Chunk> _empties = new();
     private readonly List<Chunk> _chunks = [];
     private readonly long _itemBytes;
     private int _low; // the fewest chunks since the last trim
@@ -20,7 +20,10 @@ internal sealed class Stripe
 
     /// <summary>Takes over a chunk.</summary>
     /// <returns>False when the budget has no room.</returns>
-    internal bool TryPush(Chunk chunk, Budget budget)
+    /// <param name="chunk">The chunk.</param>
+    /// <param name="budget">What it is charged to.</param>
+    /// <param name="spare">Receives an empty chunk where it is null and there is one.</param>
+    internal bool TryPush(Chunk chunk, Budget budget, ref Chunk? spare)
     {
         lock (_gate)
         {
@@ -37,15 +40,27 @@ internal sealed class Stripe
 
             _held = held;
             Add(chunk);
+            if (spare is null && _empties.TryPop(out Chunk? empty))
+            {
+                spare = empty;
+            }
+
             Volatile.Write(ref _count, _chunks.Count);
             return true;
         }
     }
 
-    internal Chunk? Pop()
+    /// <summary>Takes the chunk on top, and keeps the empty <paramref name="spare"/> if it is one.</summary>
+    internal Chunk? Pop(ref Chunk? spare)
     {
         lock (_gate)
         {
+            if (spare is not null && _empties.Count < MaxEmpties)
+            {
+                _empties.Push(spare);
+                spare = null;
+            }
+
             int last = _chunks.Count - 1;
             if (last < 0)
             {
@@ -150,11 +165,7 @@ internal sealed class Stripe
             return;
         }
 
-        foreach (object? item in chunk.Content())
-        {
-            top.Add(item!);
-        }
-
+        top.Add(chunk.Content());
         chunk.Clear();
         if (_empties.Count < MaxEmpties)
         {

@@ -52,6 +52,9 @@ public class BarsTests
             ]
         },
         { "tuner", ["native.tuner"] },
+        { "object pool, one thread", ["objects.depth1", "objects.depth8", "objects.bytes"] },
+        { "object pool, two threads", ["objects.threads", "objects.threads.scaling"] },
+        { "object pool, drain and refill", ["objects.drain", "objects.drain.linear"] },
         { ".NET", ["native.net.lease", "native.net.alloc.small", "native.net.alloc.large", "native.net.aligned"] },
     };
 

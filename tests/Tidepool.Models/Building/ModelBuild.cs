@@ -19,7 +19,8 @@ internal static partial class ModelBuild
     private static readonly string[] Instrumented =
     [
         "Tiers/Magazine.cs", "Tiers/Magazine.Slow.cs", "Tiers/Magazine.Visit.cs", "Tiers/Slot.cs", "Tiers/Inbox.cs", "Tiers/SharedTier.cs",
-        "Tiers/Stripe.cs", "Buffers/BufferCore.Return.cs", "Buffers/BufferCore.Rent.cs",
+        "Tiers/Stripe.cs", "Buffers/BufferCore.Return.cs", "Buffers/BufferCore.Rent.cs", "Tiers/Magazine.Objects.cs", "Leases/ObjectSlot.cs",
+        "Objects/PooledObject.cs", "Objects/ItemStation.cs", "Objects/ObjectCore.Rent.cs", "Objects/ObjectCore.Return.cs",
     ];
 
     // A planted bug may count beyond the end of a magazine: that must be an exception, and not a write to somebody's memory.

@@ -14,18 +14,28 @@ public class PlantedBugTests(ITestOutputHelper output)
         { "ShardScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "if (Volatile.Read(ref _state.Busy) == 0)", "if (Volatile.Read(ref _state.Busy) >= 0)") },
         { "ShardScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "while (Volatile.Read(ref _state.Busy) != 0)", "while (Volatile.Read(ref _state.Busy) > 1)") },
         { "ShardScenario", true, new Mutation("Tiers/Magazine.cs", "Schedule.Point(\"pop: busy\");\n        if (Volatile.Read(ref _state.Stop) == Open", "if (Volatile.Read(ref _state.Stop) <= Paused") },
-        { "ExchangeScenario", true, new Mutation("Tiers/Stripe.cs", "internal Chunk? Pop()\n    {\n        lock (_gate)", "internal Chunk? Pop()\n    {") },
+        { "ExchangeScenario", true, new Mutation("Tiers/Stripe.cs", "internal Chunk? Pop(ref Chunk? spare)\n    {\n        lock (_gate)", "internal Chunk? Pop(ref Chunk? spare)\n    {") },
         { "ExchangeScenario", true, new Mutation("Tiers/Stripe.cs", "internal Chunk? PopEmpty()\n    {\n        lock (_gate)\n        {\n            return _empties.TryPop(out Chunk? chunk) ? chunk : null;", "internal Chunk? PopEmpty()\n    {\n        {\n            return _empties.TryPeek(out Chunk? chunk) ? chunk : null;") },
         { "TicketScenario", true, new Mutation("Tiers/Slot.cs", "var claimed = new TicketState { Generation = generation, Mail = generation };\n            long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);", "long found = seen.Word;\n            State.Mail = generation;") },
         { "HomeScenario", false, new Mutation("Tiers/Slot.cs", "mover = Volatile.Read(ref State.Mail) == 0 ? this : Replace();", "mover = this;") },
         { "TicketScenario", true, new Mutation("Tiers/Inbox.cs", "int found = Interlocked.CompareExchange(ref _tail, tail + 1, tail);", "int found = tail;\n            _tail = tail + 1;") },
         { "TicketScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "EmptyClosedInbox(taken); // posted between the last look and the last write", string.Empty) },
+        { "ObjectScenario", true, new Mutation("Leases/ObjectSlot.cs", "return Interlocked.CompareExchange(ref State.Generation, generation + 1, generation) == generation;", "if (State.Generation != generation)\n        {\n            return false;\n        }\n\n        State.Generation = generation + 1;\n        return true;") },
+        { "ObjectScenario", true, new Mutation("Objects/PooledObject.cs", "catch\n        {\n            core.RefuseSlot(this);\n            throw;", "catch\n        {\n            throw;") },
+        { "ObjectScenario", true, new Mutation("Objects/ObjectCore.Return.cs", "if (!isFit)\n            {\n                RefuseRaw(item);\n            }", "if (!isFit)\n            {\n                CountRefusal();\n            }") },
+        { "ObjectScenario", true, new Mutation("Objects/ObjectCore.Rent.cs", "Counters.UndoRental(_slots.ItemBytes);\n            Bury(slot);", "Bury(slot);") },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Volatile.Write(ref _state.Busy, 1);\n        Schedule.Point(\"push last: busy\");\n        if (Volatile.Read(ref _state.Stop) == Open)", "if (Volatile.Read(ref _state.Stop) == Open)") },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "source.Slice(left, count + 1).Clear();\n        chunk.Count = left;", "chunk.Count = left + 1;") },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "if (flushed is not null && _state.HotFull != 0 && _state.Count >= _state.Capacity)", "if (flushed is not null)") },
+        { "ObjectScenario", true, new Mutation("Objects/ItemStation.cs", "            taken = last;\n            last = null;\n", "            taken = last;\n            chunk.Count++;\n") },
+        { "ObjectScenario", true, new Mutation("Objects/ObjectCore.cs", "if (TryRetire())\n        {\n            Drain();", "if (TryRetire())\n        {\n            Trimmer.Remove(this);") },
     };
 
     [Theory]
     [InlineData("ShardScenario")]
     [InlineData("ExchangeScenario")]
     [InlineData("TicketScenario")]
+    [InlineData("ObjectScenario")]
     public void The_core_passes_with_a_point_before_every_statement(string scenario)
     {
         output.WriteLine($"seed {Explorer.Seed}");

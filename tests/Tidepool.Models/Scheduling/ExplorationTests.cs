@@ -22,6 +22,9 @@ public class ExplorationTests(ITestOutputHelper output)
     public void A_slot_that_an_old_posting_holds_never_changes_its_home() => Explore(new HomeScenario());
 
     [Fact]
+    public void An_object_is_in_one_place_at_a_time_whatever_renters_and_policies_do() => Explore(new ObjectScenario());
+
+    [Fact]
     public void A_pool_that_is_disposed_in_the_middle_gives_everything_to_its_source() => Explore(new DisposeScenario(), DisposeSchedules);
 
     [Theory]

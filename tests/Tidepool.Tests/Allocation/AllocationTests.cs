@@ -25,6 +25,41 @@ public sealed class AllocationTests : PoolTest
     }
 
     [Fact]
+    public void Objects_leased_and_raw_allocate_nothing()
+    {
+        using var pool = new StringBuilderPool();
+        ObjectPool<System.Text.StringBuilder> seen = pool;
+        AssertNothing(() =>
+        {
+            using ObjectLease<System.Text.StringBuilder> lease = pool.Rent();
+            lease.Value.Append('x');
+            System.Text.StringBuilder raw = seen.RentRaw();
+            seen.ReturnRaw(raw);
+            using PooledStringBuilder text = PooledStringBuilder.Rent();
+            text.Builder.Append('x');
+        });
+    }
+
+    [Fact]
+    public void Objects_that_go_through_the_shared_tier_allocate_nothing()
+    {
+        using var pool = new StringBuilderPool();
+        var leases = new ObjectLease<System.Text.StringBuilder>[40];
+        AssertNothing(() =>
+        {
+            for (int i = 0; i < leases.Length; i++)
+            {
+                leases[i] = pool.Rent();
+            }
+
+            foreach (ObjectLease<System.Text.StringBuilder> lease in leases)
+            {
+                lease.Return();
+            }
+        });
+    }
+
+    [Fact]
     public void A_lease_of_length_zero_allocates_nothing()
     {
         BufferPool<byte> pool = NewPool<byte>();

@@ -28,6 +28,32 @@ public sealed class MeterTests : PoolTest
     }
 
     [Fact]
+    public void Object_pools_tell_theirs_too()
+    {
+        ObjectPool<Gadget> pool = ObjectPool<Gadget>.Create(static () => new Gadget(), static i => i.TryReset(), new() { Name = "metered objects" });
+        Watch(pool);
+        ObjectLease<Gadget>[] leases = [pool.Rent(), pool.Rent(), pool.Rent(), pool.Rent()];
+        leases[0].Value.IsSpoiled = true;
+        leases[1].Value.ThrowsOnDispose = new TimeoutException();
+        leases[1].Value.IsSpoiled = true;
+        Array.ForEach(leases[..3], l => l.Return());
+
+        Dictionary<string, List<double>> measured = Measure("metered objects");
+        Assert.Equal([4.0], measured["tidepool.rented metered objects"]);
+        Assert.Equal([3.0], measured["tidepool.returned metered objects"]);
+        Assert.Equal([4.0], measured["tidepool.missed metered objects"]);
+        Assert.Equal([2.0], measured["tidepool.refused metered objects"]);
+        Assert.Equal([1.0], measured["tidepool.failures metered objects"]);
+        Assert.Equal([1024.0], measured["tidepool.idle metered objects"]);
+        Assert.Equal([1.0], measured["tidepool.items metered objects idle"]);
+        Assert.Equal([1.0], measured["tidepool.items metered objects leased"]);
+        leases[3].Return();
+        measured = Measure("metered objects");
+        Assert.Equal([2.0], measured["tidepool.items metered objects idle"]);
+        Assert.Equal([0.0], measured["tidepool.items metered objects leased"]);
+    }
+
+    [Fact]
     public void A_disposed_pool_leaves_the_meter()
     {
         BufferPool<byte> pool = NewPool<byte>(new() { Name = "metered and gone" });

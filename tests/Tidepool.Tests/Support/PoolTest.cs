@@ -23,6 +23,18 @@ public abstract class PoolTest : IDisposable
         return pool;
     }
 
+    /// <summary>An object pool that is to be checked and disposed at the end of the test.</summary>
+    protected void Watch<T>(ObjectPool<T> pool)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(pool);
+        _ledgers.Add(new Ledger(pool, pool.Name, pool.GetStatistics().Leased, pool.GetStatistics, pool.Validate, pool.Dispose));
+    }
+
+    /// <summary>The test leaves rentals of an object pool out on purpose.</summary>
+    protected void Forgive<T>(ObjectPool<T> pool, long leases)
+        where T : class => _ledgers.Single(l => ReferenceEquals(l.Pool, pool)).Forgiven += leases;
+
     /// <summary>The test leaves rentals out on purpose: <paramref name="leases"/> of them from <paramref name="pool"/>.</summary>
     protected void Forgive<T>(BufferPool<T> pool, long leases) => _ledgers.Single(l => ReferenceEquals(l.Pool, pool)).Forgiven += leases;
 

@@ -1,9 +1,9 @@
-using Microsoft.Extensions.ObjectPool;
+using Their = Microsoft.Extensions.ObjectPool;
 
 namespace Tidepool.Extensions.Tests;
 
 /// <summary>Streams and writers in the pools of the real Microsoft.Extensions.ObjectPool.</summary>
-public sealed class ObjectPoolTests
+public sealed class StreamsInMicrosoftPoolsTests
 {
     private static readonly byte[] Data = [.. Enumerable.Range(0, 5000).Select(i => (byte)i)];
 
@@ -11,7 +11,7 @@ public sealed class ObjectPoolTests
     public void A_returned_stream_comes_back_empty_without_any_ritual()
     {
         using BufferPool<byte> memory = BufferPool<byte>.Create();
-        ObjectPool<PooledMemoryStream> pool = ObjectPool.Create(new PooledMemoryStreamPolicy(new PooledMemoryStreamOptions { Pool = memory }));
+        Their.ObjectPool<PooledMemoryStream> pool = Their.ObjectPool.Create(new PooledMemoryStreamPolicy(new PooledMemoryStreamOptions { Pool = memory }));
         PooledMemoryStream first = pool.Get();
         first.Write(Data);
         first.Position = 17;
@@ -29,7 +29,7 @@ public sealed class ObjectPoolTests
     [Fact]
     public void A_disposed_stream_is_dropped_by_the_pool()
     {
-        ObjectPool<PooledMemoryStream> pool = ObjectPool.Create(new PooledMemoryStreamPolicy());
+        Their.ObjectPool<PooledMemoryStream> pool = Their.ObjectPool.Create(new PooledMemoryStreamPolicy());
         PooledMemoryStream stream = pool.Get();
         stream.Dispose();
         pool.Return(stream);
@@ -42,7 +42,7 @@ public sealed class ObjectPoolTests
     [Fact]
     public void The_classic_ritual_with_SetLength_works_without_a_policy()
     {
-        ObjectPool<PooledMemoryStream> pool = ObjectPool.Create<PooledMemoryStream>();
+        Their.ObjectPool<PooledMemoryStream> pool = Their.ObjectPool.Create<PooledMemoryStream>();
         for (int i = 0; i < 100; i++)
         {
             PooledMemoryStream stream = pool.Get();
@@ -59,7 +59,7 @@ public sealed class ObjectPoolTests
     [Fact]
     public void The_classic_ritual_with_Reset_works_for_writers()
     {
-        ObjectPool<PooledBufferWriter<byte>> pool = ObjectPool.Create<PooledBufferWriter<byte>>();
+        Their.ObjectPool<PooledBufferWriter<byte>> pool = Their.ObjectPool.Create<PooledBufferWriter<byte>>();
         for (int i = 0; i < 100; i++)
         {
             PooledBufferWriter<byte> writer = pool.Get();
@@ -77,8 +77,8 @@ public sealed class ObjectPoolTests
     public void Returned_writers_come_back_empty_and_hold_nothing_meanwhile()
     {
         using BufferPool<byte> memory = BufferPool<byte>.Create();
-        ObjectPool<PooledBufferWriter<byte>> buffers = ObjectPool.Create(new PooledBufferWriterPolicy<byte>(memory));
-        ObjectPool<PooledSequenceWriter<byte>> sequences = ObjectPool.Create(new PooledSequenceWriterPolicy<byte>(memory));
+        Their.ObjectPool<PooledBufferWriter<byte>> buffers = Their.ObjectPool.Create(new PooledBufferWriterPolicy<byte>(memory));
+        Their.ObjectPool<PooledSequenceWriter<byte>> sequences = Their.ObjectPool.Create(new PooledSequenceWriterPolicy<byte>(memory));
         for (int i = 0; i < 3; i++)
         {
             PooledBufferWriter<byte> buffer = buffers.Get();
@@ -109,7 +109,7 @@ public sealed class ObjectPoolTests
     [Fact]
     public void Many_threads_share_a_pool()
     {
-        ObjectPool<PooledMemoryStream> pool = ObjectPool.Create(new PooledMemoryStreamPolicy());
+        Their.ObjectPool<PooledMemoryStream> pool = Their.ObjectPool.Create(new PooledMemoryStreamPolicy());
         Parallel.For(0, 4, worker =>
         {
             for (int i = 0; i < 2000; i++)

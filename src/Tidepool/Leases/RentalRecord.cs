@@ -5,8 +5,8 @@ using System.Runtime.ConstrainedExecution;
 namespace Tidepool;
 
 /// <summary>
-/// What is known of one buffer's rentals: in full checks and for native memory of every buffer, else of the sampled ones. Its finalizer runs
-/// when the buffer was dropped while rented: the buffer refers to it, so it dies with the buffer.
+/// What is known of one item's rentals: in full checks and for native memory of every item, else of the sampled ones. Its finalizer runs
+/// when the item was dropped while rented: the item's slot refers to it, so it dies with the slot.
 /// </summary>
 /// <remarks>
 /// The finalizer is a critical one because those run last: an ordinary finalizer of a renter that died together with the buffer may still
@@ -15,16 +15,16 @@ namespace Tidepool;
 internal sealed class RentalRecord : CriticalFinalizerObject
 {
     private readonly Station _station;
-    private readonly Slot? _slot;
+    private readonly Leasable? _slot;
     private StackTrace? _rentedAt;
     private StackTrace? _returnedAt;
     private int _out;
     private long? _wordWhenLost;
 
-    /// <summary>Watches a buffer.</summary>
+    /// <summary>Watches an item.</summary>
     /// <param name="station">The pool.</param>
-    /// <param name="slot">The slot that tells whether the buffer is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/> tell.</param>
-    internal RentalRecord(Station station, Slot? slot)
+    /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/> tell.</param>
+    internal RentalRecord(Station station, Leasable? slot)
     {
         _station = station;
         _slot = slot;
@@ -37,7 +37,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
             return;
         }
 
-        if (_slot is { OutlivesSlot: true } slot)
+        if (_slot is Slot { OutlivesSlot: true } slot)
         {
             Bury(slot);
         }

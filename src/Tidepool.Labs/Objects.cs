@@ -1,0 +1,113 @@
+namespace Tidepool.Labs;
+
+/// <summary>Lab <c>objects</c>: which pool for objects, and does it scale?</summary>
+internal sealed class ObjectsLab : ILab
+{
+    private const int Drained = 2048;
+    private const int FewDrained = 256;
+
+    /// <inheritdoc/>
+    public string Name => "objects";
+
+    /// <inheritdoc/>
+    public string Question => "Which pool for objects, and does it scale?";
+
+    /// <inheritdoc/>
+    public string Headline => InstanceSubject.Raw;
+
+    /// <inheritdoc/>
+    public IReadOnlyList<ClassicMatch> Classics => [];
+
+    /// <inheritdoc/>
+    public void Describe(LabPlan plan)
+    {
+        plan.Rivals["Microsoft.Extensions.ObjectPool"] = RivalVersion.Of(typeof(Microsoft.Extensions.ObjectPool.ObjectPool));
+        plan.Rivals["ConcurrentBag"] = RivalVersion.Of(typeof(System.Collections.Concurrent.ConcurrentBag<int>));
+        AddRentals(plan);
+        AddDrain(plan);
+        Judge(plan);
+    }
+
+    private static Cell Point(string item, int depth, int threads) => Cell.Of(("item", item), ("depth", depth), ("threads", threads));
+
+    private static Cell State(int depth, int threads) => Point("parser state", depth, threads);
+
+    private static Cell Drain(int count) => Cell.Of(("drained", $"{count} objects"));
+
+    private static void AddRentals(LabPlan plan)
+    {
+        int[] threads = plan.Mode == LabMode.Full ? [1, 2, 4, 8] : [1, 2];
+        foreach (int count in threads)
+        {
+            var section = new Section
+            {
+                Title = count == 1 ? "One thread" : $"{count} threads at once",
+                About = count == 1
+                    ? "Rent an object, touch it, return it, which resets it; depth is how many are held at a time. A parser state has 4 KB; a string builder gets three characters appended."
+                    : $"The same loops on all threads at the same time; wall time for each object over all threads, {Environment.ProcessorCount} cores.",
+                Baseline = InstanceSubject.Microsoft,
+                Varies = ["item", "depth"],
+                Operation = "object",
+            };
+            foreach (int depth in (int[])[1, 8])
+            {
+                AddAll(plan, section, State(depth, count), InstanceSubject.States, subject => subject.Create(depth, count));
+                AddAll(plan, section, Point("StringBuilder", depth, count), InstanceSubject.Builders, subject => subject.Create(depth, count));
+            }
+        }
+    }
+
+    private static void AddDrain(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Drain and refill",
+            About = "Rent that many parser states one after the other, then return them all; time for each object. A pool that searches for a free place takes longer for each the more there are.",
+            Baseline = InstanceSubject.Microsoft,
+            Varies = ["drained"],
+            Operation = "object",
+        };
+        foreach (int count in (int[])[FewDrained, Drained])
+        {
+            AddAll(plan, section, Drain(count), InstanceSubject.States.Where(subject => subject.Name != InstanceSubject.New), subject => subject.Drain(count));
+        }
+    }
+
+    private static void AddAll(LabPlan plan, Section section, Cell cell, IEnumerable<InstanceSubject> subjects, Func<InstanceSubject, Loop> loop)
+    {
+        foreach (var subject in subjects)
+        {
+            plan.Add(new Workload { Key = new(cell, subject.Name), Section = section, Ours = subject.Ours, Create = () => loop(subject) });
+        }
+    }
+
+    private static void Judge(LabPlan plan)
+    {
+        string[] both = [InstanceSubject.Raw, InstanceSubject.Lease];
+        Cell[] alone = [State(1, 1), State(8, 1)];
+        Cell[] together = [State(1, 2), State(8, 2)];
+        Cell[] drains = [Drain(FewDrained), Drain(Drained)];
+        plan.Add(Within(Bars.ObjectsDepth1, alone[..1], [InstanceSubject.Raw]));
+        plan.Add(Within(Bars.ObjectsDepth8, alone[1..], [InstanceSubject.Raw]));
+        plan.Add(new BytesRule(Bars.ObjectsBytes, [.. from cell in alone.Concat(together) from subject in both select new WorkloadKey(cell, subject)]));
+        plan.Add(Within(Bars.ObjectsThreads, together, both));
+        plan.Add(new RatioRule(
+            Bars.ObjectsScaling,
+            [
+                .. from subject in both
+                   from place in Enumerable.Range(0, alone.Length)
+                   select (new WorkloadKey(together[place], subject), new WorkloadKey(alone[place], subject)),
+            ]));
+        plan.Add(Within(Bars.ObjectsDrain, drains[1..], both));
+        plan.Add(new RatioRule(
+            Bars.ObjectsLinear, [.. both.Select(subject => (new WorkloadKey(drains[1], subject), new WorkloadKey(drains[0], subject)))]));
+    }
+
+    private static RatioRule Within(Bar bar, IEnumerable<Cell> cells, IEnumerable<string> ours) => new(
+        bar,
+        [
+            .. from cell in cells
+               from subject in ours
+               select (new WorkloadKey(cell, subject), new WorkloadKey(cell, InstanceSubject.Microsoft)),
+        ]);
+}

@@ -1,0 +1,98 @@
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <content>Renting off the fast path.</content>
+internal sealed partial class ObjectCore<T, TPolicy>
+{
+    /// <summary>A slot for a lease, its rental counted. The lease begins it.</summary>
+    /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
+    internal PooledObject<T, TPolicy> RentSlot()
+    {
+        ThrowIfRetired();
+        while (true)
+        {
+            var slot = Unsafe.As<PooledObject<T, TPolicy>>(Next(_slots, out bool isNew));
+            if (isNew || IsFit(slot.Item))
+            {
+                if (IsTracked)
+                {
+                    slot.Record!.TryBegin(SampleStack());
+                }
+
+                return slot;
+            }
+
+            Counters.UndoRental(_slots.ItemBytes);
+            Bury(slot);
+        }
+    }
+
+    /// <summary>An object for a raw rental, its rental counted.</summary>
+    /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
+    internal T RentRaw()
+    {
+        ThrowIfRetired();
+        while (true)
+        {
+            T item = Unsafe.As<T>(Next(_raw, out bool isNew));
+            if (isNew || IsFit(item))
+            {
+                _records?.GetOrAdd(item, _ => new RentalRecord(this, null)).TryBegin(SampleStack());
+                return item;
+            }
+
+            Counters.UndoRental(_raw.ItemBytes);
+            Bury(item);
+        }
+    }
+
+    /// <summary>An item from this thread's magazine, and else from wherever there is one. A pool that validates has no other fast path than this one.</summary>
+    private object Next(Bucket bucket, out bool isNew)
+    {
+        if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && magazine.TryPopLast() is { } item)
+        {
+            isNew = false;
+            return item;
+        }
+
+        return Take(bucket, out isNew);
+    }
+
+    private bool IsFit(T item)
+    {
+        if (_validator is null)
+        {
+            return true;
+        }
+
+        bool isFit = false;
+        try
+        {
+            isFit = _validator.Validate(item);
+        }
+        catch (Exception e)
+        {
+            OnFailure(e);
+        }
+
+        if (!isFit)
+        {
+            Interlocked.Increment(ref Counters.Refused);
+        }
+
+        return isFit;
+    }
+
+    private void ThrowIfRetired()
+    {
+        if (Retired)
+        {
+            throw new ObjectDisposedException($"ObjectPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
+        }
+    }
+
+    /// <summary>The call site of this rental if it is one of those recorded.</summary>
+    private System.Diagnostics.StackTrace? SampleStack() =>
+        _allStacks || (Interlocked.Increment(ref _rentals) - 1) % StackSampling == 0 ? RentalRecord.CaptureStack() : null;
+}

@@ -1,0 +1,158 @@
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <content>Returning off the fast path, and misuse.</content>
+internal sealed partial class ObjectCore<T, TPolicy>
+{
+    /// <summary>Keeps a slot whose rental has ended and whose object was reset.</summary>
+    internal void KeepSlot(PooledObject<T, TPolicy> slot)
+    {
+        if (IsTracked)
+        {
+            slot.Record!.TryEnd(RentalRecord.CaptureStack);
+        }
+
+        Keep(_slots, slot);
+    }
+
+    /// <summary>Destroys the object of a slot whose rental has ended: it could not be reset.</summary>
+    internal void RefuseSlot(PooledObject<T, TPolicy> slot)
+    {
+        CountRefusal();
+        Bury(slot);
+    }
+
+    /// <summary>The rental has ended and the object leaves the pool in its renter's hands.</summary>
+    internal void LetGo(PooledObject<T, TPolicy> slot)
+    {
+        slot.Record?.Forget();
+        Counters.AddReturns(1, _slots.ItemBytes);
+    }
+
+    /// <summary>Checks a raw return in full checks: the object must be one of this pool that is out.</summary>
+    private void EndRecord(T item)
+    {
+        if (!_records!.TryGetValue(item, out RentalRecord? record))
+        {
+            throw Misuse(MisuseKind.ForeignReturn, $"It is a {item.GetType()}.");
+        }
+
+        if (!record.TryEnd(RentalRecord.CaptureStack))
+        {
+            throw Misuse(MisuseKind.DoubleReturn, record.Where());
+        }
+    }
+
+    /// <summary>Resets an object whose raw rental ends. One that cannot be used again is destroyed.</summary>
+    /// <returns>Whether it may be kept.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool ResetRaw(T item)
+    {
+        // Finally, not catch: only with that does the compiler inline the method.
+        bool isFit = false;
+        try
+        {
+            isFit = Policy.TryReset(item);
+        }
+        finally
+        {
+            if (!isFit)
+            {
+                RefuseRaw(item);
+            }
+        }
+
+        return isFit;
+    }
+
+    /// <summary>Ends a raw rental where the fast path could not.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal void ReturnRaw(T item)
+    {
+        ArgumentNullException.ThrowIfNull(item);
+        if (IsTracked)
+        {
+            EndRecord(item);
+        }
+
+        if (ResetRaw(item))
+        {
+            KeepRaw(item);
+        }
+    }
+
+    /// <summary>Keeps an object that was rented raw and was reset.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal void KeepRaw(T item)
+    {
+        if (!Keep(_raw, item))
+        {
+            OnTwice(item);
+        }
+    }
+
+    /// <summary>Destroys an object that was rented raw and could not be reset, unless it lies idle here: then it was returned twice.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void RefuseRaw(T item)
+    {
+        if (!Retired && ThreadTier.FindSlow(_raw) is { } magazine && magazine.Holds(item))
+        {
+            OnTwice(item);
+            return;
+        }
+
+        CountRefusal();
+        Bury(item);
+    }
+
+    /// <summary>What the checks make of a use of a retired ticket: a use always throws, a return with checks on, a disposal never.</summary>
+    internal void OnRetired(PooledObject<T, TPolicy> slot, MisuseKind kind)
+    {
+        if (kind == MisuseKind.StaleDispose)
+        {
+            Interlocked.Increment(ref Counters.StaleDisposes);
+            if (slot.IsLeased)
+            {
+                Counters.Misuse.Increment(kind);
+                WriteReport(kind, slot.Record?.Where());
+            }
+
+            return;
+        }
+
+        PoolMisuseException misuse = Misuse(kind, slot.Record?.Where());
+        if (kind == MisuseKind.UseAfterReturn)
+        {
+            throw new ObjectDisposedException($"ObjectLease<{typeof(T).Name}>", misuse.Message);
+        }
+
+        if (Checks != PoolChecks.Off)
+        {
+            throw misuse;
+        }
+    }
+
+    private void CountRefusal()
+    {
+        Counters.AddReturns(1, _slots.ItemBytes);
+        Interlocked.Increment(ref Counters.Refused);
+    }
+
+    private void OnTwice(T item)
+    {
+        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, $"The {item.GetType().Name} lies in this thread's tier already.");
+        if (Checks != PoolChecks.Off)
+        {
+            throw misuse;
+        }
+    }
+
+    /// <summary>Counts and reports misuse, and makes the exception that a caller may throw.</summary>
+    private PoolMisuseException Misuse(MisuseKind kind, string? detail)
+    {
+        Counters.Misuse.Increment(kind);
+        WriteReport(kind, detail);
+        return new PoolMisuseException(kind, Name, MisuseText.Describe(kind, Name, detail));
+    }
+}

@@ -1,0 +1,182 @@
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>
+/// What lives of an object pool behind its facade: the two kinds of items, births and deaths. Slots refer to it, the facade does too, and it
+/// refers to neither, so a facade that nobody holds can be collected while objects are idle or out.
+/// </summary>
+/// <remarks>
+/// Idle objects wait as slots, for leases, or as they are, for raw rentals: in buckets of their own, which help each other out through the shared
+/// tier. In every method that takes an object or an idle slot, nobody else has it: the policy is called with nothing held and nothing busy.
+/// </remarks>
+internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
+    where T : class
+    where TPolicy : struct, IObjectPolicy<T>
+{
+    /// <summary>The policy. No read-only field: a call would copy it.</summary>
+    internal TPolicy Policy;
+
+    /// <summary>The place of the slots in a thread's table, or <see cref="ItemStation.NoId"/>: every rental must take the slow path, or the pool was disposed.</summary>
+    internal int LeaseId = NoId;
+
+    /// <summary>The same for objects that are rented raw.</summary>
+    internal int RawId = NoId;
+
+    private const int StackSampling = 128;
+
+    private static int s_number;
+
+    private readonly Bucket _slots;
+    private readonly Bucket _raw;
+    private readonly IValidatingObjectPolicy<T>? _validator;
+    private readonly ConditionalWeakTable<T, RentalRecord>? _records;
+    private readonly int _leakSampling;
+    private readonly bool _allStacks;
+    private int _births;
+    private int _rentals;
+
+    internal ObjectCore(TPolicy policy, ObjectPoolOptions options)
+        : base(options.Name ?? $"{typeof(T).Name}-{Interlocked.Increment(ref s_number)}", new Budget((long)options.Budget * options.ItemBytes, Budget.Process), options.ItemBytes)
+    {
+        Policy = policy;
+        Checks = options.Checks ?? ProcessChecks.Mode;
+        _validator = policy as IValidatingObjectPolicy<T>;
+        _allStacks = options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks);
+        _leakSampling = options.LeakSampling;
+        _slots = AddBucket();
+        _raw = AddBucket();
+        (_slots.Twin, _raw.Twin) = (_raw, _slots);
+        if (Checks == PoolChecks.Full)
+        {
+            _records = [];
+        }
+        else if (_validator is null)
+        {
+            (LeaseId, RawId) = (_slots.Id, _raw.Id);
+        }
+
+        Start();
+    }
+
+    internal PoolChecks Checks { get; }
+
+    /// <summary>Whether every rental is recorded, so that a raw return can be checked.</summary>
+    internal bool IsTracked => _records is not null;
+
+    internal override void Discard(Bucket bucket, ReadOnlySpan<object?> items)
+    {
+        foreach (object? item in items)
+        {
+            if (bucket == _raw)
+            {
+                Bury(Unsafe.As<T>(item!));
+            }
+            else
+            {
+                Bury(Unsafe.As<PooledObject<T, TPolicy>>(item!));
+            }
+        }
+    }
+
+    internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item);
+
+    /// <summary>Ends the pool: idle objects are destroyed, and what is out is destroyed when it comes back.</summary>
+    internal void Retire()
+    {
+        // First of all, so that nobody rents from a pool that has ended.
+        (LeaseId, RawId) = (NoId, NoId);
+        if (TryRetire())
+        {
+            Drain();
+        }
+    }
+
+    protected override object Make(Bucket bucket)
+    {
+        T item = Policy.Create()
+            ?? throw new InvalidOperationException($"{typeof(TPolicy)} made null instead of an object (pool '{Name}').");
+        return bucket == _raw ? item : NewSlot(item, isNew: true);
+    }
+
+    protected override object Convert(Bucket bucket, object item)
+    {
+        if (bucket == _slots)
+        {
+            ForgetRecord(Unsafe.As<T>(item));
+            return NewSlot(Unsafe.As<T>(item), isNew: false);
+        }
+
+        var slot = Unsafe.As<PooledObject<T, TPolicy>>(item);
+        slot.Record?.Forget();
+        return slot.Item;
+    }
+
+    protected override void CheckItems(HashSet<object> idle, List<string> faults)
+    {
+        var items = new HashSet<object>(ReferenceEqualityComparer.Instance);
+        if (!idle.All(i => items.Add(i is PooledObject<T, TPolicy> slot ? slot.Item : i)))
+        {
+            faults.Add("the objects (one lies in two places)");
+        }
+    }
+
+    private PooledObject<T, TPolicy> NewSlot(T item, bool isNew)
+    {
+        var slot = new PooledObject<T, TPolicy>(this, item);
+        bool isSampled = isNew && !IsTracked && _leakSampling > 0 && Interlocked.Increment(ref _births) % _leakSampling == 0;
+        if (isSampled || IsTracked)
+        {
+            slot.Record = new RentalRecord(this, slot);
+        }
+
+        if (isSampled)
+        {
+            slot.Record!.TryBegin(RentalRecord.CaptureStack());
+        }
+
+        return slot;
+    }
+
+    /// <summary>Destroys the object of an idle slot.</summary>
+    private void Bury(PooledObject<T, TPolicy> slot)
+    {
+        slot.Record?.Forget();
+        Destroy(slot.Item);
+    }
+
+    /// <summary>Destroys an object that was rented raw, or idle for that.</summary>
+    private void Bury(T item)
+    {
+        ForgetRecord(item);
+        Destroy(item);
+    }
+
+    private void ForgetRecord(T item)
+    {
+        if (_records is not null && _records.TryGetValue(item, out RentalRecord? record))
+        {
+            record.Forget();
+            _records.Remove(item);
+        }
+    }
+
+    /// <summary>A policy that throws must not end the trim timer's thread, nor keep other objects from their end.</summary>
+    private void Destroy(T item)
+    {
+        try
+        {
+            Policy.Destroy(item);
+        }
+        catch (Exception e)
+        {
+            OnFailure(e);
+        }
+    }
+
+    private void OnFailure(Exception failure)
+    {
+        Interlocked.Increment(ref Counters.Failures);
+        TidepoolEventSource.Log.SourceFailed(failure.ToString(), Name);
+    }
+}

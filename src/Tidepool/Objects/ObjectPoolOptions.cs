@@ -1,0 +1,56 @@
+namespace Tidepool;
+
+/// <summary>What an <see cref="ObjectPool{T}"/> is made of, besides its policy. Everything has a default that is safe and bounded.</summary>
+public sealed class ObjectPoolOptions
+{
+    /// <summary>The name in messages, events and metrics. The default is the type's name and a number.</summary>
+    public string? Name { get; init; }
+
+    /// <summary>
+    /// The most objects that may wait idle, 0 or more. A rental never fails for the budget: what does not fit is destroyed on return. A thread that
+    /// rents has room for up to 15 objects reserved out of it.
+    /// </summary>
+    public int Budget { get; init; } = 4096;
+
+    /// <summary>
+    /// What one object is taken to weigh with everything it holds, in bytes, 1 or more. It is charged to the process's budget while the object
+    /// is idle, and decides how many a thread may hold: up to 15 of up to 16 KiB, fewer of heavier ones.
+    /// </summary>
+    public int ItemBytes { get; init; } = 1024;
+
+    /// <summary>How much is checked. The default is the mode of the process.</summary>
+    public PoolChecks? Checks { get; init; }
+
+    /// <summary>In full checks, whether every rental records where it was made and returned; otherwise 1 in 128 does.</summary>
+    public bool CaptureStacks { get; init; }
+
+    /// <summary>
+    /// One new object in this many is watched for its lease being dropped without return, with the place of its first rental. 0 watches none.
+    /// Full checks watch all, leased and raw.
+    /// </summary>
+    public int LeakSampling { get; init; } = 64;
+
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of range.</exception>
+    internal static void Check(ObjectPoolOptions options)
+    {
+        if (options.Budget < 0)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.Budget, "Budget must be 0 objects or more.");
+        }
+
+        if (options.ItemBytes < 1)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.ItemBytes, "ItemBytes must be 1 or more.");
+        }
+
+        if (options.LeakSampling < 0)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.LeakSampling, "LeakSampling must be 0 or more.");
+        }
+
+        if (options.Checks is < PoolChecks.Off or > PoolChecks.Full)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.Checks, "Checks must be Off, Default or Full.");
+        }
+    }
+}

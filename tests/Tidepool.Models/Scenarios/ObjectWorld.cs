@@ -1,0 +1,386 @@
+using System.Globalization;
+using System.Text;
+using Tidepool.Models.Scheduling;
+
+namespace Tidepool.Models.Scenarios;
+
+/// <summary>A pool of objects of its own for one schedule, where each of them is, and the invariants of both.</summary>
+internal sealed class ObjectWorld
+{
+    private static readonly List<object> Abandoned = [];
+
+    private readonly List<Tracked> _items = [];
+    private readonly List<ObjectRental> _rentals = [];
+    private readonly List<Tracked> _raw = [];
+    private readonly HashSet<Magazine> _closed = [];
+    private readonly HashSet<Magazine> _homes = [];
+    private readonly StringBuilder _log = new();
+    private readonly Random _failures;
+    private readonly int _failureRate;
+    private readonly bool _closes;
+    private readonly Station _station;
+    private readonly ObjectPool<Tracked> _pool;
+    private int _rented;
+    private int _refused;
+    private bool _isDisposed;
+
+    /// <param name="random">Where every choice comes from.</param>
+    /// <param name="disposes">Whether the pool is disposed in the middle, which closes magazines; then visitors close none.</param>
+    internal ObjectWorld(Random random, bool disposes)
+    {
+        _closes = !disposes;
+        // Magazines of one to fifteen objects, so that a few rentals fill and empty them; now and then a pool that may keep nothing.
+        int bytes = random.Next(8) switch { 0 => 1024, < 4 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
+        int budget = random.Next(6) == 0 ? random.Next(3) : 1000;
+        bool validates = random.Next(4) == 0;
+        _failures = new Random(random.Next());
+        _failureRate = random.Next(3) * 12;
+        var options = new ObjectPoolOptions { Name = "model", ItemBytes = bytes, Budget = budget, LeakSampling = 0, Checks = PoolChecks.Default };
+        if (validates)
+        {
+            var pool = new ObjectPool<Tracked, TrackingPolicy>(new TrackingPolicy(this), options);
+            (_pool, _station) = (pool, pool.Core);
+        }
+        else
+        {
+            var pool = new ObjectPool<Tracked, PlainTrackingPolicy>(new PlainTrackingPolicy(this), options);
+            (_pool, _station) = (pool, pool.Core);
+        }
+
+        _log.Append(CultureInfo.InvariantCulture, $"items of {bytes}, budget {budget}, validates {validates}, failures {_failureRate} %:");
+    }
+
+    internal bool HasRentals
+    {
+        get
+        {
+            lock (_log)
+            {
+                return _rentals.Count > 0;
+            }
+        }
+    }
+
+    internal Tracked Create()
+    {
+        Schedule.Point("create");
+        lock (_log)
+        {
+            if (Fails())
+            {
+                throw new PolicyException();
+            }
+
+            var item = new Tracked(_items.Count);
+            _items.Add(item);
+            return item;
+        }
+    }
+
+    internal bool Reset(Tracked item)
+    {
+        Move(item, Place.Resetting, Place.Rented);
+        Schedule.Point("reset");
+        bool refuses, throws;
+        lock (_log)
+        {
+            throws = Fails();
+            refuses = throws || Fails();
+            _refused += refuses ? 1 : 0;
+        }
+
+        Move(item, refuses ? Place.Refused : Place.Idle, Place.Resetting);
+        return throws ? throw new PolicyException() : !refuses;
+    }
+
+    internal bool Validate(Tracked item)
+    {
+        Move(item, Place.Idle, Place.Idle);
+        Schedule.Point("validate");
+        bool refuses, throws;
+        lock (_log)
+        {
+            throws = Fails();
+            refuses = throws || Fails();
+            _refused += refuses ? 1 : 0;
+        }
+
+        Move(item, refuses ? Place.Refused : Place.Idle, Place.Idle);
+        return throws ? throw new PolicyException() : !refuses;
+    }
+
+    internal void Destroy(Tracked item)
+    {
+        Schedule.Point("destroy");
+        Move(item, Place.Destroyed, Place.Idle, Place.Refused);
+        if (Fails())
+        {
+            throw new PolicyException();
+        }
+    }
+
+    /// <summary>Rents under a lease.</summary>
+    internal void Rent(int thread) => Try(thread, "rent", () =>
+    {
+        ObjectLease<Tracked> lease = _pool.Rent();
+        Begin(lease.Value, () => _rentals.Add(new ObjectRental(lease)));
+        return lease.Value;
+    });
+
+    /// <summary>Rents the object itself.</summary>
+    internal void RentRaw(int thread) => Try(thread, "rent raw", () =>
+    {
+        Tracked item = _pool.RentRaw();
+        Begin(item, () => _raw.Add(item));
+        return item;
+    });
+
+    /// <summary>Returns the lease of some rental, whether it was returned before or not; detaches it instead if asked.</summary>
+    internal void Return(int thread, int which, bool detaches)
+    {
+        ObjectRental rental;
+        lock (_log)
+        {
+            // Mostly one of the last, so that threads meet at it.
+            int back = which % 10 < 7 ? 0 : which / 10 % _rentals.Count;
+            rental = _rentals[_rentals.Count - 1 - back];
+            rental.Begun++;
+        }
+
+        Point(thread, $"{(detaches ? "detach" : "return")} of {which}");
+        try
+        {
+            if (detaches)
+            {
+                Tracked item = rental.Lease.Detach();
+                Move(item, Place.Detached, Place.Rented);
+            }
+            else
+            {
+                rental.Lease.Return();
+            }
+
+            Won(thread, rental);
+        }
+        catch (PolicyException)
+        {
+            Won(thread, rental); // the rental has ended; its object could not be reset
+        }
+        catch (Exception e) when (e is PoolMisuseException or ObjectDisposedException)
+        {
+            Note(thread, "was late");
+        }
+    }
+
+    /// <summary>Returns some object that was rented raw, once.</summary>
+    internal void ReturnRaw(int thread, int which)
+    {
+        Tracked item;
+        lock (_log)
+        {
+            if (_raw.Count == 0)
+            {
+                return;
+            }
+
+            item = _raw[which % _raw.Count];
+            _raw.Remove(item);
+        }
+
+        Point(thread, $"return {item.Number}");
+        try
+        {
+            _pool.ReturnRaw(item);
+        }
+        catch (PolicyException)
+        {
+            Note(thread, "it could not be reset");
+        }
+    }
+
+    /// <summary>Does to a magazine, or to the shared tier, what trimming and reaping do.</summary>
+    internal void Visit(int thread, int what)
+    {
+        Point(thread, $"visit {what}");
+        foreach (Bucket bucket in _station.Buckets())
+        {
+            if (what % 3 == 0)
+            {
+                var chunks = new List<Chunk>();
+                bucket.Shared.Trim(what % 2 == 0, chunks);
+                chunks.ForEach(c => _station.Discard(bucket, c.Content()));
+                continue;
+            }
+
+            foreach (Magazine magazine in Homes(bucket))
+            {
+                VisitOne(bucket, magazine, what);
+            }
+        }
+    }
+
+    internal void Dispose(int thread)
+    {
+        Point(thread, "dispose the pool");
+        lock (_log)
+        {
+            _isDisposed = true;
+        }
+
+        _pool.Dispose();
+    }
+
+    /// <summary>Nothing lost, nothing twice, the counters add up.</summary>
+    internal void Check()
+    {
+        ThreadTier.ForEach(magazine => _closed.Remove(magazine));
+        foreach (Magazine magazine in _closed)
+        {
+            _station.Budget.Refund(magazine.Charge); // whoever closes a magazine in earnest takes it out of its table
+        }
+
+        foreach (ObjectRental rental in _rentals)
+        {
+            Expect(rental.Won == (rental.Begun > 0 ? 1 : 0), $"{rental.Won} of {rental.Begun} returns of one rental were accepted");
+        }
+
+        _pool.Validate();
+        PoolStatistics statistics = _pool.GetStatistics();
+        int rentedNow = Count(Place.Rented);
+        Expect(Count(Place.New) == 0 && Count(Place.Resetting) == 0 && Count(Place.Refused) == 0, $"an object was left in the middle: {Describe()}");
+        Expect(statistics.Idle == Count(Place.Idle), $"{statistics.Idle} objects are counted as idle: {Describe()}");
+        Expect(statistics.Rented == _rented, $"{statistics.Rented} rentals are counted, {_rented} were made");
+        Expect(statistics.Leased == rentedNow, $"{statistics.Leased} are counted as out: {Describe()}");
+        Expect(statistics.Missed == _items.Count, $"{statistics.Missed} births are counted: {Describe()}");
+        Expect(statistics.Refused == _refused, $"{statistics.Refused} refusals are counted, {_refused} were made");
+        _pool.Trim();
+        Expect(Count(Place.Idle) == 0, $"objects are idle after everything was trimmed: {Describe()}");
+        _pool.Dispose();
+        _pool.Validate();
+        Expect(_station.Budget.Used == 0, $"{_station.Budget.Used} bytes are charged to the budget of a pool that was disposed");
+    }
+
+    internal void Abandon() => Abandoned.Add(_pool);
+
+    public override string ToString() => _log.ToString();
+
+    private void VisitOne(Bucket bucket, Magazine magazine, int what)
+    {
+        var items = new List<object?>();
+        if (what % 7 == 1 && _closes)
+        {
+            bool isFirst;
+            lock (_log)
+            {
+                isFirst = _closed.Add(magazine); // only one closes a magazine: in earnest it is whoever holds the gate
+            }
+
+            if (isFirst)
+            {
+                magazine.Close(items);
+                Magazine.PutShared(bucket, items);
+            }
+        }
+        else if (magazine.TryVisit())
+        {
+            magazine.Trim(all: what % 2 == 0, isEpoch: true, items);
+            magazine.Resume();
+            _station.Discard(bucket, items.ToArray());
+        }
+    }
+
+    /// <summary>The magazines of the bucket that this world has seen.</summary>
+    private List<Magazine> Homes(Bucket bucket)
+    {
+        lock (_log)
+        {
+            return _homes.Where(m => m.Bucket == bucket).ToList();
+        }
+    }
+
+    private void Try(int thread, string what, Func<Tracked> rent)
+    {
+        Point(thread, what);
+        try
+        {
+            Tracked item = rent();
+            Note(thread, $"has {item.Number}");
+        }
+        catch (PolicyException)
+        {
+            Note(thread, "got none");
+        }
+        catch (ObjectDisposedException) when (_isDisposed)
+        {
+            Note(thread, "was too late");
+        }
+    }
+
+    private void Begin(Tracked item, Action record)
+    {
+        Move(item, Place.Rented, Place.Idle, Place.New);
+        lock (_log)
+        {
+            record();
+            _rented++;
+            foreach (Bucket bucket in _station.Buckets())
+            {
+                if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket)
+                {
+                    _homes.Add(magazine);
+                }
+            }
+        }
+    }
+
+    private void Won(int thread, ObjectRental rental)
+    {
+        lock (_log)
+        {
+            rental.Won++;
+        }
+
+        Note(thread, "ended the rental");
+    }
+
+    private void Move(Tracked item, Place to, params ReadOnlySpan<Place> from)
+    {
+        lock (_log)
+        {
+            if (!from.Contains(item.Place))
+            {
+                throw new ScheduleException($"Object {item.Number} is {item.Place} and was to become {to}: two have it.");
+            }
+
+            item.Place = to;
+        }
+    }
+
+    private bool Fails() => _failureRate > 0 && _failures.Next(100) < _failureRate;
+
+    private int Count(Place place) => _items.Count(i => i.Place == place);
+
+    private string Describe() => string.Join(", ", _items.GroupBy(i => i.Place).Select(g => $"{g.Count()} {g.Key}"));
+
+    private void Point(int thread, string what)
+    {
+        Schedule.Point("between");
+        Note(thread, what);
+    }
+
+    private void Note(int thread, string what)
+    {
+        lock (_log)
+        {
+            _log.Append(CultureInfo.InvariantCulture, $"\n  T{thread} {what}");
+        }
+    }
+
+    private static void Expect(bool condition, string otherwise)
+    {
+        if (!condition)
+        {
+            throw new ScheduleException(otherwise);
+        }
+    }
+}
