@@ -195,14 +195,18 @@ size_t purge(uint32_t min_idle_ms, size_t keep = 0);
 // may be all that is missing. No heap's lock held.
 void purge_for_allocation();
 
-// What allocate() gives, a second time when the first gave null. No heap's lock held.
+// What allocate() gives; while it gives null a few times again, for other threads may take what a purge has freed. No heap's
+// lock held.
 template <typename Allocate>
 auto allocate_or_purge(Allocate allocate) {
   auto* result = allocate();
-  if (TP_LIKELY(result != nullptr)) return result;
-  purge_for_allocation();
-  return allocate();
+  for (int purges = 0; TP_UNLIKELY(result == nullptr) && purges < 3; ++purges) {
+    purge_for_allocation();
+    result = allocate();
+  }
+  return result;
 }
+
 // Something may become purgeable. may_make_thread: the background thread may be made here, for the caller is not inside of
 // the C library's own thread functions.
 void note_idle_pages(bool may_make_thread);
