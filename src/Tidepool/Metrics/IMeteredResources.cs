@@ -1,0 +1,30 @@
+namespace Tidepool;
+
+/// <summary>What the meter reads when somebody collects.</summary>
+internal enum ResourceGauge
+{
+    /// <summary>Resources that wait for a renter.</summary>
+    Idle,
+
+    /// <summary>Resources that are leased or being checked.</summary>
+    Used,
+
+    /// <summary>Rentals that wait.</summary>
+    Waiting,
+
+    /// <summary>The largest size.</summary>
+    Max,
+
+    /// <summary>The smallest size.</summary>
+    Min,
+}
+
+/// <summary>A pool of resources, as the meter sees it.</summary>
+internal interface IMeteredResources
+{
+    /// <summary>The pool's name.</summary>
+    string Name { get; }
+
+    /// <summary>One number at this moment.</summary>
+    int Read(ResourceGauge gauge);
+}

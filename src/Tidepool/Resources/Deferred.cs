@@ -1,0 +1,99 @@
+using System.Diagnostics;
+
+namespace Tidepool;
+
+/// <summary>
+/// What a locked section has decided and what is done after the gate was left: callers are told, the policy is called, timers are set. No
+/// code of others ever runs under the gate.
+/// </summary>
+internal struct Deferred<T>
+    where T : class
+{
+    private Waiter<T>? _firstDone;
+    private Waiter<T>? _lastDone;
+    private ResourceSlot<T>? _firstWork;
+    private ResourceSlot<T>? _lastWork;
+    private List<Action>? _others;
+
+    /// <summary>What failing rentals say, made once for all of them.</summary>
+    internal PoolReport? Report { get; set; }
+
+    /// <summary>The pool's timer must be set anew.</summary>
+    internal bool SetsTimer { get; set; }
+
+    /// <summary>Checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
+    internal bool ChecksHere { get; set; }
+
+    internal void Tell(Waiter<T> waiter)
+    {
+        waiter.NextDone = null;
+        if (_lastDone is { } last)
+        {
+            last.NextDone = waiter;
+        }
+        else
+        {
+            _firstDone = waiter;
+        }
+
+        _lastDone = waiter;
+    }
+
+    internal void Start(ResourceSlot<T> slot, SlotWork work)
+    {
+        slot.Work = work;
+        slot.NextWork = null;
+        if (_lastWork is { } last)
+        {
+            last.NextWork = slot;
+        }
+        else
+        {
+            _firstWork = slot;
+        }
+
+        _lastWork = slot;
+    }
+
+    internal void Then(Action action) => (_others ??= []).Add(action);
+
+    /// <summary>Does it all, after the gate was left.</summary>
+    internal readonly void Run(ResourceCore<T> core)
+    {
+        Debug.Assert(!core.Gate.IsHeldByCurrentThread, "the gate is left before anybody else's code runs");
+        Run(core.Timer);
+    }
+
+    internal readonly void Run(PoolTimer timer)
+    {
+        for (Waiter<T>? waiter = _firstDone; waiter is not null;)
+        {
+            // Read before the caller is told: from then on the node may serve again.
+            Waiter<T>? next = waiter.NextDone;
+            waiter.Core.Tell(waiter, Report);
+            waiter = next;
+        }
+
+        if (SetsTimer)
+        {
+            timer.Apply();
+        }
+
+        for (ResourceSlot<T>? slot = _firstWork; slot is not null;)
+        {
+            ResourceSlot<T>? next = slot.NextWork;
+            slot.NextWork = null;
+            slot.Core.Begin(slot, ChecksHere);
+            slot = next;
+        }
+
+        if (_others is not null)
+        {
+            foreach (Action action in _others)
+            {
+                action();
+            }
+        }
+
+    }
+}

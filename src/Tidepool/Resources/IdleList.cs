@@ -1,0 +1,69 @@
+namespace Tidepool;
+
+/// <summary>The idle resources of one pool, from the one returned last to the one returned first. Under the pool's gate.</summary>
+internal sealed class IdleList<T>
+    where T : class
+{
+    internal int Count { get; private set; }
+
+    internal ResourceSlot<T>? Newest { get; private set; }
+
+    internal ResourceSlot<T>? Oldest { get; private set; }
+
+    internal void Add(ResourceSlot<T> slot)
+    {
+        slot.Newer = null;
+        slot.Older = Newest;
+        if (Newest is { } newest)
+        {
+            newest.Newer = slot;
+        }
+        else
+        {
+            Oldest = slot;
+        }
+
+        Newest = slot;
+        Count++;
+    }
+
+    internal void Remove(ResourceSlot<T> slot)
+    {
+        if (slot.Newer is { } newer)
+        {
+            newer.Older = slot.Older;
+        }
+        else
+        {
+            Newest = slot.Older;
+        }
+
+        if (slot.Older is { } older)
+        {
+            older.Newer = slot.Newer;
+        }
+        else
+        {
+            Oldest = slot.Newer;
+        }
+
+        slot.Newer = slot.Older = null;
+        Count--;
+    }
+
+    internal bool IsValid()
+    {
+        int count = 0;
+        for (ResourceSlot<T>? slot = Newest; slot is not null; slot = slot.Older)
+        {
+            if (slot.State != SlotState.Idle || (slot.Older is { } older ? older.Newer != slot : slot != Oldest))
+            {
+                return false;
+            }
+
+            count++;
+        }
+
+        return count == Count;
+    }
+}

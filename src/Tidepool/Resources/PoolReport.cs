@@ -1,0 +1,89 @@
+using System.Globalization;
+using System.Text;
+
+namespace Tidepool;
+
+/// <summary>What a pool says of itself when a rental fails, and the sentences it says it in.</summary>
+internal sealed class PoolReport
+{
+    internal required string Name { get; init; }
+
+    internal required ResourcePoolStatistics Statistics { get; init; }
+
+    internal required TimeSpan? OldestLeaseAge { get; init; }
+
+    internal required Exception? LastCreateError { get; init; }
+
+    internal required IReadOnlyList<string> Holders { get; init; }
+
+    /// <summary>The limit over all keys and how much of it is used, or null for a pool without keys.</summary>
+    internal (int Used, int Max)? Group { get; init; }
+
+    internal string DescribeTimeout(TimeSpan timeout)
+    {
+        ResourcePoolStatistics s = Statistics;
+        var text = new StringBuilder(400);
+        text.Append(CultureInfo.InvariantCulture, $"No resource of pool '{Name}' came free within {Text(timeout)}: ");
+        AppendNumbers(text);
+        bool isFull = s.Leased >= s.MaxSize;
+        if (LastCreateError is { } error)
+        {
+            text.Append(CultureInfo.InvariantCulture, $" The last creation failed with {error.GetType().Name}: {error.Message}");
+        }
+        else if (isFull)
+        {
+            text.Append(" All are leased: raise MaxSize, or hold leases for less time. A caller that holds one lease while it rents another (a nested rental) may be waiting for itself.");
+        }
+        else if (Group is { } group && group.Used >= group.Max)
+        {
+            text.Append(CultureInfo.InvariantCulture, $" All keys together use {group.Used} of MaxTotal = {group.Max}.");
+        }
+        else if (s.Creating > 0)
+        {
+            text.Append(" Creations are slower than this timeout.");
+        }
+
+        AppendHolders(text);
+        return text.ToString();
+    }
+
+    internal string DescribeRejection(string knob)
+    {
+        var text = new StringBuilder(300);
+        text.Append(CultureInfo.InvariantCulture, $"Pool '{Name}' refused a rental at once, because {knob}: ");
+        AppendNumbers(text);
+        AppendHolders(text);
+        return text.ToString();
+    }
+
+    internal string DescribeCreateFailure(Exception cause)
+    {
+        var text = new StringBuilder(200);
+        text.Append(CultureInfo.InvariantCulture, $"Pool '{Name}' could not create a resource: {cause.GetType().Name}: {cause.Message} (");
+        AppendNumbers(text);
+        return text.Append(')').ToString();
+    }
+
+    /// <summary>A time as a reader says it.</summary>
+    private static string Text(TimeSpan time) => time.TotalSeconds < 1
+        ? string.Create(CultureInfo.InvariantCulture, $"{time.TotalMilliseconds:0} ms")
+        : string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.###} s");
+
+    private void AppendNumbers(StringBuilder text)
+    {
+        ResourcePoolStatistics s = Statistics;
+        text.Append(CultureInfo.InvariantCulture, $"{s.Leased} leased of MaxSize = {s.MaxSize}, {s.Idle} idle, {s.Creating} in creation, {s.Checking} being checked, {s.Destroying} being ended, {s.Waiting} waiting.");
+        if (OldestLeaseAge is { } age)
+        {
+            text.Append(CultureInfo.InvariantCulture, $" The oldest lease is {Text(age)} old.");
+        }
+    }
+
+    private void AppendHolders(StringBuilder text)
+    {
+        for (int i = 0; i < Holders.Count; i++)
+        {
+            text.Append(i == 0 ? " The oldest leases were rented:\n" : "\n").Append(Holders[i]);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+namespace Tidepool;
+
+/// <summary>
+/// The one timer of a pool, or of all keys of a keyed pool. It holds its pool weakly unless somebody waits, so a pool that was dropped is
+/// collected; it is set to the next moment at which something is due, and not at all when nothing is.
+/// </summary>
+internal sealed class PoolTimer : IDisposable
+{
+    private readonly Lock _setting = new();
+    private readonly ITimer _timer;
+    private readonly ResourceClock _clock;
+    private readonly Target _target;
+    private long _due = ResourceSettings.Forever;
+    private int _waiting;
+    private bool _isDisposed;
+
+    internal PoolTimer(ResourceClock clock, object owner, Action<object> fire)
+    {
+        _clock = clock;
+        _target = new Target(owner, fire);
+        bool isRestored = ExecutionContext.IsFlowSuppressed();
+        if (!isRestored)
+        {
+            ExecutionContext.SuppressFlow();
+        }
+
+        try
+        {
+            _timer = clock.Provider.CreateTimer(static state => ((Target)state!).Fire(), _target, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
+        finally
+        {
+            if (!isRestored)
+            {
+                ExecutionContext.RestoreFlow();
+            }
+        }
+    }
+
+    /// <summary>Notes that something is due. Under the gate.</summary>
+    /// <returns>Whether that is earlier than anything else, so that <see cref="Apply"/> must follow.</returns>
+    internal bool Ask(long due)
+    {
+        if (due >= _due)
+        {
+            return false;
+        }
+
+        Volatile.Write(ref _due, due);
+        return true;
+    }
+
+    /// <summary>The timer has fired: nothing is due until somebody asks. Under the gate.</summary>
+    internal void Fired() => Volatile.Write(ref _due, ResourceSettings.Forever);
+
+    /// <summary>One more, or one less, waits: the pool is kept alive meanwhile. Under the gate.</summary>
+    internal void CountWaiting(int change)
+    {
+        bool was = _waiting > 0;
+        _waiting += change;
+        if (was != _waiting > 0)
+        {
+            _target.Hold(!was);
+        }
+    }
+
+    /// <summary>Sets the timer to what is due now. Not under the gate: the timer is somebody else's code.</summary>
+    internal void Apply()
+    {
+        lock (_setting)
+        {
+            long due = Volatile.Read(ref _due);
+            if (!_isDisposed)
+            {
+                _timer.Change(
+                    due == ResourceSettings.Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(Math.Clamp(due - _clock.Now, 1, uint.MaxValue - 1)),
+                    Timeout.InfiniteTimeSpan);
+            }
+        }
+    }
+
+    public void Dispose()
+    {
+        lock (_setting)
+        {
+            _isDisposed = true;
+            _timer.Dispose();
+        }
+    }
+
+    private sealed class Target(object owner, Action<object> fire)
+    {
+        private readonly WeakReference _owner = new(owner);
+        private object? _held;
+
+        internal void Hold(bool isHeld) => _held = isHeld ? _owner.Target : null;
+
+        internal void Fire()
+        {
+            if (_owner.Target is { } owner)
+            {
+                fire(owner);
+            }
+        }
+    }
+}

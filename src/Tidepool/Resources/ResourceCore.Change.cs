@@ -1,0 +1,240 @@
+namespace Tidepool;
+
+/// <summary>What the owner of a pool changes: clear, renew, resize, warm up, shut down.</summary>
+internal sealed partial class ResourceCore<T>
+{
+    private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    internal Task ClearAsync()
+    {
+        Deferred<T> work = default;
+        Task done;
+        long now = Clock.Now;
+        Schedule.Point("clear");
+        lock (Gate)
+        {
+            ThrowIfClosed(now);
+            _generation++;
+            var clearing = new Clearing();
+            while (_idle.Oldest is { } slot)
+            {
+                clearing.Left++;
+                slot.Clearing = clearing;
+                Yield(slot, DestroyReason.Cleared, now, ref work);
+            }
+
+            if (clearing.Left == 0)
+            {
+                clearing.Complete();
+            }
+
+            done = clearing.Task;
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+        return done;
+    }
+
+    internal Task RenewAsync(TimeSpan over)
+    {
+        long interval = ResourceSettings.Milliseconds(over, nameof(over), 1);
+        if (interval == ResourceSettings.Forever)
+        {
+            throw new ArgumentOutOfRangeException(nameof(over), over, "The interval of a renewal is finite.");
+        }
+
+        Deferred<T> work = default;
+        Task done;
+        long now = Clock.Now;
+        lock (Gate)
+        {
+            ThrowIfClosed(now);
+            ResourceSlot<T>[] slots = [.. _slots.Where(static s => s.State is SlotState.Idle or SlotState.Leased or SlotState.Checking)];
+            for (int i = 0; i < slots.Length; i++)
+            {
+                ResourceSlot<T> slot = slots[i];
+                slot.ExpiresAt = Math.Min(slot.ExpiresAt, now + (interval * (i + 1) / slots.Length));
+                slot.FreshUntil = Math.Min(slot.FreshUntil, slot.ExpiresAt);
+                Ask(slot.ExpiresAt, ref work);
+            }
+
+            var renewal = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            (_renewals ??= []).Add((now + interval, renewal));
+            Ask(now + interval, ref work);
+            done = renewal.Task;
+        }
+
+        work.Run(this);
+        return done;
+    }
+
+    internal void Resize(int min, int max)
+    {
+        ResourceSettings.CheckSizes(min, max, nameof(min), nameof(max));
+        if (_settings.MinIdle > max)
+        {
+            throw new ArgumentOutOfRangeException(nameof(max), max, $"max is {max}; it may not be below MinIdle ({_settings.MinIdle}).");
+        }
+
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        Schedule.Point("resize");
+        lock (Gate)
+        {
+            ThrowIfClosed(now);
+            _wasShrunk |= max < _max;
+            (_min, _max) = (min, max);
+            while (Live + Count(SlotState.Creating) > max && _idle.Oldest is { } slot)
+            {
+                Yield(slot, DestroyReason.Resized, now, ref work);
+            }
+
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+    }
+
+    internal Task WarmUpAsync(int count, CancellationToken cancellation)
+    {
+        if (cancellation.IsCancellationRequested)
+        {
+            return Task.FromCanceled(cancellation);
+        }
+
+        Deferred<T> work = default;
+        Warming warming;
+        long now = Clock.Now;
+        lock (Gate)
+        {
+            ThrowIfClosed(now);
+            if (count < 0 || count > _max)
+            {
+                throw new ArgumentOutOfRangeException(nameof(count), count, $"count is {count}; allowed is 0 to MaxSize ({_max}).");
+            }
+
+            if (Live >= count)
+            {
+                return Task.CompletedTask;
+            }
+
+            warming = new Warming(count);
+            (_warmings ??= []).Add(warming);
+            _warmTarget = Math.Max(_warmTarget, count);
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+        return cancellation.CanBeCanceled ? warming.Task.WaitAsync(cancellation) : warming.Task;
+    }
+
+    /// <summary>Refuses rentals from now on and ends everything; may be called again.</summary>
+    /// <param name="drained">Ends when no lease is out.</param>
+    /// <param name="ended">Ends when no resource lives and no timer runs.</param>
+    internal void Close(out Task drained, out Task ended)
+    {
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        drained = _drained.Task;
+        ended = _ended.Task;
+        Schedule.Point("close");
+        lock (Gate)
+        {
+            if (_isClosed)
+            {
+                return;
+            }
+
+            _isClosed = true;
+            while (_waiters.First is { } waiter)
+            {
+                Fail(waiter, WaiterFailure.Shutdown, null, now, ref work);
+            }
+
+            while (_idle.Oldest is { } slot)
+            {
+                Yield(slot, DestroyReason.Shutdown, now, ref work);
+            }
+
+            foreach (ResourceSlot<T> slot in _slots.Where(static s => s.State is SlotState.Creating or SlotState.Checking))
+            {
+                slot.DueAt = Math.Min(slot.DueAt, ResourceSettings.After(now, _settings.PolicyTimeout));
+                Ask(slot.DueAt, ref work);
+                work.Then(slot.Stop);
+            }
+
+            if (_warmings is { } warmings)
+            {
+                _warmings = null;
+                PoolReport report = work.Report ??= Report(now);
+                work.Then(() => warmings.ForEach(w => w.Fail(new ResourcePoolShutdownException(report))));
+            }
+
+            EndRenewals(now, ref work);
+            EndIfDone(ref work);
+        }
+
+        work.Run(this);
+    }
+
+    /// <summary>Shuts down and waits: for leases as long as the grace, then for what ends without them.</summary>
+    internal async Task<bool> ShutdownAsync(TimeSpan grace)
+    {
+        Close(out Task drained, out Task ended);
+        if (!await IsDoneWithin(drained, grace, Clock.Provider).ConfigureAwait(false))
+        {
+            return false;
+        }
+
+        await ended.ConfigureAwait(false);
+        return true;
+    }
+
+    internal static async Task<bool> IsDoneWithin(Task task, TimeSpan time, TimeProvider provider)
+    {
+        if (!task.IsCompleted && time != TimeSpan.Zero)
+        {
+            using var over = new CancellationTokenSource();
+            await Task.WhenAny(task, Task.Delay(time, provider, over.Token)).ConfigureAwait(false);
+            await over.CancelAsync().ConfigureAwait(false);
+        }
+
+        return task.IsCompleted;
+    }
+
+    /// <summary>After the shutdown: tells those who wait for the leases, and for the end. Under the gate.</summary>
+    private void EndIfDone(ref Deferred<T> work)
+    {
+        if (!_isClosed)
+        {
+            return;
+        }
+
+        if (Count(SlotState.Leased) == 0)
+        {
+            _drained.TrySetResult();
+        }
+
+        if (Used == 0 && !_ended.Task.IsCompleted)
+        {
+            if (_group is null)
+            {
+                work.Then(Timer.Dispose);
+            }
+
+            work.Then(() => _ended.TrySetResult());
+        }
+    }
+
+    /// <summary>A keyed pool forgets a key that has nothing: no resource, nobody who waits or works, no failure to wait out. Under the gate.</summary>
+    private void LeaveIfEmpty(ref Deferred<T> work)
+    {
+        if (_group is not null && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && !_backoff.IsProbing && _steals == 0)
+        {
+            IsRemoved = true;
+            _group.Forget(this, ref work);
+        }
+    }
+}

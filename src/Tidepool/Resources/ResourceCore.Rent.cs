@@ -1,0 +1,405 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>Renting: an idle resource at once, or a place in the queue.</summary>
+internal sealed partial class ResourceCore<T>
+{
+    private Waiter<T>? _spare;
+    private Waiter<T>? _recycled; // pushed by anybody, taken as a whole under the gate
+
+    /// <summary>Rents for a caller that awaits.</summary>
+    /// <returns>False when a keyed pool has forgotten this key in the meantime.</returns>
+    internal bool TryRentAsync(long timeout, CancellationToken cancellation, out ValueTask<ResourceLease<T>> result)
+    {
+        if (cancellation.IsCancellationRequested)
+        {
+            result = ValueTask.FromCanceled<ResourceLease<T>>(cancellation);
+            return true;
+        }
+
+        StackTrace? site = CaptureSite();
+        if (TryTakeFresh(site, out ResourceLease<T> lease))
+        {
+            result = new ValueTask<ResourceLease<T>>(lease);
+            return true;
+        }
+
+        Waiter<T>? waiter = Queue(timeout, site, isSync: false, out Exception? refusal, cancellation);
+        if (waiter is null)
+        {
+            result = refusal is null ? default : ValueTask.FromException<ResourceLease<T>>(refusal);
+            return refusal is not null;
+        }
+
+        waiter.Register();
+        result = new ValueTask<ResourceLease<T>>(waiter, waiter.Token);
+        return true;
+    }
+
+    /// <summary>Rents for a caller whose thread is parked until it has its turn.</summary>
+    /// <returns>False when a keyed pool has forgotten this key in the meantime.</returns>
+    internal bool TryRent(long timeout, CancellationToken cancellation, out ResourceLease<T> lease)
+    {
+        cancellation.ThrowIfCancellationRequested();
+        StackTrace? site = CaptureSite();
+        if (TryTakeFresh(site, out lease))
+        {
+            return true;
+        }
+
+        Waiter<T>? waiter = Queue(timeout, site, isSync: true, out Exception? refusal, cancellation);
+        if (waiter is null)
+        {
+            return refusal is null ? false : throw refusal;
+        }
+
+        waiter.Register();
+        lease = Await(waiter);
+        return true;
+    }
+
+    /// <summary>Rents an idle resource, if there is one and nobody waits; never waits and never creates.</summary>
+    internal bool TryRentIdle(out ResourceLease<T> lease)
+    {
+        StackTrace? site = CaptureSite();
+        while (!TryTakeFresh(site, out lease))
+        {
+            Deferred<T> work = default;
+            ResourceSlot<T>? slot = null;
+            bool isExpired = false;
+            long now = Clock.Now;
+            Schedule.Point("try rent");
+            lock (Gate)
+            {
+                ThrowIfClosed(now);
+                if (_waiters.Count == 0 && Next() is { } next)
+                {
+                    Unlist(next);
+                    isExpired = now >= next.ExpiresAt;
+                    if (isExpired)
+                    {
+                        Destroy(next, DestroyReason.Lifetime, now, ref work);
+                    }
+                    else
+                    {
+                        slot = next;
+                        BeginByRenter(slot, now, ref work);
+                    }
+                }
+            }
+
+            work.Run(this);
+            if (slot is null)
+            {
+                if (!isExpired)
+                {
+                    return false;
+                }
+            }
+            else if (CheckHere(slot) is { } check)
+            {
+                if (FinishTry(slot, check, site, out lease))
+                {
+                    return true;
+                }
+            }
+            else
+            {
+                HandToPool(slot, null);
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>A caller's token was cancelled.</summary>
+    internal void Cancel(Waiter<T> waiter)
+    {
+        Deferred<T> work = default;
+        Schedule.Point("cancel");
+        lock (Gate)
+        {
+            if (waiter.State == WaiterState.Queued)
+            {
+                Fail(waiter, WaiterFailure.Cancelled, null, 0, ref work);
+                LeaveIfEmpty(ref work);
+            }
+        }
+
+        work.Run(this);
+    }
+
+    /// <summary>Makes the caller's exception or lease; the gate was left.</summary>
+    internal void Tell(Waiter<T> waiter, PoolReport? report)
+    {
+        if (waiter.State == WaiterState.Working)
+        {
+            waiter.Signal();
+            return;
+        }
+
+        _meter.Waited(Name, waiter.QueuedTicks);
+        if (waiter.State == WaiterState.Assigned)
+        {
+            waiter.Complete(waiter.IsSync ? default : NewLease(waiter.Slot!, waiter.Ticket), null);
+            return;
+        }
+
+        if (waiter.Failure == WaiterFailure.TimedOut)
+        {
+            _meter.TimedOut(Name);
+        }
+
+        waiter.Cause = waiter.Failure switch
+        {
+            WaiterFailure.TimedOut => new ResourcePoolTimeoutException(report!, TimeSpan.FromMilliseconds(waiter.Timeout)),
+            WaiterFailure.Cancelled => new OperationCanceledException("The rental was cancelled by its caller's token.", waiter.Cancellation),
+            WaiterFailure.CreateFailed when waiter.Cause is NotSupportedException unsupported => unsupported,
+            WaiterFailure.CreateFailed => new ResourceCreateException(report!, waiter.Cause!),
+            _ => new ResourcePoolShutdownException(report!),
+        };
+        waiter.Complete(default, waiter.Cause);
+    }
+
+    /// <summary>The caller has its answer: the node may serve again.</summary>
+    internal void Recycle(Waiter<T> waiter)
+    {
+        if (!waiter.TryReset())
+        {
+            return; // a late cancellation may still come
+        }
+
+        Waiter<T>? first = Volatile.Read(ref _recycled);
+        while (true)
+        {
+            waiter.NextDone = first;
+            Waiter<T>? found = Interlocked.CompareExchange(ref _recycled, waiter, first);
+            if (found == first)
+            {
+                return;
+            }
+
+            first = found;
+        }
+    }
+
+    /// <summary>An idle resource that needs no look at it but the policy's quick one.</summary>
+    private bool TryTakeFresh(StackTrace? site, out ResourceLease<T> lease)
+    {
+        while (true)
+        {
+            long now = Clock.Now;
+            bool setsTimer;
+            ResourceSlot<T>? slot;
+            long ticket;
+            Schedule.Point("rent");
+            lock (Gate)
+            {
+                slot = Next();
+                if (slot is null || now >= slot.FreshUntil || _waiters.Count != 0)
+                {
+                    lease = default;
+                    return false;
+                }
+
+                Unlist(slot);
+                ticket = Lease(slot, now, site, out setsTimer);
+            }
+
+            if (setsTimer)
+            {
+                Timer.Apply();
+            }
+
+            if (!IsBroken(slot.Resource!))
+            {
+                lease = NewLease(slot, ticket);
+                return true;
+            }
+
+            TakeBack(slot, ticket, now);
+        }
+    }
+
+    /// <summary>The next idle resource in the order of reuse. Closed pools have none.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private ResourceSlot<T>? Next() => _settings.TakesOldest ? _idle.Oldest : _idle.Newest;
+
+    /// <summary>Takes a slot out of the idle lists; its state is the caller's to set.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Unlist(ResourceSlot<T> slot)
+    {
+        _idle.Remove(slot);
+        _group?.RemoveIdle(slot);
+    }
+
+    /// <summary>Makes a slot leased, with a new ticket. Under the gate.</summary>
+    private long Lease(ResourceSlot<T> slot, long now, StackTrace? site, out bool setsTimer)
+    {
+        Move(slot, SlotState.Leased);
+        slot.Uses++;
+        slot.LeasedAt = now;
+        slot.Site = site;
+        slot.IsReported = false;
+        if (_meter.MeasuresUse)
+        {
+            slot.RentedTicks = Stopwatch.GetTimestamp();
+        }
+
+        _rented++;
+        long ticket = slot.Version + 1;
+        Volatile.Write(ref slot.Version, ticket);
+        setsTimer = _settings.LeakThreshold != ResourceSettings.Forever && Timer.Ask(now + _settings.LeakThreshold);
+        return ticket;
+    }
+
+    private ResourceLease<T> NewLease(ResourceSlot<T> slot, long ticket) => new(
+        slot,
+        ticket,
+        _settings.LeakReclaim ? new LeaseSentinel(static (s, t) => ((ResourceSlot<T>)s).Core.Reclaim((ResourceSlot<T>)s, t), slot, ticket) : null);
+
+    /// <summary>What was just leased turned out to be broken: nobody has rented it.</summary>
+    private void TakeBack(ResourceSlot<T> slot, long ticket, long now)
+    {
+        Deferred<T> work = default;
+        slot.TryRetire(ticket);
+        lock (Gate)
+        {
+            _rented--;
+            Destroy(slot, DestroyReason.Broken, now, ref work);
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+    }
+
+    /// <summary>Puts a rental into the queue and starts what it needs.</summary>
+    /// <returns>Null when it was refused, or when the key was removed (then without a refusal).</returns>
+    private Waiter<T>? Queue(long timeout, StackTrace? site, bool isSync, out Exception? refusal, CancellationToken cancellation)
+    {
+        Deferred<T> work = default;
+        work.ChecksHere = !isSync;
+        Waiter<T>? waiter = null;
+        PoolReport? report = null;
+        bool isRejected = false;
+        bool isClosed;
+        long now = Clock.Now;
+        Schedule.Point("queue");
+        lock (Gate)
+        {
+            if (IsRemoved)
+            {
+                refusal = null;
+                return null;
+            }
+
+            isClosed = _isClosed;
+            isRejected = !isClosed && timeout != 0 && _waiters.Count >= _settings.MaxWaiters;
+            if (isClosed || isRejected || timeout == 0)
+            {
+                _rejected += isRejected ? 1 : 0;
+                _timedOut += isClosed || isRejected ? 0 : 1;
+                report = Report(now);
+            }
+            else
+            {
+                waiter = NewWaiter();
+                waiter.IsSync = isSync;
+                waiter.Cancellation = cancellation;
+                waiter.Site = site;
+                waiter.Timeout = timeout;
+                waiter.Deadline = ResourceSettings.After(now, timeout);
+                waiter.Sequence = _group is null ? ++_sequence : ++_group.Sequence;
+                waiter.QueuedTicks = _meter.MeasuresWait ? Stopwatch.GetTimestamp() : 0;
+                Enqueue(waiter, ref work);
+                Pump(now, ref work);
+            }
+        }
+
+        work.Run(this);
+        refusal = report is null ? null
+            : isClosed ? new ResourcePoolShutdownException(report)
+            : isRejected ? new ResourcePoolRejectedException(report, $"as many as MaxWaiters = {_settings.MaxWaiters} wait")
+            : new ResourcePoolTimeoutException(report, TimeSpan.Zero);
+        if (isRejected)
+        {
+            _meter.Rejected(Name);
+        }
+        else if (refusal is ResourcePoolTimeoutException)
+        {
+            _meter.TimedOut(Name);
+        }
+
+        return waiter;
+    }
+
+    private void Enqueue(Waiter<T> waiter, ref Deferred<T> work)
+    {
+        _waiters.Add(waiter);
+        Timer.CountWaiting(1);
+        Ask(waiter.Deadline, ref work);
+    }
+
+    private void Dequeue(Waiter<T> waiter)
+    {
+        _waiters.Remove(waiter);
+        Timer.CountWaiting(-1);
+    }
+
+    /// <summary>Ends a rental that is in the queue, or whose thread works for it, without a resource. Under the gate.</summary>
+    private void Fail(Waiter<T> waiter, WaiterFailure failure, Exception? cause, long now, ref Deferred<T> work)
+    {
+        if (waiter.State == WaiterState.Queued)
+        {
+            Dequeue(waiter);
+        }
+
+        waiter.State = WaiterState.Failed;
+        waiter.Failure = failure;
+        waiter.Cause = cause;
+        _timedOut += failure == WaiterFailure.TimedOut ? 1 : 0;
+        _cancelled += failure == WaiterFailure.Cancelled ? 1 : 0;
+        if (failure != WaiterFailure.Cancelled)
+        {
+            work.Report ??= Report(now);
+        }
+
+        work.Tell(waiter);
+    }
+
+    /// <summary>Gives a resource to a rental that is in the queue. Under the gate.</summary>
+    private void Give(Waiter<T> waiter, ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    {
+        Dequeue(waiter);
+        waiter.State = WaiterState.Assigned;
+        waiter.Slot = slot;
+        waiter.Ticket = Lease(slot, now, waiter.Site, out bool setsTimer);
+        work.SetsTimer |= setsTimer;
+        work.Tell(waiter);
+    }
+
+    private Waiter<T> NewWaiter()
+    {
+        Waiter<T>? waiter = _spare ?? Interlocked.Exchange(ref _recycled, null);
+        if (waiter is null)
+        {
+            return new Waiter<T>(this);
+        }
+
+        _spare = waiter.NextDone;
+        waiter.NextDone = null;
+        return waiter;
+    }
+
+    private void ThrowIfClosed(long now)
+    {
+        if (_isClosed)
+        {
+            throw new ResourcePoolShutdownException(Report(now));
+        }
+    }
+}

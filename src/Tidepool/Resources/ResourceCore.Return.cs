@@ -1,0 +1,267 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tidepool;
+
+/// <summary>Returning: the ticket is retired with one swap, the policy looks at the resource, then it serves the next renter or waits idle.</summary>
+internal sealed partial class ResourceCore<T>
+{
+    internal void Return(ResourceSlot<T> slot, long ticket)
+    {
+        if (!TryRetire(slot, ticket))
+        {
+            return;
+        }
+
+        DestroyReason? why = Examine(slot);
+        if (why is null && _settings.ResetMode == ResetMode.OnReturn)
+        {
+            bool? isReset = ResetHere(slot.Resource!);
+            if (isReset is null)
+            {
+                ResetInBackground(slot);
+                return;
+            }
+
+            why = isReset.Value ? null : DestroyReason.ResetFailed;
+        }
+        else if (why is null && _settings.ResetMode == ResetMode.Background)
+        {
+            ResetInBackground(slot);
+            return;
+        }
+
+        Settle(slot, why);
+    }
+
+    internal ValueTask ReturnAsync(ResourceSlot<T> slot, long ticket)
+    {
+        if (_settings.ResetMode != ResetMode.OnReturn)
+        {
+            Return(slot, ticket);
+            return default;
+        }
+
+        if (!TryRetire(slot, ticket))
+        {
+            return default;
+        }
+
+        if (Examine(slot) is { } why)
+        {
+            Settle(slot, why);
+            return default;
+        }
+
+        Task? reset = ResetInBackground(slot);
+        return reset is null ? default : AwaitReset(reset);
+    }
+
+    internal bool TryMark(ResourceSlot<T> slot, long ticket, Exception? reason)
+    {
+        bool isMarked;
+        lock (Gate)
+        {
+            isMarked = slot.State == SlotState.Leased && slot.Is(ticket);
+            slot.IsMarked |= isMarked;
+        }
+
+        if (isMarked && reason is not null)
+        {
+            TidepoolEventSource.Log.ResourceMarkedBroken(reason.ToString(), Name);
+        }
+
+        return isMarked;
+    }
+
+    internal bool TryDetach(ResourceSlot<T> slot, long ticket, [NotNullWhen(true)] out T? resource)
+    {
+        Deferred<T> work = default;
+        resource = null;
+        if (!slot.TryRetire(ticket))
+        {
+            return false;
+        }
+
+        long now = Clock.Now;
+        Schedule.Point("detach");
+        lock (Gate)
+        {
+            resource = slot.Resource!;
+            _returned++;
+            _detached++;
+            Release(slot, SlotState.Free, ref work);
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+        return true;
+    }
+
+    /// <summary>Every copy of a lease was dropped. Runs on the finalizer's thread, which must not wait.</summary>
+    internal void Reclaim(ResourceSlot<T> slot, long ticket)
+    {
+        if (!slot.TryRetire(ticket))
+        {
+            return;
+        }
+
+        ThreadPool.UnsafeQueueUserWorkItem(
+            static state =>
+            {
+                (ResourceCore<T> core, ResourceSlot<T> slot) = state;
+                Deferred<T> work = default;
+                long now = core.Clock.Now;
+                string? site;
+                lock (core.Gate)
+                {
+                    site = slot.Site is { } stack ? RentSite.Describe(stack, core._settings.LeakCapture) : null;
+                    core._returned++;
+                    core._reclaimed++;
+                    core.Destroy(slot, DestroyReason.Leaked, now, ref work);
+                    core.Pump(now, ref work);
+                }
+
+                work.Run(core);
+                core._meter.Leaked(core.Name);
+                TidepoolEventSource.Log.LeaseReclaimed(slot.Id, site ?? string.Empty, core.Name);
+            },
+            (this, slot),
+            preferLocal: false);
+    }
+
+    private bool TryRetire(ResourceSlot<T> slot, long ticket)
+    {
+        Schedule.Point("retire");
+        if (slot.TryRetire(ticket))
+        {
+            return true;
+        }
+
+        Interlocked.Increment(ref _staleDisposes);
+        return false;
+    }
+
+    /// <summary>Why a returned resource must not be rented again, or null.</summary>
+    private DestroyReason? Examine(ResourceSlot<T> slot)
+    {
+        if (_meter.MeasuresUse)
+        {
+            _meter.Used(Name, slot.RentedTicks);
+        }
+
+        return slot.IsMarked || IsBroken(slot.Resource!) ? DestroyReason.Broken : null;
+    }
+
+    private bool? ResetHere(T resource)
+    {
+        try
+        {
+            return _policy.Reset(resource);
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("Reset", e.ToString(), Name);
+            return false;
+        }
+    }
+
+    /// <summary>Begins the reset on this thread; what does not end at once goes on without it.</summary>
+    /// <returns>What is still to be awaited, or null.</returns>
+    private Task? ResetInBackground(ResourceSlot<T> slot)
+    {
+        ValueTask<bool> reset;
+        try
+        {
+            reset = _policy.ResetAsync(slot.Resource!, slot.Stopping);
+            if (reset.IsCompletedSuccessfully)
+            {
+                Settle(slot, reset.Result ? null : DestroyReason.ResetFailed);
+                return null;
+            }
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name);
+            Settle(slot, DestroyReason.ResetFailed);
+            return null;
+        }
+
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        lock (Gate)
+        {
+            EndLease(slot, now);
+            Move(slot, SlotState.Checking);
+            SetDue(slot, now, _settings.PolicyTimeout, ref work);
+        }
+
+        work.Run(this);
+        return FinishResetAsync(slot, reset);
+    }
+
+    private async Task FinishResetAsync(ResourceSlot<T> slot, ValueTask<bool> reset)
+    {
+        bool isReset = false;
+        try
+        {
+            isReset = await reset.ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name);
+        }
+
+        FinishCheck(slot, isReset ? null : DestroyReason.ResetFailed);
+    }
+
+    /// <summary>The returner waits for its reset, but not for one that hangs.</summary>
+    private async ValueTask AwaitReset(Task reset)
+    {
+        TimeSpan limit = _settings.PolicyTimeout == ResourceSettings.Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(_settings.PolicyTimeout);
+        try
+        {
+            await reset.WaitAsync(limit, Clock.Provider).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            // The pool's timer gives its place up.
+        }
+    }
+
+    /// <summary>The end of a return whose resource needs no more work.</summary>
+    private void Settle(ResourceSlot<T> slot, DestroyReason? why)
+    {
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        Schedule.Point("return");
+        lock (Gate)
+        {
+            EndLease(slot, now);
+            if (why is { } reason)
+            {
+                Destroy(slot, reason, now, ref work);
+            }
+            else
+            {
+                Supply(slot, now, ref work);
+            }
+
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+    }
+
+    /// <summary>The renter has gone. Under the gate.</summary>
+    private void EndLease(ResourceSlot<T> slot, long now)
+    {
+        _returned++;
+        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
+        slot.IsDirty = _settings.ResetMode == ResetMode.OnRent;
+        slot.Site = null;
+        if (slot.IsReported)
+        {
+            TidepoolEventSource.Log.LeaseRecovered(slot.Id, now - slot.LeasedAt, Name);
+        }
+    }
+}

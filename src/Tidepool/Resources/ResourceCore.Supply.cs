@@ -1,0 +1,478 @@
+using System.Diagnostics;
+
+namespace Tidepool;
+
+/// <summary>Where resources come from: who gets one, what must be created or checked for those who wait, and how they end.</summary>
+internal sealed partial class ResourceCore<T>
+{
+    private List<Warming>? _warmings;
+
+    /// <summary>Hands a slot's work to where it runs. The gate was left.</summary>
+    internal void Begin(ResourceSlot<T> slot, bool checksHere)
+    {
+        if (slot.Work == SlotWork.Check && checksHere)
+        {
+            Work(slot);
+        }
+        else if (_executor is not null)
+        {
+            _executor(slot);
+        }
+        else
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(slot, preferLocal: false);
+        }
+    }
+
+    /// <summary>Does a slot's work; it ends when the policy's answer was taken.</summary>
+    internal void Work(ResourceSlot<T> slot) => _ = slot.Work switch
+    {
+        SlotWork.Create => CreateAsync(slot),
+        SlotWork.Check => CheckAsync(slot),
+        SlotWork.KeepAlive => KeepAliveAsync(slot),
+        _ => DestroyAsync(slot, slot.Resource!, slot.Why),
+    };
+
+    /// <summary>
+    /// Whatever changed, this is what follows: idle resources are checked for those who wait, and creations begin. Under the gate, at the end
+    /// of every section that frees or adds something.
+    /// </summary>
+    internal void Pump(long now, ref Deferred<T> work)
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        while (_idle.Count > 0 && _waiters.Count > InFlight && Next() is { } slot)
+        {
+            Unlist(slot);
+            if (now >= slot.ExpiresAt)
+            {
+                Destroy(slot, DestroyReason.Lifetime, now, ref work);
+            }
+            else
+            {
+                BeginCheck(slot, _waiters.After(InFlight)!, now, ref work);
+            }
+        }
+
+        if (_group is not null)
+        {
+            if (WantsCreation(now, ref work))
+            {
+                _group.Block(this);
+            }
+
+            _group.Offer(now, ref work);
+            LeaveIfEmpty(ref work);
+            return;
+        }
+
+        while (WantsCreation(now, ref work))
+        {
+            BeginCreation(now, ref work);
+        }
+    }
+
+    /// <summary>Whether a creation shall begin now, the group's limit apart. Asks for the timer when it shall begin later.</summary>
+    internal bool WantsCreation(long now, ref Deferred<T> work)
+    {
+        int wanted = _waiters.Count + _settings.MinIdle - InFlight - _steals - _idle.Count;
+        bool isWanted = wanted > 0 || Live + Count(SlotState.Creating) < Math.Min(Math.Max(_min, _warmTarget), _max);
+        if (!isWanted || _isClosed || Used >= _max || Count(SlotState.Creating) >= _settings.MaxCreateConcurrency)
+        {
+            return false;
+        }
+
+        if (now < _backoff.Until)
+        {
+            Ask(_backoff.Until, ref work);
+            return false;
+        }
+
+        return !_backoff.IsProbing || Count(SlotState.Creating) == 0;
+    }
+
+    /// <summary>Whether somebody waits for whom nothing is under way: only then may another key's idle resource be ended for it.</summary>
+    internal bool IsShort => _waiters.Count > InFlight + _steals + _idle.Count;
+
+    internal void CountSteal(ResourceSlot<T> slot)
+    {
+        slot.ForWhom = this;
+        _steals++;
+    }
+
+    internal void BeginCreation(long now, ref Deferred<T> work)
+    {
+        Waiter<T>? waiter = _waiters.After(InFlight);
+        ResourceSlot<T> slot = Reserve(now, ref work);
+        if (waiter is { IsSync: true })
+        {
+            slot.Work = SlotWork.Create;
+            slot.IsByRenter = true;
+            _byRenter++;
+            LetWork(waiter, slot, ref work);
+        }
+        else
+        {
+            work.Start(slot, SlotWork.Create);
+        }
+    }
+
+    /// <summary>Ends a resource; its place comes free when the policy has done so. The slot is in no list. Under the gate.</summary>
+    internal void Destroy(ResourceSlot<T> slot, DestroyReason why, long now, ref Deferred<T> work)
+    {
+        EndByRenter(slot);
+        Move(slot, SlotState.Destroying);
+        slot.Why = why;
+        slot.Site = null;
+        _destroyed[(int)why]++;
+        SetDue(slot, now, _settings.PolicyTimeout, ref work);
+        work.Start(slot, SlotWork.Destroy);
+    }
+
+    /// <summary>A keyed pool needs this key's place more. Under the gate.</summary>
+    internal void Yield(ResourceSlot<T> slot, DestroyReason why, long now, ref Deferred<T> work)
+    {
+        Unlist(slot);
+        Destroy(slot, why, now, ref work);
+    }
+
+    private bool NeedsValidation(ResourceSlot<T> slot, long now) => now >= ResourceSettings.After(slot.CheckedAt, _settings.ValidateAfterIdle);
+
+    /// <summary>Why a resource that is good for its policy must not serve any more, or null. Under the gate.</summary>
+    private DestroyReason? Verdict(ResourceSlot<T> slot, long now) =>
+        _isClosed ? DestroyReason.Shutdown
+        : slot.Generation != _generation ? DestroyReason.Cleared
+        : now >= slot.ExpiresAt ? DestroyReason.Lifetime
+        : Live > _max ? DestroyReason.Resized
+        : null;
+
+    /// <summary>Gives a good resource, which is in no list and counted in its state, to whoever is first, or lays it idle. Under the gate.</summary>
+    private void Supply(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    {
+        if (Verdict(slot, now) is { } why)
+        {
+            Destroy(slot, why, now, ref work);
+            return;
+        }
+
+        EndByRenter(slot);
+        slot.DueAt = ResourceSettings.Forever;
+        if (!slot.IsDirty && _waiters.First is { } waiter)
+        {
+            Give(waiter, slot, now, ref work);
+            return;
+        }
+
+        Move(slot, SlotState.Idle);
+        slot.FreshUntil = slot.IsDirty ? long.MinValue : Math.Min(slot.ExpiresAt, ResourceSettings.After(slot.CheckedAt, _settings.ValidateAfterIdle));
+        _idle.Add(slot);
+        _group?.AddIdle(slot);
+        long due = Math.Min(slot.ExpiresAt, ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout));
+        Ask(Math.Min(due, ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveInterval)), ref work);
+    }
+
+    private void BeginCheck(ResourceSlot<T> slot, Waiter<T> waiter, long now, ref Deferred<T> work)
+    {
+        if (waiter.IsSync)
+        {
+            BeginByRenter(slot, now, ref work);
+            slot.Work = SlotWork.Check;
+            LetWork(waiter, slot, ref work);
+        }
+        else
+        {
+            Move(slot, SlotState.Checking);
+            SetDue(slot, now, _settings.PolicyTimeout, ref work);
+            work.Start(slot, SlotWork.Check);
+        }
+    }
+
+    /// <summary>Lets the thread of a parked rental work for itself.</summary>
+    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, ref Deferred<T> work)
+    {
+        Dequeue(waiter);
+        waiter.State = WaiterState.Working;
+        waiter.Slot = slot;
+        work.Tell(waiter);
+    }
+
+    private async Task CreateAsync(ResourceSlot<T> slot)
+    {
+        T? resource = null;
+        Exception? failure = null;
+        long start = Stopwatch.GetTimestamp();
+        try
+        {
+            resource = await _policy.CreateAsync(slot.Stopping).ConfigureAwait(false) ?? throw Null(nameof(ResourcePolicy<>.CreateAsync));
+        }
+        catch (Exception e)
+        {
+            failure = e;
+        }
+
+        FinishCreate(slot, resource, failure, start, null);
+    }
+
+    private static InvalidOperationException Null(string method) => new($"{method} of the policy gave null.");
+
+    private void FinishCreate(ResourceSlot<T> slot, T? resource, Exception? failure, long start, Waiter<T>? renter)
+    {
+        Deferred<T> work = default;
+        DateTimeOffset created = Clock.Provider.GetUtcNow();
+        long now = Clock.Now;
+        bool isLate;
+        bool isFailure = false;
+        Schedule.Point("created");
+        lock (Gate)
+        {
+            isLate = slot.State == SlotState.Abandoned;
+            if (isLate)
+            {
+                failure = new TimeoutException($"The creation took longer than CreateTimeout = {_settings.CreateTimeout} ms.");
+                if (resource is not null)
+                {
+                    _created++;
+                    _destroyed[(int)DestroyReason.Abandoned]++;
+                }
+
+                FailOwn(renter, failure, now, ref work);
+            }
+            else if (resource is not null)
+            {
+                Accept(slot, resource, created, now);
+                EndByRenter(slot);
+                Requeue(renter, now, ref work);
+                Supply(slot, now, ref work);
+                CompleteWarmings(ref work);
+            }
+            else
+            {
+                bool gaveUp = renter is not null && IsOver(renter, failure!, slot, now);
+                EndByRenter(slot);
+                Release(slot, SlotState.Free, ref work);
+                bool isUnsupported = renter is not null && failure is NotSupportedException;
+                isFailure = !gaveUp && !_isClosed && !isUnsupported;
+                if (isFailure)
+                {
+                    FailCreation(failure!, renter, renter is not null, now, ref work);
+                }
+                else if (isUnsupported)
+                {
+                    FailOwn(renter, failure, now, ref work);
+                }
+
+                Requeue(renter, now, ref work);
+            }
+
+            Pump(now, ref work);
+            EndIfDone(ref work);
+        }
+
+        work.Run(this);
+        if (isFailure)
+        {
+            _meter.CreateFailed(Name, failure!);
+        }
+        else if (resource is not null)
+        {
+            _meter.Created(Name, start);
+            if (isLate)
+            {
+                _ = DestroyAsync(slot, resource, DestroyReason.Abandoned);
+            }
+        }
+    }
+
+    /// <summary>Whether a creation ended because the renter, whose thread made it, does not wait any more.</summary>
+    private static bool IsOver(Waiter<T> renter, Exception failure, ResourceSlot<T> slot, long now) =>
+        failure is OperationCanceledException && !slot.IsStopped && (renter.Cancellation.IsCancellationRequested || now >= renter.Deadline);
+
+    private void Accept(ResourceSlot<T> slot, T resource, DateTimeOffset created, long now)
+    {
+        _created++;
+        _lastError = null;
+        _backoff.Succeed();
+        slot.Resource = resource;
+        slot.Id = ++_ids;
+        slot.CreatedAt = created;
+        slot.Uses = 0;
+        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
+        long lifetime = _settings.MaxLifetime;
+        slot.ExpiresAt = lifetime == ResourceSettings.Forever
+            ? ResourceSettings.Forever
+            : now + Math.Max(1, lifetime - (long)(lifetime * _settings.LifetimeJitter * _draw()));
+        if (slot.State == SlotState.Creating)
+        {
+            Move(slot, SlotState.Checking); // until it is supplied, in this section
+        }
+    }
+
+    /// <summary>One renter learns of a failed creation; the next attempt waits. Under the gate.</summary>
+    /// <param name="failure">What happened.</param>
+    /// <param name="renter">The rental whose own thread tried, which learns of it instead of the first one.</param>
+    /// <param name="isByRenter">Whether there is such a rental; one whose thread still hangs in the creation is told later.</param>
+    /// <param name="now">The time.</param>
+    /// <param name="work">What follows.</param>
+    private void FailCreation(Exception failure, Waiter<T>? renter, bool isByRenter, long now, ref Deferred<T> work)
+    {
+        _createFailures++;
+        _lastError = failure;
+        _backoff.Fail(_settings, now, _draw());
+        FailOwn(renter, failure, now, ref work);
+        if (!isByRenter && _waiters.First is { } first)
+        {
+            Fail(first, WaiterFailure.CreateFailed, failure, now, ref work);
+        }
+
+        if (_warmings is { } warmings)
+        {
+            _warmings = null;
+            _warmTarget = 0;
+            PoolReport report = work.Report ??= Report(now);
+            work.Then(() => warmings.ForEach(w => w.Fail(new ResourceCreateException(report, failure))));
+        }
+    }
+
+    private void FailOwn(Waiter<T>? renter, Exception? failure, long now, ref Deferred<T> work)
+    {
+        if (renter is { State: WaiterState.Working })
+        {
+            Fail(renter, WaiterFailure.CreateFailed, failure, now, ref work);
+        }
+    }
+
+    private async Task CheckAsync(ResourceSlot<T> slot)
+    {
+        T resource = slot.Resource!;
+        DestroyReason? why = IsBroken(resource) ? DestroyReason.Broken : null;
+        bool isValidated = false;
+        try
+        {
+            if (why is null && NeedsValidation(slot, Clock.Now) && !await _policy.ValidateAsync(resource, slot.Stopping).ConfigureAwait(false))
+            {
+                why = DestroyReason.ValidationFailed;
+            }
+
+            isValidated = true;
+            if (why is null && slot.IsDirty && !await _policy.ResetAsync(resource, slot.Stopping).ConfigureAwait(false))
+            {
+                why = DestroyReason.ResetFailed;
+            }
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed(isValidated ? "ResetAsync" : "ValidateAsync", e.ToString(), Name);
+            why = isValidated ? DestroyReason.ResetFailed : DestroyReason.ValidationFailed;
+        }
+
+        FinishCheck(slot, why);
+    }
+
+    private async Task KeepAliveAsync(ResourceSlot<T> slot)
+    {
+        DestroyReason? why = null;
+        try
+        {
+            await _policy.KeepAliveAsync(slot.Resource!, slot.Stopping).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("KeepAliveAsync", e.ToString(), Name);
+            why = DestroyReason.KeepAliveFailed;
+        }
+
+        FinishCheck(slot, why, keepsDirt: true);
+    }
+
+    /// <summary>The answer to a check: the resource serves whoever is first, or ends and something else is tried.</summary>
+    private void FinishCheck(ResourceSlot<T> slot, DestroyReason? why, Waiter<T>? renter = null, bool keepsDirt = false)
+    {
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        T? late = null;
+        Schedule.Point("checked");
+        lock (Gate)
+        {
+            if (slot.State == SlotState.Abandoned)
+            {
+                late = slot.Resource;
+            }
+            else
+            {
+                EndByRenter(slot);
+                slot.CheckedAt = slot.KeptAlive = now;
+                slot.IsDirty &= keepsDirt;
+                Requeue(renter, now, ref work);
+                if (why is { } reason)
+                {
+                    Destroy(slot, reason, now, ref work);
+                }
+                else
+                {
+                    Supply(slot, now, ref work);
+                }
+            }
+
+            Requeue(renter, now, ref work);
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+        if (late is not null)
+        {
+            _ = DestroyAsync(slot, late, DestroyReason.Abandoned);
+        }
+    }
+
+    private async Task DestroyAsync(ResourceSlot<T> slot, T resource, DestroyReason why)
+    {
+        Exception? failure = null;
+        try
+        {
+            await _policy.DestroyAsync(resource, why).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            failure = e;
+            TidepoolEventSource.Log.PolicyFailed("DestroyAsync", e.ToString(), Name);
+        }
+
+        _meter.Destroyed(Name, why);
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        Schedule.Point("destroyed");
+        lock (Gate)
+        {
+            _destroyFailures += failure is null ? 0 : 1;
+            if (slot.State == SlotState.Destroying)
+            {
+                Release(slot, SlotState.Free, ref work);
+                Pump(now, ref work);
+                EndIfDone(ref work);
+            }
+        }
+
+        work.Run(this);
+    }
+
+    private void CompleteWarmings(ref Deferred<T> work)
+    {
+        if (_warmings is null)
+        {
+            return;
+        }
+
+        int live = Live;
+        foreach (Warming warming in _warmings.Where(w => w.Count <= live))
+        {
+            work.Then(warming.Complete);
+        }
+
+        _warmings.RemoveAll(w => w.Count <= live);
+        _warmTarget = _warmings.Count == 0 ? 0 : _warmings.Max(static w => w.Count);
+        _warmings = _warmings.Count == 0 ? null : _warmings;
+    }
+}

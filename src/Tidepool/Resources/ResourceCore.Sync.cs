@@ -1,0 +1,253 @@
+using System.Diagnostics;
+
+namespace Tidepool;
+
+/// <summary>
+/// Rentals of parked threads. They stand in the same queue, and do for themselves what needs doing: a thread pool without a free thread does
+/// not hold them up, and the pool never blocks on asynchronous code.
+/// </summary>
+internal sealed partial class ResourceCore<T>
+{
+    /// <summary>What a renter's own look at a resource found.</summary>
+    private enum Check
+    {
+        Good,
+        Broken,
+        Invalid,
+        NotReset,
+    }
+
+    private ResourceLease<T> Await(Waiter<T> waiter)
+    {
+        try
+        {
+            while (true)
+            {
+                long left = waiter.Deadline == ResourceSettings.Forever || !Clock.IsSystem ? ResourceSettings.Forever : waiter.Deadline - Clock.Now;
+                if (!waiter.Park(left))
+                {
+                    Expire(waiter);
+                }
+                else if (waiter.State == WaiterState.Working)
+                {
+                    WorkHere(waiter);
+                }
+                else if (waiter.State == WaiterState.Assigned)
+                {
+                    return NewLease(waiter.Slot!, waiter.Ticket);
+                }
+                else if (waiter.State == WaiterState.Failed)
+                {
+                    throw waiter.Cause!;
+                }
+            }
+        }
+        finally
+        {
+            Recycle(waiter);
+        }
+    }
+
+    /// <summary>The thread woke by itself: its time may be over, also when no thread is free for the timer.</summary>
+    private void Expire(Waiter<T> waiter)
+    {
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        lock (Gate)
+        {
+            if (waiter.State == WaiterState.Queued && now >= waiter.Deadline)
+            {
+                Fail(waiter, WaiterFailure.TimedOut, null, now, ref work);
+                LeaveIfEmpty(ref work);
+            }
+        }
+
+        work.Run(this);
+    }
+
+    /// <summary>Lets the thread of a rental check a resource. Under the gate.</summary>
+    private void BeginByRenter(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    {
+        Move(slot, SlotState.Checking);
+        slot.IsByRenter = true;
+        _byRenter++;
+        SetDue(slot, now, _settings.PolicyTimeout, ref work);
+    }
+
+    private void WorkHere(Waiter<T> waiter)
+    {
+        ResourceSlot<T> slot = waiter.Slot!;
+        if (slot.Work == SlotWork.Create)
+        {
+            CreateHere(waiter, slot);
+        }
+        else if (CheckHere(slot) is { } check)
+        {
+            FinishCheck(slot, ReasonOf(check), waiter);
+        }
+        else
+        {
+            HandToPool(slot, waiter);
+        }
+    }
+
+    private void CreateHere(Waiter<T> waiter, ResourceSlot<T> slot)
+    {
+        T? resource = null;
+        Exception? failure = null;
+        long start = Stopwatch.GetTimestamp();
+        using CancellationTokenSource? deadline = waiter.Deadline == ResourceSettings.Forever
+            ? null
+            : new CancellationTokenSource(TimeSpan.FromMilliseconds(Math.Max(0, waiter.Deadline - Clock.Now)), Clock.Provider);
+        using CancellationTokenSource stop = CancellationTokenSource.CreateLinkedTokenSource(
+            slot.Stopping, waiter.Cancellation, deadline?.Token ?? default);
+        try
+        {
+            resource = _policy.Create(stop.Token) ?? throw Null(nameof(ResourcePolicy<>.Create));
+        }
+        catch (Exception e)
+        {
+            failure = e;
+        }
+
+        FinishCreate(slot, resource, failure, start, waiter);
+    }
+
+    /// <summary>The policy's synchronous look at a resource; null where it has none.</summary>
+    private Check? CheckHere(ResourceSlot<T> slot)
+    {
+        T resource = slot.Resource!;
+        if (IsBroken(resource))
+        {
+            return Check.Broken;
+        }
+
+        bool? isGood = true;
+        bool isValidated = false;
+        try
+        {
+            if (NeedsValidation(slot, Clock.Now))
+            {
+                isGood = _policy.Validate(resource);
+            }
+
+            isValidated = isGood == true;
+            if (isValidated && slot.IsDirty)
+            {
+                isGood = _policy.Reset(resource);
+            }
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed(isValidated ? "Reset" : "Validate", e.ToString(), Name);
+            isGood = false;
+        }
+
+        return isGood switch
+        {
+            null => null,
+            true => Check.Good,
+            false => isValidated ? Check.NotReset : Check.Invalid,
+        };
+    }
+
+    private static DestroyReason? ReasonOf(Check check) => check switch
+    {
+        Check.Good => null,
+        Check.Broken => DestroyReason.Broken,
+        Check.Invalid => DestroyReason.ValidationFailed,
+        _ => DestroyReason.ResetFailed,
+    };
+
+    /// <summary>Leases the resource that <see cref="TryRentIdle"/> has checked.</summary>
+    private bool FinishTry(ResourceSlot<T> slot, Check check, StackTrace? site, out ResourceLease<T> lease)
+    {
+        if (check != Check.Good)
+        {
+            FinishCheck(slot, ReasonOf(check));
+            lease = default;
+            return false;
+        }
+
+        long ticket = 0;
+        bool setsTimer = false;
+        lock (Gate)
+        {
+            if (slot.State == SlotState.Checking && Verdict(slot, Clock.Now) is null)
+            {
+                EndByRenter(slot);
+                ticket = Lease(slot, Clock.Now, site, out setsTimer);
+            }
+        }
+
+        if (setsTimer)
+        {
+            Timer.Apply();
+        }
+
+        if (ticket == 0)
+        {
+            FinishCheck(slot, null);
+            lease = default;
+            return false;
+        }
+
+        lease = NewLease(slot, ticket);
+        return true;
+    }
+
+    /// <summary>The policy has no synchronous way: its asynchronous one runs on the thread pool, and the rental is back in its place.</summary>
+    private void HandToPool(ResourceSlot<T> slot, Waiter<T>? waiter)
+    {
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        lock (Gate)
+        {
+            if (slot.State == SlotState.Checking)
+            {
+                EndByRenter(slot);
+                work.Start(slot, SlotWork.Check);
+            }
+
+            Requeue(waiter, now, ref work);
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+    }
+
+    private void EndByRenter(ResourceSlot<T> slot)
+    {
+        if (slot.IsByRenter)
+        {
+            slot.IsByRenter = false;
+            _byRenter--;
+        }
+    }
+
+    /// <summary>Puts a rental whose thread has worked back into its place, unless it is over. Under the gate.</summary>
+    private void Requeue(Waiter<T>? waiter, long now, ref Deferred<T> work)
+    {
+        if (waiter is null || waiter.State != WaiterState.Working)
+        {
+            return;
+        }
+
+        if (_isClosed)
+        {
+            Fail(waiter, WaiterFailure.Shutdown, null, now, ref work);
+        }
+        else if (waiter.Cancellation.IsCancellationRequested)
+        {
+            Fail(waiter, WaiterFailure.Cancelled, null, now, ref work);
+        }
+        else if (now >= waiter.Deadline)
+        {
+            Fail(waiter, WaiterFailure.TimedOut, null, now, ref work);
+        }
+        else
+        {
+            Enqueue(waiter, ref work);
+        }
+    }
+}

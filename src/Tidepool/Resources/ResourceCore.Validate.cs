@@ -1,0 +1,48 @@
+namespace Tidepool;
+
+/// <summary>The invariants, as code.</summary>
+internal sealed partial class ResourceCore<T>
+{
+    /// <summary>Checks every invariant of the state at this moment.</summary>
+    /// <exception cref="InvalidOperationException">One does not hold.</exception>
+    internal void Validate()
+    {
+        lock (Gate)
+        {
+            if (FindFault(Clock.Now) is { } fault)
+            {
+                throw new InvalidOperationException($"Pool '{Name}': {fault}. {Snapshot()}");
+            }
+        }
+    }
+
+    private string? FindFault(long now)
+    {
+        ResourcePoolStatistics s = Snapshot();
+        int[] states = new int[_counts.Length];
+        foreach (ResourceSlot<T> slot in _slots)
+        {
+            states[(int)slot.State]++;
+        }
+
+        Deferred<T> ignored = default;
+        return
+            _slots.Where((slot, index) => slot.Index != index || !slot.IsValid() || slot.State is SlotState.Free or SlotState.Abandoned).Any() ? "a slot's parts do not agree"
+            : _slots.Distinct().Count() != _slots.Count ? "a slot is listed twice"
+            : _free.Any(static slot => slot.State != SlotState.Free || !slot.IsValid()) ? "a free slot is not free"
+            : Enumerable.Range((int)SlotState.Creating, (int)SlotState.Destroying).Any(i => states[i] != _counts[i]) ? "the counts are not those of the slots"
+            : !_idle.IsValid() || _idle.Count != s.Idle ? "the idle list is broken"
+            : !_waiters.IsValid() ? "the queue is broken"
+            : _slots.Count(static slot => slot.IsByRenter) != _byRenter ? "the renters at work are not those of the slots"
+            : s.Total != s.Created - s.Destroyed - s.Detached ? "created - destroyed - detached is not the total"
+            : s.Rented - s.Returned > s.Leased ? "rented - returned is more than the leased"
+            : !_wasShrunk && Used > _max ? "more places are taken than there are"
+            : !_isClosed && IsStalled(now, ref ignored) ? "somebody waits for whom nothing is done"
+            : _isClosed && (s.Idle > 0 || s.Waiting > 0) ? "a closed pool has idle resources, or somebody waits"
+            : null;
+    }
+
+    /// <summary>A lost wake-up: somebody waits, nothing is under way for it, and something could be.</summary>
+    private bool IsStalled(long now, ref Deferred<T> ignored) =>
+        _waiters.Count > InFlight && (_idle.Count > 0 || (_group is null && WantsCreation(now, ref ignored)));
+}

@@ -1,0 +1,296 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>
+/// The state machine of one pool: slots, the idle list, the queue of waiting rentals, counters. Everything is decided under one gate, which is
+/// held for some nanoseconds and never while anybody else's code runs; what was decided is done by <see cref="Deferred{T}"/> afterwards.
+/// docs/design/resources.md describes it.
+/// </summary>
+internal sealed partial class ResourceCore<T> : IMeteredResources
+    where T : class
+{
+    private const int MaxHolders = 3;
+
+    internal readonly Lock Gate;
+    internal readonly PoolTimer Timer;
+    internal readonly ResourceClock Clock;
+
+    private readonly ResourcePolicy<T> _policy;
+    private readonly ResourceSettings _settings;
+    private readonly ResourceGroup<T>? _group;
+    private readonly Action<IThreadPoolWorkItem>? _executor;
+    private readonly Func<double> _draw;
+    private readonly ResourceMeter _meter;
+    private readonly int[] _counts = new int[(int)SlotState.Abandoned + 1];
+    private readonly List<ResourceSlot<T>> _slots = [];
+    private readonly Stack<ResourceSlot<T>> _free = [];
+    private readonly IdleList<T> _idle = new();
+    private readonly Waiters<T> _waiters = new();
+
+    private int _min;
+    private int _max;
+    private int _generation;
+    private long _ids;
+    private long _sequence;
+    private bool _isClosed;
+    private bool _wasShrunk;
+
+    /// <summary>Slots whose renter's own thread works on them.</summary>
+    private int _byRenter;
+
+    /// <summary>Places of other keys that are being freed for this one.</summary>
+    private int _steals;
+    private int _warmTarget;
+    private Backoff _backoff;
+    private Exception? _lastError;
+
+    private long _rented;
+    private long _returned;
+    private long _created;
+    private long _detached;
+    private long _createFailures;
+    private long _destroyFailures;
+    private long _timedOut;
+    private long _cancelled;
+    private long _rejected;
+    private long _overdue;
+    private long _reclaimed;
+    private long _staleDisposes;
+    private DestroyCounts _destroyed;
+
+    internal ResourceCore(ResourcePolicy<T> policy, ResourcePoolOptions<T> options, ResourceGroup<T>? group = null)
+    {
+        _settings = ResourceSettings.Of(options);
+        _policy = policy;
+        _group = group;
+        _executor = options.Executor;
+        _draw = options.Draw;
+        (_min, _max) = (options.MinSize, options.MaxSize);
+        Clock = group?.Clock ?? new ResourceClock(options.TimeProvider);
+        Gate = group?.Gate ?? new Lock();
+        Timer = group?.Timer ?? new PoolTimer(Clock, this, static core => ((ResourceCore<T>)core).OnTimer());
+        _meter = ResourceMeter.Of(options.MeterFactory);
+        if (group is null)
+        {
+            _meter.Add(this);
+        }
+
+        if (_min > 0 || _settings.MinIdle > 0)
+        {
+            Deferred<T> work = default;
+            lock (Gate)
+            {
+                Pump(Clock.Now, ref work);
+            }
+
+            work.Run(this);
+        }
+    }
+
+    public string Name => _settings.Name;
+
+    internal TimeSpan RentTimeout => _settings.RentTimeout == ResourceSettings.Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(_settings.RentTimeout);
+
+    /// <summary>A keyed pool has forgotten this key; under the gate.</summary>
+    internal bool IsRemoved { get; private set; }
+
+    /// <summary>Its place in the group's list of pools.</summary>
+    internal int GroupIndex { get; set; } = -1;
+
+    /// <summary>Whether it stands in the group's list of pools that wait for a place.</summary>
+    internal bool IsBlocked { get; set; }
+
+    internal Waiter<T>? FirstWaiter => _waiters.First;
+
+    /// <summary>Nothing but idle resources, so that the key can be given up for another one. Under the gate.</summary>
+    internal bool IsOnlyIdle => Used == Count(SlotState.Idle) && _waiters.Count == 0 && _byRenter == 0;
+
+    /// <summary>For the checks of a group. Under the gate.</summary>
+    internal (int Idle, int Used) Places => (_idle.Count, Used);
+
+    private int Live => Count(SlotState.Idle) + Count(SlotState.Leased) + Count(SlotState.Checking);
+
+    /// <summary>Places that are taken.</summary>
+    private int Used => Live + Count(SlotState.Creating) + Count(SlotState.Destroying);
+
+    /// <summary>Resources that will soon serve whoever is first in the queue.</summary>
+    private int InFlight => Count(SlotState.Checking) + Count(SlotState.Creating) - _byRenter;
+
+    internal ResourcePoolStatistics GetStatistics()
+    {
+        lock (Gate)
+        {
+            return Snapshot();
+        }
+    }
+
+    private int Count(SlotState state) => _counts[(int)state];
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Move(ResourceSlot<T> slot, SlotState to)
+    {
+        int[] counts = _counts;
+        counts[(int)slot.State]--;
+        counts[(int)to]++;
+        slot.State = to;
+    }
+
+    /// <summary>Takes a free place for a creation.</summary>
+    private ResourceSlot<T> Reserve(long now, ref Deferred<T> work)
+    {
+        if (!_free.TryPop(out ResourceSlot<T>? slot))
+        {
+            slot = new ResourceSlot<T>(this);
+            _counts[(int)SlotState.Free]++;
+        }
+
+        slot.Index = _slots.Count;
+        _slots.Add(slot);
+        Move(slot, SlotState.Creating);
+        slot.Generation = _generation;
+        slot.IsByRenter = false;
+        SetDue(slot, now, _settings.CreateTimeout, ref work);
+        if (_group is not null)
+        {
+            _group.Used++;
+        }
+
+        return slot;
+    }
+
+    /// <summary>Gives a place free.</summary>
+    /// <param name="slot">The slot.</param>
+    /// <param name="to">Free, or abandoned when an operation still has the slot.</param>
+    /// <param name="work">What follows.</param>
+    private void Release(ResourceSlot<T> slot, SlotState to, ref Deferred<T> work)
+    {
+        Move(slot, to);
+        ResourceSlot<T> last = _slots[^1];
+        last.Index = slot.Index;
+        _slots[slot.Index] = last;
+        _slots.RemoveAt(_slots.Count - 1);
+        slot.DueAt = ResourceSettings.Forever;
+        slot.Site = null;
+        slot.IsMarked = slot.IsDirty = false;
+        if (slot.Clearing is { } clearing)
+        {
+            slot.Clearing = null;
+            if (--clearing.Left == 0)
+            {
+                work.Then(clearing.Complete);
+            }
+        }
+
+        if (slot.ForWhom is { } core)
+        {
+            slot.ForWhom = null;
+            core._steals--;
+        }
+
+        if (_group is not null)
+        {
+            _group.Used--;
+        }
+
+        if (to == SlotState.Free)
+        {
+            slot.Resource = null;
+            if (slot.IsStopped)
+            {
+                _counts[(int)SlotState.Free]--; // its token is spent
+            }
+            else
+            {
+                _free.Push(slot);
+            }
+        }
+        else
+        {
+            _counts[(int)SlotState.Abandoned]--;
+            work.Then(slot.Stop);
+        }
+    }
+
+    /// <summary>Notes until when an operation may take, and asks for the timer.</summary>
+    private void SetDue(ResourceSlot<T> slot, long now, long limit, ref Deferred<T> work)
+    {
+        slot.DueAt = ResourceSettings.After(now, limit);
+        Ask(slot.DueAt, ref work);
+    }
+
+    private void Ask(long due, ref Deferred<T> work) => work.SetsTimer |= Timer.Ask(due);
+
+    /// <summary>Whether somebody's code of the policy calls the resource broken; an exception says yes.</summary>
+    private bool IsBroken(T resource)
+    {
+        try
+        {
+            return _policy.IsBroken(resource);
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("IsBroken", e.ToString(), Name);
+            return true;
+        }
+    }
+
+    /// <summary>All counters at one moment. Under the gate.</summary>
+    private ResourcePoolStatistics Snapshot() => new()
+    {
+        Idle = Count(SlotState.Idle),
+        Leased = Count(SlotState.Leased),
+        Checking = Count(SlotState.Checking),
+        Creating = Count(SlotState.Creating),
+        Destroying = Count(SlotState.Destroying),
+        Waiting = _waiters.Count,
+        MinSize = _min,
+        MaxSize = _max,
+        Rented = _rented,
+        Returned = _returned,
+        Created = _created,
+        Detached = _detached,
+        CreateFailures = _createFailures,
+        DestroyFailures = _destroyFailures,
+        TimedOut = _timedOut,
+        Cancelled = _cancelled,
+        Rejected = _rejected,
+        Overdue = _overdue,
+        Reclaimed = _reclaimed,
+        StaleDisposes = Interlocked.Read(ref _staleDisposes),
+        Destructions = _destroyed,
+    };
+
+    /// <summary>What a failing rental says. Under the gate.</summary>
+    private PoolReport Report(long now)
+    {
+        ResourceSlot<T>[] oldest = [.. _slots.Where(s => s.State == SlotState.Leased).OrderBy(s => s.LeasedAt).Take(MaxHolders)];
+        return new PoolReport
+        {
+            Name = Name,
+            Statistics = Snapshot(),
+            OldestLeaseAge = oldest.Length == 0 ? null : TimeSpan.FromMilliseconds(now - oldest[0].LeasedAt),
+            LastCreateError = _lastError,
+            Holders = [.. oldest.Where(s => s.Site is not null).Select(s => RentSite.Describe(s.Site!, _settings.LeakCapture))],
+            Group = _group is null ? null : (_group.Used, _group.MaxTotal),
+        };
+    }
+
+    int IMeteredResources.Read(ResourceGauge gauge)
+    {
+        lock (Gate)
+        {
+            return gauge switch
+            {
+                ResourceGauge.Idle => Count(SlotState.Idle),
+                ResourceGauge.Used => Count(SlotState.Leased) + Count(SlotState.Checking),
+                ResourceGauge.Waiting => _waiters.Count,
+                ResourceGauge.Max => _isClosed ? 0 : _max,
+                _ => _isClosed ? 0 : _min,
+            };
+        }
+    }
+
+    private StackTrace? CaptureSite() => _settings.LeakCapture == LeakCapture.None ? null : RentSite.Capture();
+}

@@ -1,0 +1,141 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>A rented resource. Dispose it once, on any thread; <c>using</c> and <c>await using</c> do so at the closing brace.</summary>
+/// <typeparam name="T">The resource.</typeparam>
+/// <remarks>
+/// A lease is a small value: the slot and the ticket of the rental. Copies are the same rental, and whichever is disposed first retires all of
+/// them: <see cref="Value"/> then throws, a later disposal does nothing and is counted. A resource never has two renters. Thread-safe; a rental
+/// allocates nothing unless leak capture or reclaim is on.
+/// </remarks>
+public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquatable<ResourceLease<T>>
+    where T : class
+{
+    private readonly ResourceSlot<T>? _slot;
+    private readonly long _ticket;
+    private readonly LeaseSentinel? _sentinel;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal ResourceLease(ResourceSlot<T> slot, long ticket, LeaseSentinel? sentinel)
+    {
+        _slot = slot;
+        _ticket = ticket;
+        _sentinel = sentinel;
+    }
+
+    internal ResourceSlot<T>? Slot => _slot;
+
+    internal long Ticket => _ticket;
+
+    /// <summary>Whether the rental is still out. False for <c>default</c>.</summary>
+    public bool IsActive => _slot is not null && _slot.Is(_ticket);
+
+    /// <summary>The resource.</summary>
+    /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
+    public T Value
+    {
+        get
+        {
+            T? resource = _slot?.Resource;
+            if (_slot is null || !_slot.Is(_ticket))
+            {
+                ThrowRetired();
+            }
+
+            return resource!;
+        }
+    }
+
+    /// <summary>What the pool knows of the resource.</summary>
+    /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
+    public ResourceLeaseInfo Info
+    {
+        get
+        {
+            ResourceSlot<T>? slot = _slot;
+            ResourceLeaseInfo info = slot is null ? default : new(slot.Id, slot.CreatedAt, slot.Uses, slot.Generation);
+            if (slot is null || !slot.Is(_ticket))
+            {
+                ThrowRetired();
+            }
+
+            return info;
+        }
+    }
+
+    /// <summary>Says that the resource must not be rented again: it is ended when the lease is disposed.</summary>
+    /// <param name="reason">What happened, for the event source; may be null.</param>
+    /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
+    public void MarkBroken(Exception? reason = null)
+    {
+        if (_slot is null || !_slot.Core.TryMark(_slot, _ticket, reason))
+        {
+            ThrowRetired();
+        }
+    }
+
+    /// <summary>Takes the resource out of the pool, which forgets it and has its place free again. The caller ends it.</summary>
+    /// <returns>The resource.</returns>
+    /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
+    public T Detach()
+    {
+        if (_slot is null || !_slot.Core.TryDetach(_slot, _ticket, out T? resource))
+        {
+            ThrowRetired();
+            return null;
+        }
+
+        _sentinel?.Dispose();
+        return resource;
+    }
+
+    /// <summary>
+    /// Returns the resource. A lease that is over, or <c>default</c>, does nothing. Never throws for the policy. One lock that is held for some
+    /// nanoseconds; a synchronous reset runs here (<see cref="ResetMode.OnReturn"/>), an asynchronous one begins here.
+    /// </summary>
+    public void Dispose()
+    {
+        if (_slot is not null)
+        {
+            _sentinel?.Dispose();
+            _slot.Core.Return(_slot, _ticket);
+        }
+    }
+
+    /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
+    public ValueTask DisposeAsync()
+    {
+        if (_slot is null)
+        {
+            return default;
+        }
+
+        _sentinel?.Dispose();
+        return _slot.Core.ReturnAsync(_slot, _ticket);
+    }
+
+    /// <inheritdoc/>
+    public bool Equals(ResourceLease<T> other) => ReferenceEquals(_slot, other._slot) && _ticket == other._ticket;
+
+    /// <inheritdoc/>
+    public override bool Equals(object? obj) => obj is ResourceLease<T> other && Equals(other);
+
+    /// <inheritdoc/>
+    public override int GetHashCode() => HashCode.Combine(_slot is null ? 0 : RuntimeHelpers.GetHashCode(_slot), _ticket);
+
+    /// <summary>Whether both are the same rental.</summary>
+    /// <param name="left">A lease.</param>
+    /// <param name="right">Another one.</param>
+    public static bool operator ==(ResourceLease<T> left, ResourceLease<T> right) => left.Equals(right);
+
+    /// <summary>Whether they are different rentals.</summary>
+    /// <param name="left">A lease.</param>
+    /// <param name="right">Another one.</param>
+    public static bool operator !=(ResourceLease<T> left, ResourceLease<T> right) => !left.Equals(right);
+
+    [DoesNotReturn]
+    private static void ThrowRetired() => throw new ObjectDisposedException(
+        $"ResourceLease<{typeof(T).Name}>", "The lease was disposed or detached before, or is default. Use its value before it is returned.");
+}

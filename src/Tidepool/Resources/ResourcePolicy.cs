@@ -1,0 +1,78 @@
+namespace Tidepool;
+
+/// <summary>How resources of one kind are made, looked after and ended. A pool calls it; derive from it and override what the resource needs.</summary>
+/// <typeparam name="T">The resource.</typeparam>
+/// <remarks>
+/// <para>The pool calls it from many threads at once, but never for one resource at the same time, and never while it holds a lock. An
+/// exception ends the resource or fails the rental that needed it; it never reaches a caller that has nothing to do with it.</para>
+/// <para>The tokens belong to the pool, not to a renter: they are cancelled when the operation takes longer than it may, or when the pool is
+/// shut down. The place of a resource whose operation ignores that is given up; what the operation leaves is ended when it returns.</para>
+/// </remarks>
+public abstract class ResourcePolicy<T>
+    where T : class
+{
+    /// <summary>Makes a resource that is ready for use. Runs on a thread of the thread pool, without the renter's execution context.</summary>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.CreateTimeout"/>, or by the shutdown.</param>
+    /// <returns>The resource, not null.</returns>
+    public abstract ValueTask<T> CreateAsync(CancellationToken cancellationToken);
+
+    /// <summary>Makes a resource on the thread that called <see cref="ResourcePool{T}.Rent"/>. The default throws: the pool never blocks on asynchronous code.</summary>
+    /// <param name="cancellationToken">Cancelled also by the renter's token and timeout, because its thread is the one that works.</param>
+    /// <returns>The resource, not null.</returns>
+    /// <exception cref="NotSupportedException">The policy creates only asynchronously.</exception>
+    public virtual T Create(CancellationToken cancellationToken) =>
+        throw new NotSupportedException($"{GetType()} creates only asynchronously. Override Create for Rent, use RentAsync, or warm the pool up.");
+
+    /// <summary>Whether the resource is known to be broken. Called on return and before it is handed out; must be quick and do no I/O. The default says no.</summary>
+    /// <param name="resource">The resource.</param>
+    public virtual bool IsBroken(T resource) => false;
+
+    /// <summary>
+    /// Whether the resource still works; may do I/O. Called before a renter gets a resource that was idle for longer than
+    /// <see cref="ResourcePoolOptions{T}.ValidateAfterIdle"/>. It begins on the renting thread. The default says yes.
+    /// </summary>
+    /// <param name="resource">The resource.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
+    public virtual ValueTask<bool> ValidateAsync(T resource, CancellationToken cancellationToken) => new(true);
+
+    /// <summary>The same on the thread that called <see cref="ResourcePool{T}.Rent"/> or <see cref="ResourcePool{T}.TryRent"/>.</summary>
+    /// <param name="resource">The resource.</param>
+    /// <returns>Null, the default, where there is no synchronous way: then <see cref="ValidateAsync"/> runs, and the renter waits for it.</returns>
+    public virtual bool? Validate(T resource) => null;
+
+    /// <summary>Makes the resource as good as new for the next renter; see <see cref="ResetMode"/> for when. The default does nothing.</summary>
+    /// <param name="resource">The resource.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
+    /// <returns>False when that did not succeed: the resource is ended.</returns>
+    public virtual ValueTask<bool> ResetAsync(T resource, CancellationToken cancellationToken) => new(true);
+
+    /// <summary>The same on the calling thread, for <c>Dispose</c> of a lease in <see cref="ResetMode.OnReturn"/> and for <see cref="ResourcePool{T}.Rent"/> in <see cref="ResetMode.OnRent"/>.</summary>
+    /// <param name="resource">The resource.</param>
+    /// <returns>Null, the default, where there is no synchronous way: then <see cref="ResetAsync"/> runs in the background.</returns>
+    public virtual bool? Reset(T resource) => null;
+
+    /// <summary>Keeps an idle resource alive, every <see cref="ResourcePoolOptions{T}.KeepAliveInterval"/>. Throwing ends the resource. The default does nothing.</summary>
+    /// <param name="resource">The resource.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
+    public virtual ValueTask KeepAliveAsync(T resource, CancellationToken cancellationToken) => default;
+
+    /// <summary>
+    /// Ends a resource; called once for each. The default disposes it when it is disposable. Exceptions are counted, reported to the event
+    /// source <c>Tidepool</c>, and go nowhere else.
+    /// </summary>
+    /// <param name="resource">The resource.</param>
+    /// <param name="reason">Why.</param>
+    public virtual ValueTask DestroyAsync(T resource, DestroyReason reason)
+    {
+        switch (resource)
+        {
+            case IAsyncDisposable asynchronous:
+                return asynchronous.DisposeAsync();
+            case IDisposable disposable:
+                disposable.Dispose();
+                break;
+        }
+
+        return default;
+    }
+}

@@ -1,0 +1,26 @@
+namespace Tidepool;
+
+/// <summary>A rental got no resource. The type says why, the message says it with numbers, the properties have them.</summary>
+public abstract class ResourcePoolException : Exception
+{
+    private protected ResourcePoolException(string message, PoolReport report, Exception? cause)
+        : base(message, cause)
+    {
+        PoolName = report.Name;
+        Statistics = report.Statistics;
+        OldestLeaseAge = report.OldestLeaseAge;
+        TopHolders = report.Holders;
+    }
+
+    /// <summary>The name of the pool.</summary>
+    public string PoolName { get; }
+
+    /// <summary>The pool at the moment of the failure.</summary>
+    public ResourcePoolStatistics Statistics { get; }
+
+    /// <summary>How long the oldest lease had been out, or null when none was.</summary>
+    public TimeSpan? OldestLeaseAge { get; }
+
+    /// <summary>Where the oldest leases were rented, the oldest first; empty unless <see cref="ResourcePoolOptions{T}.LeakCapture"/> is on.</summary>
+    public IReadOnlyList<string> TopHolders { get; }
+}

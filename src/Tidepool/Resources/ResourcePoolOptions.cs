@@ -1,0 +1,114 @@
+using System.Diagnostics.Metrics;
+
+namespace Tidepool;
+
+/// <summary>What a <see cref="ResourcePool{T}"/> is made of. Times are exact to the millisecond; <see cref="Timeout.InfiniteTimeSpan"/> switches one off.</summary>
+/// <typeparam name="T">The resource.</typeparam>
+public sealed class ResourcePoolOptions<T>
+    where T : class
+{
+    /// <summary>The name in messages, events and metrics. The default is the type's name and a number.</summary>
+    public string? Name { get; init; }
+
+    /// <summary>Resources that the pool keeps also when nobody needs them, 0 (the default) to <see cref="MaxSize"/>. They are created at once, in the background.</summary>
+    public int MinSize { get; init; }
+
+    /// <summary>Idle resources that the pool tries to have ready, 0 (the default) to <see cref="MaxSize"/>; never beyond <see cref="MaxSize"/> in all.</summary>
+    public int MinIdle { get; init; }
+
+    /// <summary>The most resources at a time, 1 or more: idle, leased, in creation and in destruction. There is no right default, so it must be given.</summary>
+    public required int MaxSize { get; init; }
+
+    /// <summary>The most creations at a time, 1 or more, for renters, warm-up and refill together. The default is 4.</summary>
+    public int MaxCreateConcurrency { get; init; } = 4;
+
+    /// <summary>The most rentals that may wait at a time, 1 or more; one more is refused at once. The default is no limit.</summary>
+    public int MaxWaiters { get; init; } = int.MaxValue;
+
+    /// <summary>How long a rental waits, creation and validation included, when it does not say otherwise. The default is 15 s.</summary>
+    public TimeSpan RentTimeout { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>How long a creation may take; then its place is free again. The default is 15 s. Independent of the renter's timeout.</summary>
+    public TimeSpan CreateTimeout { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>How long a validation, reset, keep-alive or destruction may take; then the place of its resource is free again. The default is 5 s.</summary>
+    public TimeSpan PolicyTimeout { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>A resource that was idle for at least this long is validated before a renter gets it. The default is 1 s; zero validates always.</summary>
+    public TimeSpan ValidateAfterIdle { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>A resource that was idle for this long is ended, but not below <see cref="MinSize"/> and <see cref="MinIdle"/>. The default is 5 min.</summary>
+    public TimeSpan IdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
+
+    /// <summary>How old a resource may grow, counted from its creation. A lease is never interrupted: its resource is ended on return. The default is 30 min.</summary>
+    public TimeSpan MaxLifetime { get; init; } = TimeSpan.FromMinutes(30);
+
+    /// <summary>By how much a resource's lifetime is shorter at most, as a part of it, 0 to 1; drawn once for each. The default is 0.1.</summary>
+    public double LifetimeJitter { get; init; } = 0.1;
+
+    /// <summary>How often an idle resource is kept alive. The default is never.</summary>
+    public TimeSpan KeepAliveInterval { get; init; } = Timeout.InfiniteTimeSpan;
+
+    /// <summary>Which idle resource is rented next. The default is the one returned last.</summary>
+    public ReuseOrder ReuseOrder { get; init; }
+
+    /// <summary>When resources are reset. The default is in the background, after the return.</summary>
+    public ResetMode ResetMode { get; init; }
+
+    /// <summary>The first wait after a failed creation; each further failure doubles it. The default is 100 ms. The real wait is drawn from a tenth of this to the whole step.</summary>
+    public TimeSpan BackoffMin { get; init; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>The longest wait after failed creations, at least <see cref="BackoffMin"/>. The default is 10 s.</summary>
+    public TimeSpan BackoffMax { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>A lease that is out for this long is reported, once. The default is never.</summary>
+    public TimeSpan LeakThreshold { get; init; } = Timeout.InfiniteTimeSpan;
+
+    /// <summary>What such a report, and a timeout's message, know of where it was rented. The default is nothing.</summary>
+    public LeakCapture LeakCapture { get; init; }
+
+    /// <summary>Whether the place of a lease that was dropped comes free when the garbage collector finds it. Costs an object with a finalizer for each rental.</summary>
+    public bool LeakReclaim { get; init; }
+
+    /// <summary>The clock and the timers. The default is the system's; its milliseconds come from <see cref="Environment.TickCount64"/>.</summary>
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    /// <summary>Where the meter <c>Tidepool</c> comes from. The default is a meter of the process.</summary>
+    public IMeterFactory? MeterFactory { get; init; }
+
+    /// <summary>A number from 0 (inclusive) to 1 (exclusive), for lifetimes and backoff.</summary>
+    internal Func<double> Draw { get; init; } = Random.Shared.NextDouble;
+
+    /// <summary>Where detached work runs; null is the thread pool.</summary>
+    internal Action<IThreadPoolWorkItem>? Executor { get; init; }
+
+    /// <summary>The same with another size.</summary>
+    internal ResourcePoolOptions<T> Copy(string name, int maxSize) => new()
+    {
+        Name = name,
+        MinSize = MinSize,
+        MinIdle = MinIdle,
+        MaxSize = maxSize,
+        MaxCreateConcurrency = MaxCreateConcurrency,
+        MaxWaiters = MaxWaiters,
+        RentTimeout = RentTimeout,
+        CreateTimeout = CreateTimeout,
+        PolicyTimeout = PolicyTimeout,
+        ValidateAfterIdle = ValidateAfterIdle,
+        IdleTimeout = IdleTimeout,
+        MaxLifetime = MaxLifetime,
+        LifetimeJitter = LifetimeJitter,
+        KeepAliveInterval = KeepAliveInterval,
+        ReuseOrder = ReuseOrder,
+        ResetMode = ResetMode,
+        BackoffMin = BackoffMin,
+        BackoffMax = BackoffMax,
+        LeakThreshold = LeakThreshold,
+        LeakCapture = LeakCapture,
+        LeakReclaim = LeakReclaim,
+        TimeProvider = TimeProvider,
+        MeterFactory = MeterFactory,
+        Draw = Draw,
+        Executor = Executor,
+    };
+}

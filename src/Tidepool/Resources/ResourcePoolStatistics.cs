@@ -1,0 +1,79 @@
+namespace Tidepool;
+
+/// <summary>What a resource pool holds and has done: one consistent moment, so that the identities below hold in every snapshot.</summary>
+/// <remarks><see cref="Total"/> = <see cref="Idle"/> + <see cref="Leased"/> + <see cref="Checking"/> = created - destroyed - detached, and
+/// <see cref="Total"/> + <see cref="Creating"/> + <see cref="Destroying"/> is at most <see cref="MaxSize"/>, except after the pool was made smaller.</remarks>
+public readonly record struct ResourcePoolStatistics
+{
+    /// <summary>Resources that live and count: idle, leased and being checked.</summary>
+    public int Total => Idle + Leased + Checking;
+
+    /// <summary>Resources that wait for a renter.</summary>
+    public int Idle { get; init; }
+
+    /// <summary>Resources that renters hold.</summary>
+    public int Leased { get; init; }
+
+    /// <summary>Resources that are validated, reset or kept alive at this moment.</summary>
+    public int Checking { get; init; }
+
+    /// <summary>Creations under way.</summary>
+    public int Creating { get; init; }
+
+    /// <summary>Destructions under way; their places are not free yet.</summary>
+    public int Destroying { get; init; }
+
+    /// <summary>Rentals that wait in the queue.</summary>
+    public int Waiting { get; init; }
+
+    /// <summary>The smallest size that the pool keeps.</summary>
+    public int MinSize { get; init; }
+
+    /// <summary>The largest size.</summary>
+    public int MaxSize { get; init; }
+
+    /// <summary>Rentals that got a resource.</summary>
+    public long Rented { get; init; }
+
+    /// <summary>Leases that ended: returned, detached or reclaimed.</summary>
+    public long Returned { get; init; }
+
+    /// <summary>Resources created.</summary>
+    public long Created { get; init; }
+
+    /// <summary>Resources that the pool ended, for any reason.</summary>
+    public long Destroyed => Destructions.Sum();
+
+    /// <summary>Resources that renters took out of the pool.</summary>
+    public long Detached { get; init; }
+
+    /// <summary>Creations that failed or took too long.</summary>
+    public long CreateFailures { get; init; }
+
+    /// <summary>Destructions that threw; the exceptions went to the event source.</summary>
+    public long DestroyFailures { get; init; }
+
+    /// <summary>Rentals that timed out.</summary>
+    public long TimedOut { get; init; }
+
+    /// <summary>Rentals that their callers cancelled while they waited.</summary>
+    public long Cancelled { get; init; }
+
+    /// <summary>Rentals that were refused because the queue was full.</summary>
+    public long Rejected { get; init; }
+
+    /// <summary>Leases that were out for longer than the leak threshold; each is counted once.</summary>
+    public long Overdue { get; init; }
+
+    /// <summary>Leases that were dropped and whose place the garbage collector's finding freed.</summary>
+    public long Reclaimed { get; init; }
+
+    /// <summary>Disposals of leases that were over: harmless, and a hint at code that disposes twice.</summary>
+    public long StaleDisposes { get; init; }
+
+    internal DestroyCounts Destructions { get; init; }
+
+    /// <summary>How many resources the pool ended for one reason.</summary>
+    /// <param name="reason">The reason.</param>
+    public long GetDestroyed(DestroyReason reason) => Destructions[(int)reason];
+}

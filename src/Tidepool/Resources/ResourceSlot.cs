@@ -1,0 +1,101 @@
+using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tidepool;
+
+/// <summary>
+/// The record of one place in a pool. <see cref="Version"/> is odd while the resource is leased, and each rental has its own odd number: the
+/// ticket of its lease. Whoever swaps it to the next even number has returned the lease. All other fields are written under the pool's gate,
+/// or by the one thread that works on the slot.
+/// </summary>
+[SuppressMessage("Design", "CA1001", Justification = "The token source has neither a timer nor a wait handle: there is nothing to dispose.")]
+internal sealed class ResourceSlot<T> : IThreadPoolWorkItem
+    where T : class
+{
+    internal readonly ResourceCore<T> Core;
+    internal long Version;
+    internal T? Resource;
+    internal SlotState State;
+    internal SlotWork Work;
+    internal DestroyReason Why;
+    internal int Index;
+    internal int Generation;
+    internal long Id;
+    internal long Uses;
+    internal DateTimeOffset CreatedAt;
+
+    /// <summary>Until when the resource may be handed out without a look at it.</summary>
+    internal long FreshUntil;
+    internal long ExpiresAt;
+    internal long LastUsed;
+
+    /// <summary>When it was last known to work.</summary>
+    internal long CheckedAt;
+    internal long KeptAlive;
+    internal long LeasedAt;
+    internal long RentedTicks;
+    internal long DueAt;
+
+    /// <summary>It must be reset before the next renter has it.</summary>
+    internal bool IsDirty;
+
+    /// <summary>Its renter said that it is broken.</summary>
+    internal bool IsMarked;
+    internal bool IsReported;
+
+    /// <summary>A renter's own thread does the work, so no other renter is served by it.</summary>
+    internal bool IsByRenter;
+
+    /// <summary>Another key has asked for this place.</summary>
+    internal ResourceCore<T>? ForWhom;
+    internal Clearing? Clearing;
+    internal StackTrace? Site;
+
+    internal ResourceSlot<T>? Newer;
+    internal ResourceSlot<T>? Older;
+    internal ResourceSlot<T>? GroupNewer;
+    internal ResourceSlot<T>? GroupOlder;
+    internal ResourceSlot<T>? NextWork;
+
+    private readonly CancellationTokenSource _stop = new();
+
+    internal ResourceSlot(ResourceCore<T> core) => Core = core;
+
+    /// <summary>Cancelled when the slot is abandoned, or the pool shut down.</summary>
+    internal CancellationToken Stopping => _stop.Token;
+
+    internal bool IsStopped => _stop.IsCancellationRequested;
+
+    /// <summary>Whether the rental of this ticket is still out.</summary>
+    internal bool Is(long ticket) => Volatile.Read(ref Version) == ticket;
+
+    /// <summary>Ends the rental of this ticket; of several callers one gets true.</summary>
+    internal bool TryRetire(long ticket) => Interlocked.CompareExchange(ref Version, ticket + 1, ticket) == ticket;
+
+    /// <summary>Not under the gate: callbacks run here.</summary>
+    internal void Stop()
+    {
+        try
+        {
+            _stop.Cancel();
+        }
+        catch (AggregateException)
+        {
+            // A callback of the policy threw; the slot is given up either way.
+        }
+    }
+
+    /// <summary>Whether the parts agree. Under the gate.</summary>
+    internal bool IsValid() => State switch
+    {
+        SlotState.Free => Resource is null && (Version & 1) == 0,
+        SlotState.Creating => (Version & 1) == 0,
+        SlotState.Idle => Resource is not null && (Version & 1) == 0,
+        SlotState.Checking or SlotState.Destroying => Resource is not null && (Version & 1) == 0,
+        SlotState.Leased => Resource is not null,
+        _ => true,
+    };
+
+    /// <summary>Detached work, on a thread of the pool.</summary>
+    void IThreadPoolWorkItem.Execute() => Core.Work(this);
+}

@@ -1,0 +1,116 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tidepool;
+
+/// <summary>The queue of waiting rentals, in the order of their arrival. Under the pool's gate.</summary>
+internal sealed class Waiters<T>
+    where T : class
+{
+    private Waiter<T>? _last;
+
+    internal int Count { get; private set; }
+
+    internal Waiter<T>? First { get; private set; }
+
+    /// <summary>
+    /// Puts a rental in its place: at the end, or before those that came later, where a rental comes back that has worked for itself.
+    /// </summary>
+    internal void Add(Waiter<T> waiter)
+    {
+        Waiter<T>? before = _last;
+        while (before is not null && before.Sequence > waiter.Sequence)
+        {
+            before = before.Previous;
+        }
+
+        Waiter<T>? after = before is null ? First : before.Next;
+        (waiter.Previous, waiter.Next) = (before, after);
+        if (before is null)
+        {
+            First = waiter;
+        }
+        else
+        {
+            before.Next = waiter;
+        }
+
+        if (after is null)
+        {
+            _last = waiter;
+        }
+        else
+        {
+            after.Previous = waiter;
+        }
+
+        waiter.State = WaiterState.Queued;
+        Count++;
+    }
+
+    /// <summary>Takes one out; its state is the caller's to set.</summary>
+    internal void Remove(Waiter<T> waiter)
+    {
+        if (waiter.Previous is { } previous)
+        {
+            previous.Next = waiter.Next;
+        }
+        else
+        {
+            First = waiter.Next;
+        }
+
+        if (waiter.Next is { } next)
+        {
+            next.Previous = waiter.Previous;
+        }
+        else
+        {
+            _last = waiter.Previous;
+        }
+
+        (waiter.Previous, waiter.Next) = (null, null);
+        Count--;
+    }
+
+    /// <summary>Takes the first one out.</summary>
+    internal bool TryTake([NotNullWhen(true)] out Waiter<T>? waiter)
+    {
+        waiter = First;
+        if (waiter is null)
+        {
+            return false;
+        }
+
+        Remove(waiter);
+        return true;
+    }
+
+    /// <summary>The rental behind the first so many.</summary>
+    internal Waiter<T>? After(int count)
+    {
+        Waiter<T>? waiter = First;
+        while (count-- > 0 && waiter is not null)
+        {
+            waiter = waiter.Next;
+        }
+
+        return waiter;
+    }
+
+    internal bool IsValid()
+    {
+        int count = 0;
+        for (Waiter<T>? waiter = First; waiter is not null; waiter = waiter.Next)
+        {
+            if (waiter.State != WaiterState.Queued
+                || (waiter.Next is { } next ? next.Previous != waiter || next.Sequence <= waiter.Sequence : waiter != _last))
+            {
+                return false;
+            }
+
+            count++;
+        }
+
+        return count == Count;
+    }
+}

@@ -1,0 +1,15 @@
+namespace Tidepool;
+
+/// <summary>One caller that waits until the pool has grown to a number of resources.</summary>
+internal sealed class Warming(int count)
+{
+    private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    internal int Count => count;
+
+    internal Task Task => _done.Task;
+
+    internal void Complete() => _done.TrySetResult();
+
+    internal void Fail(Exception failure) => _done.TrySetException(failure);
+}
