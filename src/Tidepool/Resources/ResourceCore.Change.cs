@@ -15,7 +15,8 @@ internal sealed partial class ResourceCore<T>
         lock (Gate)
         {
             ThrowIfClosed(now);
-            _generation++;
+            Volatile.Write(ref _generation, _generation + 1);
+            DrainHot(now, ref work);
             var clearing = new Clearing();
             while (_idle.Oldest is { } slot)
             {
@@ -51,6 +52,7 @@ internal sealed partial class ResourceCore<T>
         lock (Gate)
         {
             ThrowIfClosed(now);
+            DrainHot(now, ref work);
             ResourceSlot<T>[] slots = [.. _slots.Where(static s => s.State is SlotState.Idle or SlotState.Leased or SlotState.Checking)];
             for (int i = 0; i < slots.Length; i++)
             {
@@ -85,6 +87,7 @@ internal sealed partial class ResourceCore<T>
         {
             ThrowIfClosed(now);
             _wasShrunk |= max < _max;
+            DrainHot(now, ref work);
             (_min, _max) = (min, max);
             while (Live + Count(SlotState.Creating) > max && _idle.Oldest is { } slot)
             {
@@ -148,6 +151,7 @@ internal sealed partial class ResourceCore<T>
             }
 
             _isClosed = true;
+            CloseHot(now, ref work);
             while (_waiters.First is { } waiter)
             {
                 Fail(waiter, WaiterFailure.Shutdown, null, now, ref work);

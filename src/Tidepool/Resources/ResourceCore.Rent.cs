@@ -75,6 +75,7 @@ internal sealed partial class ResourceCore<T>
             lock (Gate)
             {
                 ThrowIfClosed(now);
+                DrainHot(now, ref work);
                 if (_waiters.Count == 0 && Next() is { } next)
                 {
                     Unlist(next);
@@ -193,6 +194,11 @@ internal sealed partial class ResourceCore<T>
         while (true)
         {
             long now = Clock.Now;
+            if (TryTakeHot(now, out lease))
+            {
+                return true;
+            }
+
             bool setsTimer;
             ResourceSlot<T>? slot;
             long ticket;
@@ -297,6 +303,7 @@ internal sealed partial class ResourceCore<T>
                 return null;
             }
 
+            DrainHot(now, ref work);
             isClosed = _isClosed;
             isRejected = !isClosed && timeout != 0 && _waiters.Count >= _settings.MaxWaiters;
             if (isClosed || isRejected || timeout == 0)
@@ -315,7 +322,7 @@ internal sealed partial class ResourceCore<T>
                 waiter.Deadline = ResourceSettings.After(now, timeout);
                 waiter.Sequence = _group is null ? ++_sequence : ++_group.Sequence;
                 waiter.QueuedTicks = _meter.MeasuresWait ? Stopwatch.GetTimestamp() : 0;
-                Enqueue(waiter, ref work);
+                Enqueue(waiter, now, ref work);
                 Pump(now, ref work);
             }
         }
@@ -337,9 +344,10 @@ internal sealed partial class ResourceCore<T>
         return waiter;
     }
 
-    private void Enqueue(Waiter<T> waiter, ref Deferred<T> work)
+    private void Enqueue(Waiter<T> waiter, long now, ref Deferred<T> work)
     {
         _waiters.Add(waiter);
+        CloseHot(now, ref work);
         Timer.CountWaiting(1);
         Ask(waiter.Deadline, ref work);
     }
@@ -348,6 +356,10 @@ internal sealed partial class ResourceCore<T>
     {
         _waiters.Remove(waiter);
         Timer.CountWaiting(-1);
+        if (_waiters.Count == 0 && !_isClosed)
+        {
+            _isHotOpen = _hasHot;
+        }
     }
 
     /// <summary>Ends a rental that is in the queue, or whose thread works for it, without a resource. Under the gate.</summary>

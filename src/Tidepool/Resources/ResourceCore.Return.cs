@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
@@ -87,7 +88,6 @@ internal sealed partial class ResourceCore<T>
         lock (Gate)
         {
             resource = slot.Resource!;
-            _returned++;
             _detached++;
             Release(slot, SlotState.Free, ref work);
             Pump(now, ref work);
@@ -115,7 +115,6 @@ internal sealed partial class ResourceCore<T>
                 lock (core.Gate)
                 {
                     site = slot.Site is { } stack ? RentSite.Describe(stack, core._settings.LeakCapture) : null;
-                    core._returned++;
                     core._reclaimed++;
                     core.Destroy(slot, DestroyReason.Leaked, now, ref work);
                     core.Pump(now, ref work);
@@ -231,9 +230,18 @@ internal sealed partial class ResourceCore<T>
     /// <summary>The end of a return whose resource needs no more work.</summary>
     private void Settle(ResourceSlot<T> slot, DestroyReason? why)
     {
-        Deferred<T> work = default;
         long now = Clock.Now;
         Schedule.Point("return");
+        if (why is not null || !TryLayHot(slot, now))
+        {
+            SettleSlow(slot, why, now);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void SettleSlow(ResourceSlot<T> slot, DestroyReason? why, long now)
+    {
+        Deferred<T> work = default;
         lock (Gate)
         {
             EndLease(slot, now);
@@ -255,7 +263,6 @@ internal sealed partial class ResourceCore<T>
     /// <summary>The renter has gone. Under the gate.</summary>
     private void EndLease(ResourceSlot<T> slot, long now)
     {
-        _returned++;
         slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
         slot.IsDirty = _settings.ResetMode == ResetMode.OnRent;
         slot.Site = null;

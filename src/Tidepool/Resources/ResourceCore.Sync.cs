@@ -247,7 +247,7 @@ internal sealed partial class ResourceCore<T>
         }
         else
         {
-            Enqueue(waiter, ref work);
+            Enqueue(waiter, now, ref work);
         }
     }
 }

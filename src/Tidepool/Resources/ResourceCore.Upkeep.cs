@@ -24,6 +24,7 @@ internal sealed partial class ResourceCore<T>
     /// <summary>Does what is due and asks for the timer for what is not. Under the gate.</summary>
     internal void Upkeep(long now, ref Deferred<T> work)
     {
+        DrainHot(now, ref work);
         ExpireWaiters(now, ref work);
         LookAtSlots(now, ref work);
         LookAtIdle(now, ref work);

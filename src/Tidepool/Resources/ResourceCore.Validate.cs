@@ -7,12 +7,20 @@ internal sealed partial class ResourceCore<T>
     /// <exception cref="InvalidOperationException">One does not hold.</exception>
     internal void Validate()
     {
+        Deferred<T> work = default;
+        string? fault;
+        long now = Clock.Now;
         lock (Gate)
         {
-            if (FindFault(Clock.Now) is { } fault)
-            {
-                throw new InvalidOperationException($"Pool '{Name}': {fault}. {Snapshot()}");
-            }
+            DrainHot(now, ref work);
+            fault = FindFault(now);
+            fault = fault is null ? null : $"Pool '{Name}': {fault}. {Snapshot()}";
+        }
+
+        work.Run(this);
+        if (fault is not null)
+        {
+            throw new InvalidOperationException(fault);
         }
     }
 
@@ -35,7 +43,7 @@ internal sealed partial class ResourceCore<T>
             : !_waiters.IsValid() ? "the queue is broken"
             : _slots.Count(static slot => slot.IsByRenter) != _byRenter ? "the renters at work are not those of the slots"
             : s.Total != s.Created - s.Destroyed - s.Detached ? "created - destroyed - detached is not the total"
-            : s.Rented - s.Returned > s.Leased ? "rented - returned is more than the leased"
+            : _isHotOpen && (!_hasHot || _waiters.Count > 0 || _isClosed) ? "the hot place is open although somebody waits"
             : !_wasShrunk && Used > _max ? "more places are taken than there are"
             : !_isClosed && IsStalled(now, ref ignored) ? "somebody waits for whom nothing is done"
             : _isClosed && (s.Idle > 0 || s.Waiting > 0) ? "a closed pool has idle resources, or somebody waits"

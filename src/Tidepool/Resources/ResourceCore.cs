@@ -29,6 +29,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private readonly IdleList<T> _idle = new();
     private readonly Waiters<T> _waiters = new();
 
+    private readonly long _freshFor;
+    private readonly long _soonestIdleDue;
+
     private int _min;
     private int _max;
     private int _generation;
@@ -36,6 +39,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private long _sequence;
     private bool _isClosed;
     private bool _wasShrunk;
+
 
     /// <summary>Slots whose renter's own thread works on them.</summary>
     private int _byRenter;
@@ -47,7 +51,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private Exception? _lastError;
 
     private long _rented;
-    private long _returned;
+    private long _mostReturned;
     private long _created;
     private long _detached;
     private long _createFailures;
@@ -68,6 +72,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _executor = options.Executor;
         _draw = options.Draw;
         (_min, _max) = (options.MinSize, options.MaxSize);
+        _hasHot = _isHotOpen = HasHot(options, group);
+        _freshFor = Math.Min(_settings.ValidateAfterIdle, ResourceSettings.Forever / 2);
+        _soonestIdleDue = Math.Min(Math.Min(_settings.IdleTimeout, _settings.KeepAliveInterval), ResourceSettings.Forever / 2);
         Clock = group?.Clock ?? new ResourceClock(options.TimeProvider);
         Gate = group?.Gate ?? new Lock();
         Timer = group?.Timer ?? new PoolTimer(Clock, this, static core => ((ResourceCore<T>)core).OnTimer());
@@ -120,10 +127,17 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
     internal ResourcePoolStatistics GetStatistics()
     {
+        Deferred<T> work = default;
+        ResourcePoolStatistics statistics;
+        long now = Clock.Now;
         lock (Gate)
         {
-            return Snapshot();
+            DrainHot(now, ref work);
+            statistics = Snapshot();
         }
+
+        work.Run(this);
+        return statistics;
     }
 
     private int Count(SlotState state) => _counts[(int)state];
@@ -174,6 +188,8 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         slot.DueAt = ResourceSettings.Forever;
         slot.Site = null;
         slot.IsMarked = slot.IsDirty = false;
+        _rented += slot.HotUses;
+        slot.HotUses = 0;
         if (slot.Clearing is { } clearing)
         {
             slot.Clearing = null;
@@ -237,7 +253,20 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     }
 
     /// <summary>All counters at one moment. Under the gate.</summary>
-    private ResourcePoolStatistics Snapshot() => new()
+    private ResourcePoolStatistics Snapshot()
+    {
+        long rented = _rented;
+        foreach (ResourceSlot<T> slot in _slots)
+        {
+            rented += Volatile.Read(ref slot.HotUses);
+        }
+
+        // A rental that has just taken the hot resource is leased and not yet counted: it was not returned before it was rented.
+        _mostReturned = Math.Max(_mostReturned, rented - Count(SlotState.Leased));
+        return Snapshot(_mostReturned + Count(SlotState.Leased), _mostReturned);
+    }
+
+    private ResourcePoolStatistics Snapshot(long rented, long returned) => new()
     {
         Idle = Count(SlotState.Idle),
         Leased = Count(SlotState.Leased),
@@ -247,8 +276,8 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         Waiting = _waiters.Count,
         MinSize = _min,
         MaxSize = _max,
-        Rented = _rented,
-        Returned = _returned,
+        Rented = rented,
+        Returned = returned,
         Created = _created,
         Detached = _detached,
         CreateFailures = _createFailures,
@@ -279,17 +308,15 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
     int IMeteredResources.Read(ResourceGauge gauge)
     {
-        lock (Gate)
+        ResourcePoolStatistics s = GetStatistics();
+        return gauge switch
         {
-            return gauge switch
-            {
-                ResourceGauge.Idle => Count(SlotState.Idle),
-                ResourceGauge.Used => Count(SlotState.Leased) + Count(SlotState.Checking),
-                ResourceGauge.Waiting => _waiters.Count,
-                ResourceGauge.Max => _isClosed ? 0 : _max,
-                _ => _isClosed ? 0 : _min,
-            };
-        }
+            ResourceGauge.Idle => s.Idle,
+            ResourceGauge.Used => s.Leased + s.Checking,
+            ResourceGauge.Waiting => s.Waiting,
+            ResourceGauge.Max => _isClosed ? 0 : s.MaxSize,
+            _ => _isClosed ? 0 : s.MinSize,
+        };
     }
 
     private StackTrace? CaptureSite() => _settings.LeakCapture == LeakCapture.None ? null : RentSite.Capture();

@@ -102,11 +102,11 @@ internal sealed class ResourceSettings
             return Forever;
         }
 
-        Check(
-            time >= TimeSpan.FromMilliseconds(least) && time.Ticks / TimeSpan.TicksPerMillisecond < Longest,
-            name,
-            time,
-            $"{least} ms to {Longest} ms, or Timeout.InfiniteTimeSpan");
+        if (time.Ticks < least * TimeSpan.TicksPerMillisecond || time.Ticks >= Longest * TimeSpan.TicksPerMillisecond)
+        {
+            Check(false, name, time, $"{least} ms to {Longest} ms, or Timeout.InfiniteTimeSpan");
+        }
+
         return (time.Ticks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond;
     }
 

@@ -22,6 +22,9 @@ internal sealed class ResourceSlot<T> : IThreadPoolWorkItem
     internal int Generation;
     internal long Id;
     internal long Uses;
+
+    /// <summary>Rentals from the hot place, counted by whoever had the slot then.</summary>
+    internal long HotUses;
     internal DateTimeOffset CreatedAt;
 
     /// <summary>Until when the resource may be handed out without a look at it.</summary>

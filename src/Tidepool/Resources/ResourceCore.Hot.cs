@@ -1,0 +1,147 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>
+/// The hot place: the resource that was returned last lies here while nobody waits, and is rented without the gate. Under the gate it counts as
+/// leased, until a section that needs all resources drains it. Whoever begins to wait closes it first and drains it then; whoever returns
+/// lays its resource there first and looks then whether it is still open. So one of the two sees the other.
+/// </summary>
+internal sealed partial class ResourceCore<T>
+{
+    private readonly bool _hasHot;
+    private ResourceSlot<T>? _hot;
+    private volatile bool _isHotOpen;
+
+    /// <summary>Options that must see each rental and return, or all idle resources, do without.</summary>
+    private static bool HasHot(ResourcePoolOptions<T> options, ResourceGroup<T>? group) =>
+        group is null
+        && options.ResetMode != ResetMode.OnRent
+        && options.ReuseOrder == ReuseOrder.LastIn
+        && options.MinIdle == 0
+        && options.LeakCapture == LeakCapture.None
+        && options.LeakThreshold == Timeout.InfiniteTimeSpan;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryTakeHot(long now, out ResourceLease<T> lease)
+    {
+        Schedule.Point("hot: look");
+        if (!_isHotOpen || _hot is null)
+        {
+            lease = default;
+            return false;
+        }
+
+        return TryTakeOpenHot(now, out lease);
+    }
+
+    private bool TryTakeOpenHot(long now, out ResourceLease<T> lease)
+    {
+        Schedule.Point("hot: take");
+        lease = default;
+        ResourceSlot<T>? slot = Interlocked.Exchange(ref _hot, null);
+        if (slot is null)
+        {
+            return false;
+        }
+
+        if (now >= slot.FreshUntil || now >= slot.ExpiresAt || slot.Generation != Volatile.Read(ref _generation))
+        {
+            LayIdle(slot);
+            return false;
+        }
+
+        slot.Uses++;
+        slot.HotUses++;
+        slot.LeasedAt = now;
+        if (_meter.MeasuresUse)
+        {
+            slot.RentedTicks = Stopwatch.GetTimestamp();
+        }
+
+        long ticket = slot.Version + 1;
+        Volatile.Write(ref slot.Version, ticket);
+        if (IsBroken(slot.Resource!))
+        {
+            slot.HotUses--;
+            slot.TryRetire(ticket);
+            SettleSlow(slot, DestroyReason.Broken, now);
+            return false;
+        }
+
+        lease = NewLease(slot, ticket);
+        return true;
+    }
+
+    /// <summary>The usual end of a return.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryLayHot(ResourceSlot<T> slot, long now)
+    {
+        if (!_isHotOpen
+            || slot.Generation != Volatile.Read(ref _generation)
+            || now >= slot.ExpiresAt
+            || Math.Min(slot.ExpiresAt, now + _soonestIdleDue) < Timer.Due)
+        {
+            return false;
+        }
+
+        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
+        slot.FreshUntil = now + _freshFor;
+        Schedule.Point("hot: lay");
+        ResourceSlot<T>? older = Interlocked.Exchange(ref _hot, slot);
+        Schedule.Point("hot: laid");
+        if (older is not null || !_isHotOpen)
+        {
+            LaidHot(older);
+        }
+
+        return true;
+    }
+
+    /// <summary>What lay there before goes to the others, and so does what was laid after somebody had begun to wait.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void LaidHot(ResourceSlot<T>? older)
+    {
+        if (older is not null)
+        {
+            LayIdle(older);
+        }
+
+        if (!_isHotOpen && Interlocked.Exchange(ref _hot, null) is { } late)
+        {
+            LayIdle(late);
+        }
+    }
+
+    /// <summary>Gives a resource that lay in the hot place to whoever waits, or to the idle list.</summary>
+    private void LayIdle(ResourceSlot<T> slot)
+    {
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        Schedule.Point("hot: displaced");
+        lock (Gate)
+        {
+            Supply(slot, now, ref work);
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+    }
+
+    /// <summary>Somebody waits, or the pool ends: no resource may lie where it is rented without the gate. Under the gate.</summary>
+    private void CloseHot(long now, ref Deferred<T> work)
+    {
+        _isHotOpen = false;
+        DrainHot(now, ref work);
+    }
+
+    /// <summary>Moves the hot resource to the idle list, so that the section sees all of them. Under the gate.</summary>
+    private void DrainHot(long now, ref Deferred<T> work)
+    {
+        if (Interlocked.Exchange(ref _hot, null) is { } slot)
+        {
+            Supply(slot, now, ref work);
+        }
+    }
+}
