@@ -15,8 +15,8 @@ internal sealed partial class ResourceCore<T>
         lock (Gate)
         {
             ThrowIfClosed(now);
-            Volatile.Write(ref _generation, _generation + 1);
             DrainHot(now, ref work);
+            Volatile.Write(ref _generation, _generation + 1);
             var clearing = new Clearing();
             while (_idle.Oldest is { } slot)
             {

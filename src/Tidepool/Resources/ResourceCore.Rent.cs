@@ -221,6 +221,11 @@ internal sealed partial class ResourceCore<T>
                 Timer.Apply();
             }
 
+            if (_settings.MinIdle > 0)
+            {
+                Refill(now);
+            }
+
             if (!IsBroken(slot.Resource!))
             {
                 lease = NewLease(slot, ticket);
@@ -229,6 +234,18 @@ internal sealed partial class ResourceCore<T>
 
             TakeBack(slot, ticket, now);
         }
+    }
+
+    /// <summary>An idle resource has gone: the reserve may need another one.</summary>
+    private void Refill(long now)
+    {
+        Deferred<T> work = default;
+        lock (Gate)
+        {
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
     }
 
     /// <summary>The next idle resource in the order of reuse. Closed pools have none.</summary>

@@ -1,0 +1,244 @@
+using Tidepool.Tests.Resources.Support;
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Resources;
+
+public sealed class CheckTests : ResourceTest
+{
+    [Fact]
+    public void Validation_is_skipped_inside_the_time_and_done_after_it()
+    {
+        ResourcePool<FakeResource> pool = NewPool();
+        Rent(pool).Dispose();
+        Time.Advance(999);
+        Rent(pool).Dispose();
+        Assert.Equal(0, Policy.Made.Single().Validations);
+        Time.Advance(1000);
+        Rent(pool).Dispose();
+        Rent(pool).Dispose();
+        Assert.Equal(1, Policy.Made.Single().Validations);
+    }
+
+    [Fact]
+    public void The_failure_of_one_validates_the_next()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 3));
+        ResourceLease<FakeResource>[] leases = [Rent(pool), Rent(pool), Rent(pool)];
+        FakeResource[] values = [.. leases.Select(static l => l.Value)];
+        Array.ForEach(leases, static l => l.Dispose());
+        Time.Advance(2000);
+        Policy.Broken = static _ => false;
+        values[2].IsDead = values[1].IsDead = true;
+        using ResourceLease<FakeResource> lease = Rent(pool);
+        Assert.Same(values[0], lease.Value);
+        Assert.Equal(2, pool.GetStatistics().GetDestroyed(DestroyReason.ValidationFailed));
+    }
+
+    [Fact]
+    public void When_all_idle_ones_are_dead_a_new_one_is_made()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 3));
+        ResourceLease<FakeResource>[] leases = [Rent(pool), Rent(pool), Rent(pool)];
+        Array.ForEach(leases, static l => l.Dispose());
+        Array.ForEach([.. Policy.Made], static r => r.IsDead = true);
+        Time.Advance(2000);
+        using ResourceLease<FakeResource> lease = Rent(pool);
+        Assert.Equal(4, lease.Value.Number);
+    }
+
+    public static TheoryData<string> Operations => ["validate", "reset", "keep alive", "destroy"];
+
+    [Theory]
+    [MemberData(nameof(Operations))]
+    public void An_operation_that_throws_costs_its_resource_and_nothing_else(string operation)
+    {
+        static Exception Fault() => new InvalidOperationException("as asked");
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.Background, keepAlive: 500));
+        Policy.OnValidate = (_, _) => operation == "validate" ? throw Fault() : new(true);
+        Policy.OnReset = (_, _) => operation == "reset" ? throw Fault() : new(true);
+        Policy.OnKeepAlive = (_, _) => operation == "keep alive" ? throw Fault() : default;
+        Policy.OnDestroy = _ => operation == "destroy" ? throw Fault() : default;
+        Rent(pool).Dispose();
+        Time.Advance(operation == "validate" ? 499 : 600);
+        Time.Advance(TimeSpan.FromMinutes(40)); // whatever is left has grown too old
+        Rent(pool).Dispose();
+        Assert.All(Policy.Made.SkipLast(1), static r => Assert.Equal(1, r.Ends));
+        Assert.Equal(operation == "destroy" ? 1 : 0, pool.GetStatistics().DestroyFailures);
+        Assert.InRange(pool.GetStatistics().Total, 0, 1);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_quick_look_that_throws_means_broken(bool onReturn)
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        if (!onReturn)
+        {
+            lease.Dispose();
+        }
+
+        Policy.Broken = r => r.Number == 1 ? throw new InvalidOperationException("as asked") : false;
+        if (onReturn)
+        {
+            lease.Dispose();
+        }
+
+        Rent(pool).Dispose();
+        Assert.Equal((1, DestroyReason.Broken), (Policy.Destroyed.Single().Resource.Number, Policy.Destroyed.Single().Reason));
+    }
+
+    [Theory]
+    [MemberData(nameof(Operations))]
+    public async Task An_operation_that_hangs_gives_its_place_back_and_its_resource_is_ended_when_it_returns(string operation)
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.Background, keepAlive: 500));
+        TaskCompletionSource<bool> hang = new();
+        ResourceLease<FakeResource> lease = Rent(pool);
+        FakeResource resource = lease.Value;
+        Policy.OnValidate = (r, _) => operation == "validate" && r == resource ? new(hang.Task) : new(true);
+        Policy.OnReset = (r, _) => operation == "reset" && r == resource ? new(hang.Task) : new(true);
+        Policy.OnKeepAlive = (r, _) => operation == "keep alive" && r == resource ? new(hang.Task) : default;
+        Policy.OnDestroy = r => operation == "destroy" && r == resource ? new(hang.Task) : default;
+        resource.IsDead = operation == "destroy";
+        lease.Dispose();
+        Task<ResourceLease<FakeResource>>? rental = null;
+        switch (operation)
+        {
+            case "validate":
+                Policy.OnKeepAlive = static (_, _) => default;
+                // No keep-alive may refresh it before the rental comes.
+                lease = default;
+                await using (ResourcePool<FakeResource> own = new(Policy, Options(max: 1)))
+                {
+                    await Hangs(own, hang);
+                }
+
+                return;
+            case "keep alive":
+                Time.Advance(500);
+                break;
+        }
+
+        rental = Wait(pool, TimeSpan.FromSeconds(30));
+        Time.Advance(4999);
+        Assert.False(rental.IsCompleted);
+        Time.Advance(1);
+        lease = await Soon(rental);
+        Assert.NotSame(resource, lease.Value);
+        lease.Dispose();
+        hang.SetResult(true);
+        Eventually.True(() => resource.Ends == 1, "the late resource to be ended");
+        Assert.Equal(1, pool.GetStatistics().Total);
+    }
+
+    private async Task Hangs(ResourcePool<FakeResource> pool, TaskCompletionSource<bool> hang)
+    {
+        ResourceLease<FakeResource> lease = Rent(pool);
+        FakeResource resource = lease.Value;
+        Policy.OnValidate = (r, _) => r == resource ? new(hang.Task) : new(true);
+        lease.Dispose();
+        Time.Advance(2000);
+        Task<ResourceLease<FakeResource>> rental = Wait(pool, TimeSpan.FromSeconds(30));
+        Time.Advance(5000);
+        lease = await Soon(rental);
+        Assert.NotSame(resource, lease.Value);
+        lease.Dispose();
+        hang.SetResult(true);
+        Assert.Equal(1, resource.Ends);
+        pool.Validate();
+    }
+
+    [Fact]
+    public async Task A_reset_in_the_background_does_not_hold_up_the_returner()
+    {
+        TaskCompletionSource<bool> reset = new();
+        Policy.OnReset = (_, _) => new(reset.Task);
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.Background));
+        Rent(pool).Dispose();
+        Assert.Equal((1, 0, 0), (pool.GetStatistics().Checking, pool.GetStatistics().Leased, pool.GetStatistics().Idle));
+        Task<ResourceLease<FakeResource>> next = Wait(pool);
+        reset.SetResult(true);
+        Policy.OnReset = static (_, _) => new(true);
+        (await Soon(next)).Dispose();
+        Assert.Single(Policy.Made);
+    }
+
+    [Fact]
+    public async Task A_reset_on_return_is_awaited_by_DisposeAsync_and_done_here_by_Dispose()
+    {
+        TaskCompletionSource<bool> reset = new();
+        Policy.OnReset = (_, _) => new(reset.Task);
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.OnReturn));
+        ValueTask returning = Rent(pool).DisposeAsync();
+        Assert.False(returning.IsCompleted);
+        reset.SetResult(true);
+        await returning;
+        int here = 0;
+        Policy.OnResetHere = _ => ++here > 0;
+        Rent(pool).Dispose();
+        Assert.Equal(1, here);
+        Policy.OnResetHere = static _ => false;
+        Rent(pool).Dispose();
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
+        Policy.OnResetHere = static _ => null;
+        Rent(pool).Dispose();
+        Assert.Equal(2, Policy.Made.Sum(static r => r.Resets));
+    }
+
+    [Fact]
+    public async Task DisposeAsync_does_not_wait_for_a_reset_that_hangs()
+    {
+        TaskCompletionSource<bool> reset = new();
+        Policy.OnReset = (_, _) => new(reset.Task);
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.OnReturn));
+        Task returning = Rent(pool).DisposeAsync().AsTask();
+        Time.Advance(5000);
+        await returning.WaitAsync(Eventually.Limit);
+        Assert.Equal(0, pool.GetStatistics().Total);
+        reset.SetResult(true);
+    }
+
+    [Fact]
+    public async Task A_reset_on_rent_comes_before_every_further_renter_also_one_that_waits()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.OnRent));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        Assert.Equal(0, lease.Value.Resets);
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool);
+        lease.Dispose();
+        lease = await Soon(waiting);
+        Assert.Equal(1, lease.Value.Resets);
+        lease.Dispose();
+        lease = Rent(pool);
+        Assert.Equal(2, lease.Value.Resets);
+        lease.Dispose();
+        Policy.OnReset = static (_, _) => new(false);
+        Rent(pool).Dispose();
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
+    }
+
+    [Fact]
+    public void Keep_alive_visits_idle_resources_and_ends_those_that_throw()
+    {
+        Policy.OnKeepAlive = static (r, _) => r.Number == 2 ? throw new IOException("gone") : default;
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 2, keepAlive: 500));
+        ResourceLease<FakeResource>[] leases = [Rent(pool), Rent(pool)];
+        Array.ForEach(leases, static l => l.Dispose());
+        Time.Advance(1600);
+        Assert.Equal(3, Policy.Made.First().KeepAlives);
+        Assert.Equal((1, 1L), (pool.GetStatistics().Idle, pool.GetStatistics().GetDestroyed(DestroyReason.KeepAliveFailed)));
+        Rent(pool).Dispose();
+        Assert.Equal(0, Policy.Made.First().Validations);
+    }
+
+    [Fact]
+    public void A_leased_resource_is_not_kept_alive_by_the_pool()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, keepAlive: 500));
+        using ResourceLease<FakeResource> lease = Rent(pool);
+        Time.Advance(5000);
+        Assert.Equal(0, lease.Value.KeepAlives);
+    }
+}

@@ -1,0 +1,97 @@
+using System.Diagnostics.Tracing;
+using System.Runtime.CompilerServices;
+using Tidepool.Tests.Resources.Support;
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Resources;
+
+[Collection(SharedPoolsCollection.Name)]
+public sealed class LeakTests : ResourceTest
+{
+    [Fact]
+    public void An_overdue_lease_is_reported_once_with_its_place_and_its_return_is_told()
+    {
+        using var listener = new Listener();
+        ResourcePool<FakeResource> pool = NewPool(Options(capture: LeakCapture.CallSite, leakAfter: 1000));
+        ResourceLease<FakeResource> lease = RentInAMethodWithThisName(pool);
+        Time.Advance(999);
+        Assert.Equal(0, pool.GetStatistics().Overdue);
+        Time.Advance(1);
+        Time.Advance(100_000);
+        Assert.Equal(1, pool.GetStatistics().Overdue);
+        EventWrittenEventArgs overdue = Assert.Single(listener.Of("LeaseOverdue", pool.Name));
+        Assert.Contains(nameof(RentInAMethodWithThisName), (string)overdue.Payload![2]!, StringComparison.Ordinal);
+        Assert.DoesNotContain('\n', (string)overdue.Payload[2]!);
+        lease.Dispose();
+        Assert.Single(listener.Of("LeaseRecovered", pool.Name));
+    }
+
+    [Fact]
+    public async Task A_timeout_names_the_oldest_holders()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, capture: LeakCapture.Stack));
+        ResourceLease<FakeResource> lease = RentInAMethodWithThisName(pool);
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool, Second);
+        Time.Advance(1000);
+        ResourcePoolTimeoutException timeout = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(waiting));
+        Assert.Contains(nameof(RentInAMethodWithThisName), Assert.Single(timeout.TopHolders), StringComparison.Ordinal);
+        Assert.Contains(nameof(RentInAMethodWithThisName), timeout.Message, StringComparison.Ordinal);
+        lease.Dispose();
+    }
+
+    [Fact]
+    public void A_dropped_lease_gives_its_place_back_and_its_resource_is_ended_not_reused()
+    {
+        using var listener = new Listener();
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource> { Name = "dropped", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
+        Watch(pool);
+        Drop(pool);
+        Eventually.TrueAfterCollections(() => pool.GetStatistics().Reclaimed == 1, "the dropped lease to be found");
+        Eventually.True(() => Policy.Made.First().Ends == 1, "its resource to be ended");
+        ResourceLease<FakeResource> next = pool.Rent(TimeSpan.FromSeconds(30));
+        Assert.Equal(2, next.Value.Number);
+        next.Dispose();
+        Eventually.TrueAfterCollections(() => listener.Of("LeaseReclaimed", "dropped").Any(), "the report");
+        Assert.Contains(nameof(Drop), (string)listener.Of("LeaseReclaimed", "dropped").Single().Payload![1]!, StringComparison.Ordinal);
+        Assert.Equal(1, pool.GetStatistics().Reclaimed);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void Drop(ResourcePool<FakeResource> pool) => pool.Rent(TimeSpan.FromSeconds(30));
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static ResourceLease<FakeResource> RentInAMethodWithThisName(ResourcePool<FakeResource> pool)
+    {
+        Task<ResourceLease<FakeResource>> rental = pool.RentAsync().AsTask();
+        return rental.GetAwaiter().GetResult();
+    }
+
+    private sealed class Listener : EventListener
+    {
+        private readonly List<EventWrittenEventArgs> _events = [];
+
+        public IReadOnlyList<EventWrittenEventArgs> Of(string name, string pool)
+        {
+            lock (_events)
+            {
+                return [.. _events.Where(e => e.EventName == name && e.Payload!.Contains(pool))];
+            }
+        }
+
+        protected override void OnEventSourceCreated(EventSource eventSource)
+        {
+            if (eventSource.Name == "Tidepool")
+            {
+                EnableEvents(eventSource, EventLevel.Informational);
+            }
+        }
+
+        protected override void OnEventWritten(EventWrittenEventArgs eventData)
+        {
+            lock (_events)
+            {
+                _events.Add(eventData);
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+using System.Diagnostics.Metrics;
+using Tidepool.Tests.Resources.Support;
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Resources;
+
+[Collection(SharedPoolsCollection.Name)]
+public sealed class MeterTests : ResourceTest
+{
+    [Fact]
+    public async Task Every_instrument_tells_what_happened_and_counts_return_to_zero()
+    {
+        using var factory = new Factory();
+        using var collector = new Collector(factory.Meter);
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource>
+        {
+            Name = "metered",
+            MaxSize = 1,
+            MaxWaiters = 1,
+            LeakThreshold = TimeSpan.FromSeconds(1),
+            MeterFactory = factory,
+            TimeProvider = Time,
+            Executor = static item => item.Execute(),
+        });
+        ResourceLease<FakeResource> lease = Rent(pool);
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool, Second);
+        await Assert.ThrowsAsync<ResourcePoolRejectedException>(async () => await pool.RentAsync());
+        Dictionary<string, double> now = collector.Collect();
+        Assert.Equal(1, now["pool.resource.count used"]);
+        Assert.Equal(0, now["pool.resource.count idle"]);
+        Assert.Equal(1, now["pool.resource.max"]);
+        Assert.Equal(0, now["pool.resource.min"]);
+        Assert.Equal(1, now["pool.resource.pending_requests"]);
+        Time.Advance(1000);
+        await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(waiting));
+        lease.Value.IsDead = true;
+        lease.Dispose();
+        Policy.CreateError = new IOException("down");
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        Policy.CreateError = null;
+        Time.Advance(1000);
+        Rent(pool).Dispose();
+        await pool.DisposeAsync();
+        now = collector.Collect();
+        Assert.Equal(1, now["pool.resource.timeouts"]);
+        Assert.Equal(1, now["pool.resource.rejected"]);
+        Assert.Equal(1, now["pool.resource.leaked"]);
+        Assert.Equal(1, now["pool.resource.create_failures System.IO.IOException"]);
+        Assert.Equal(1, now["pool.resource.destroyed broken"]);
+        Assert.Equal(1, now["pool.resource.destroyed shutdown"]);
+        Assert.Equal(2, now["pool.resource.create_time count"]);
+        Assert.Equal(2, now["pool.resource.use_time count"]);
+        Assert.True(now["pool.resource.wait_time count"] >= 2);
+        Assert.Equal(0, now["pool.resource.count used"] + now["pool.resource.count idle"] + now["pool.resource.pending_requests"] + now["pool.resource.max"]);
+    }
+
+    [Fact]
+    public async Task Each_end_has_one_reason()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 3));
+        ResourceLease<FakeResource>[] leases = [Rent(pool), Rent(pool), Rent(pool)];
+        leases[0].MarkBroken();
+        Array.ForEach(leases, static l => l.Dispose());
+        await pool.ClearAsync();
+        Rent(pool).Dispose();
+        Time.Advance(TimeSpan.FromMinutes(6));
+        ResourcePoolStatistics statistics = pool.GetStatistics();
+        Assert.Equal(statistics.Destroyed, Enum.GetValues<DestroyReason>().Sum(statistics.GetDestroyed));
+        Assert.Equal((1L, 2L, 1L), (statistics.GetDestroyed(DestroyReason.Broken), statistics.GetDestroyed(DestroyReason.Cleared), statistics.GetDestroyed(DestroyReason.Idle)));
+    }
+
+    private sealed class Factory : IMeterFactory
+    {
+        internal Meter Meter { get; } = new("Tidepool");
+
+        public Meter Create(MeterOptions options)
+        {
+            Assert.Equal("Tidepool", options.Name);
+            return Meter;
+        }
+
+        public void Dispose() => Meter.Dispose();
+    }
+
+    private sealed class Collector : IDisposable
+    {
+        private readonly MeterListener _listener = new();
+        private readonly Dictionary<string, double> _now = [];
+
+        internal Collector(Meter meter)
+        {
+            _listener.InstrumentPublished = (instrument, listener) =>
+            {
+                if (ReferenceEquals(instrument.Meter, meter))
+                {
+                    listener.EnableMeasurementEvents(instrument);
+                }
+            };
+            _listener.SetMeasurementEventCallback<int>((i, v, t, _) => Set(i, v, t));
+            _listener.SetMeasurementEventCallback<long>((i, v, t, _) => Add(Key(i, t), v));
+            _listener.SetMeasurementEventCallback<double>((i, _, t, _) => Add(Key(i, t) + " count", 1));
+            _listener.Start();
+        }
+
+        internal Dictionary<string, double> Collect()
+        {
+            _listener.RecordObservableInstruments();
+            lock (_now)
+            {
+                return new(_now);
+            }
+        }
+
+        public void Dispose() => _listener.Dispose();
+
+        private void Set(Instrument instrument, int value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
+        {
+            lock (_now)
+            {
+                _now[Key(instrument, tags)] = value;
+            }
+        }
+
+        private void Add(string key, double value)
+        {
+            lock (_now)
+            {
+                _now[key] = _now.GetValueOrDefault(key) + value;
+            }
+        }
+
+        private static string Key(Instrument instrument, ReadOnlySpan<KeyValuePair<string, object?>> tags)
+        {
+            string key = instrument.Name;
+            foreach (KeyValuePair<string, object?> tag in tags)
+            {
+                if (tag.Key == "pool.name")
+                {
+                    Assert.Equal("metered", tag.Value);
+                }
+                else
+                {
+                    key += $" {tag.Value}";
+                }
+            }
+
+            return key;
+        }
+    }
+}

@@ -1,0 +1,44 @@
+using Tidepool.Tests.Resources.Support;
+
+namespace Tidepool.Tests.Resources;
+
+public sealed class OptionTests : ResourceTest
+{
+    public static TheoryData<string, ResourcePoolOptions<FakeResource>> Wrong => new()
+    {
+        { "MaxSize", new() { MaxSize = 0 } },
+        { "MinSize", new() { MaxSize = 2, MinSize = 3 } },
+        { "MinSize", new() { MaxSize = 2, MinSize = -1 } },
+        { "MinIdle", new() { MaxSize = 2, MinIdle = 3 } },
+        { "MaxCreateConcurrency", new() { MaxSize = 2, MaxCreateConcurrency = 0 } },
+        { "MaxWaiters", new() { MaxSize = 2, MaxWaiters = 0 } },
+        { "RentTimeout", new() { MaxSize = 2, RentTimeout = TimeSpan.FromSeconds(-2) } },
+        { "CreateTimeout", new() { MaxSize = 2, CreateTimeout = TimeSpan.Zero } },
+        { "PolicyTimeout", new() { MaxSize = 2, PolicyTimeout = TimeSpan.FromDays(60) } },
+        { "IdleTimeout", new() { MaxSize = 2, IdleTimeout = TimeSpan.Zero } },
+        { "LifetimeJitter", new() { MaxSize = 2, LifetimeJitter = 1.5 } },
+        { "BackoffMax", new() { MaxSize = 2, BackoffMax = TimeSpan.FromMilliseconds(1) } },
+        { "ResetMode", new() { MaxSize = 2, ResetMode = (ResetMode)9 } },
+    };
+
+    [Theory]
+    [MemberData(nameof(Wrong))]
+    public void A_wrong_option_is_named_with_its_value_and_range(string name, ResourcePoolOptions<FakeResource> options)
+    {
+        ArgumentOutOfRangeException wrong = Assert.Throws<ArgumentOutOfRangeException>(() => new ResourcePool<FakeResource>(Policy, options));
+        Assert.Equal(name, wrong.ParamName);
+        Assert.NotNull(wrong.ActualValue);
+        Assert.Contains("allowed is", wrong.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Null_and_wrong_timeouts_are_refused()
+    {
+        Assert.Throws<ArgumentNullException>(() => new ResourcePool<FakeResource>(null!, Options()));
+        Assert.Throws<ArgumentNullException>(() => new ResourcePool<FakeResource>(Policy, null!));
+        ResourcePool<FakeResource> pool = NewPool();
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => pool.RentAsync(TimeSpan.FromSeconds(-3)).AsTask());
+        Assert.Throws<ArgumentOutOfRangeException>(() => pool.Rent(TimeSpan.FromDays(100)));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => pool.ShutdownAsync(TimeSpan.FromDays(-100)));
+    }
+}
