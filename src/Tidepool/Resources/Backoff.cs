@@ -5,8 +5,12 @@ internal struct Backoff
 {
     private int _failures;
 
+    public Backoff()
+    {
+    }
+
     /// <summary>No creation begins before this moment.</summary>
-    internal long Until { get; private set; }
+    internal long Until { get; private set; } = long.MinValue;
 
     /// <summary>The last creation failed: one probe at a time.</summary>
     internal readonly bool IsProbing => _failures > 0;

@@ -232,13 +232,22 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    /// <summary>A keyed pool forgets a key that has nothing: no resource, nobody who waits or works, no failure to wait out. Under the gate.</summary>
-    private void LeaveIfEmpty(ref Deferred<T> work)
+    /// <summary>Another key needs this one's place among the keys: its idle resources end, and then it is forgotten. Under the gate.</summary>
+    internal void GiveUp(long now, ref Deferred<T> work)
     {
-        if (_group is not null && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && !_backoff.IsProbing && _steals == 0)
+        while (_idle.Oldest is { } slot)
+        {
+            Yield(slot, DestroyReason.Stolen, now, ref work);
+        }
+    }
+
+    /// <summary>A keyed pool forgets a key that has nothing: no resource, nobody who waits or works, no failure to wait out. Under the gate.</summary>
+    private void LeaveIfEmpty(long now, ref Deferred<T> work)
+    {
+        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && now >= _backoff.Until && _steals == 0)
         {
             IsRemoved = true;
-            _group.Forget(this, ref work);
+            _group!.Forget(this, ref work);
         }
     }
 }

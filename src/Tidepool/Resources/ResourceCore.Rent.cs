@@ -121,13 +121,14 @@ internal sealed partial class ResourceCore<T>
     internal void Cancel(Waiter<T> waiter)
     {
         Deferred<T> work = default;
+        long now = Clock.Now;
         Schedule.Point("cancel");
         lock (Gate)
         {
             if (waiter.State == WaiterState.Queued)
             {
                 Fail(waiter, WaiterFailure.Cancelled, null, 0, ref work);
-                LeaveIfEmpty(ref work);
+                LeaveIfEmpty(now, ref work);
             }
         }
 
@@ -328,6 +329,7 @@ internal sealed partial class ResourceCore<T>
                 _rejected += isRejected ? 1 : 0;
                 _timedOut += isClosed || isRejected ? 0 : 1;
                 report = Report(now);
+                LeaveIfEmpty(now, ref work);
             }
             else
             {

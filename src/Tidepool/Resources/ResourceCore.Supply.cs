@@ -65,7 +65,7 @@ internal sealed partial class ResourceCore<T>
             }
 
             _group.Offer(now, ref work);
-            LeaveIfEmpty(ref work);
+            LeaveIfEmpty(now, ref work);
             return;
         }
 
@@ -78,7 +78,7 @@ internal sealed partial class ResourceCore<T>
     /// <summary>Whether a creation shall begin now, the group's limit apart. Asks for the timer when it shall begin later.</summary>
     internal bool WantsCreation(long now, ref Deferred<T> work)
     {
-        int wanted = _waiters.Count + _settings.MinIdle - InFlight - _steals - _idle.Count;
+        int wanted = _waiters.Count + _settings.MinIdle - InFlight - _idle.Count;
         bool isWanted = wanted > 0 || Live + Count(SlotState.Creating) < Math.Min(Math.Max(_min, _warmTarget), _max);
         if (!isWanted || _isClosed || Used >= _max || Count(SlotState.Creating) >= _settings.MaxCreateConcurrency)
         {
@@ -321,6 +321,11 @@ internal sealed partial class ResourceCore<T>
         _createFailures++;
         _lastError = failure;
         _backoff.Fail(_settings, now, _draw());
+        if (_group is not null)
+        {
+            Ask(_backoff.Until, ref work); // a key that nobody wants any more is forgotten then
+        }
+
         FailOwn(renter, failure, now, ref work);
         if (!isByRenter && _waiters.First is { } first)
         {

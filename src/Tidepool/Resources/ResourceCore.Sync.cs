@@ -58,7 +58,7 @@ internal sealed partial class ResourceCore<T>
             if (waiter.State == WaiterState.Queued && now >= waiter.Deadline)
             {
                 Fail(waiter, WaiterFailure.TimedOut, null, now, ref work);
-                LeaveIfEmpty(ref work);
+                LeaveIfEmpty(now, ref work);
             }
         }
 

@@ -47,7 +47,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     /// <summary>Places of other keys that are being freed for this one.</summary>
     private int _steals;
     private int _warmTarget;
-    private Backoff _backoff;
+    private Backoff _backoff = new();
     private Exception? _lastError;
 
     private long _rented;
@@ -114,6 +114,10 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     /// <summary>Nothing but idle resources, so that the key can be given up for another one. Under the gate.</summary>
     internal bool IsOnlyIdle => Used == Count(SlotState.Idle) && _waiters.Count == 0 && _byRenter == 0;
 
+    internal ResourcePolicy<T> Policy => _policy;
+
+    internal int Waiting => _waiters.Count;
+
     /// <summary>For the checks of a group. Under the gate.</summary>
     internal (int Idle, int Used) Places => (_idle.Count, Used);
 
@@ -139,6 +143,24 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         work.Run(this);
         return statistics;
     }
+
+    /// <summary>Whether a leased resource may serve more renters at once: it is neither due nor broken, and was not cleared.</summary>
+    internal bool MayServe(ResourceSlot<T> slot)
+    {
+        bool isGood;
+        lock (Gate)
+        {
+            isGood = !slot.IsMarked && Verdict(slot, Clock.Now) is null;
+        }
+
+        return isGood && !IsBroken(slot.Resource!);
+    }
+
+    /// <summary>What a refusal says. Under the gate.</summary>
+    internal PoolReport ReportNow(long now) => Report(now);
+
+    /// <summary>The key was not let in. Under the gate.</summary>
+    internal void Remove() => IsRemoved = true;
 
     private int Count(SlotState state) => _counts[(int)state];
 

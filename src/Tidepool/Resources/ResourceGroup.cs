@@ -117,30 +117,38 @@ internal sealed class ResourceGroup<T>
             {
                 core.BeginCreation(now, ref work);
             }
-            else if (_steals && core.IsShort && OldestOfOthers(core) is { } slot)
-            {
-                core.CountSteal(slot);
-                slot.Core.Yield(slot, DestroyReason.Stolen, now, ref work);
-            }
             else
             {
-                return;
+                break;
+            }
+        }
+
+        if (_steals && _oldest is not null)
+        {
+            foreach (ResourceCore<T> core in _blocked)
+            {
+                while (core.IsShort && OldestOfOthers(core) is { } slot)
+                {
+                    core.CountSteal(slot);
+                    slot.Core.Yield(slot, DestroyReason.Stolen, now, ref work);
+                }
             }
         }
     }
 
-    /// <summary>The idle resources of the key that has been idle for longest and has nothing else, so that it can be forgotten.</summary>
-    internal ResourceCore<T>? OldestIdleKey()
+    /// <summary>Gives up the key that has been idle for longest and has nothing but idle resources.</summary>
+    internal bool TryGiveUpKey(long now, ref Deferred<T> work)
     {
         for (ResourceSlot<T>? slot = _oldest; slot is not null; slot = slot.GroupNewer)
         {
             if (slot.Core.IsOnlyIdle)
             {
-                return slot.Core;
+                slot.Core.GiveUp(now, ref work);
+                return true;
             }
         }
 
-        return null;
+        return false;
     }
 
     internal void Validate()
