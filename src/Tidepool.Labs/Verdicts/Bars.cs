@@ -323,6 +323,45 @@ internal static class Bars
     public static readonly Bar ObjectsLinear = Ratio(
         "objects.drain.linear", "object pool, drain and refill", "2048 objects rented and returned: at most 1.50 of ours for each of 256", 1.50);
 
+    public static readonly Bar ResourceSync = Ratio(
+        "resources.one.sync", "resources, one caller", "synchronous rental of an idle resource: at most 1.10 of SemaphoreSlim + ConcurrentQueue", 1.10);
+
+    public static readonly Bar ResourceAsync = Ratio(
+        "resources.one.async", "resources, one caller", "asynchronous rental of an idle resource: at most 1.10 of SemaphoreSlim + ConcurrentQueue", 1.10);
+
+    public static readonly Bar ResourceBytes = Count(
+        "resources.one.bytes", "resources, one caller", "renting an idle resource allocates nothing", 0);
+
+    public static readonly Bar ResourceMany64 = Ratio(
+        "resources.many.64", "resources, many callers", "64 callers on 8: throughput at least 0.95 of SemaphoreSlim + ConcurrentQueue (time at most 1.0526)", 1 / 0.95);
+
+    public static readonly Bar ResourceMany1000 = Ratio(
+        "resources.many.1000", "resources, many callers", "1000 callers on 50: throughput at least 0.95 of SemaphoreSlim + ConcurrentQueue (time at most 1.0526)", 1 / 0.95);
+
+    public static readonly Bar ResourceFair = Ratio(
+        "resources.fair", "resources, many callers", "99.9 % of the rentals wait at most 5 times as long as half of them", 5);
+
+    public static readonly Bar ResourceThreads = Ratio(
+        "resources.sync.time", "resources, sync callers", "8 threads on 4, parked: at most 1.05 of SemaphoreSlim.Wait + ConcurrentQueue", 1.05);
+
+    public static readonly Bar ResourceInjection = Count(
+        "resources.sync.threads", "resources, sync callers", "synchronous callers make the thread pool add no thread", 0);
+
+    public static readonly Bar ResourceWork = Ratio(
+        "resources.work", "resources, 5 ms work", "200 callers, 5 ms each, 10 resources: at most 1.10 of 10 workers without a pool", 1.10);
+
+    public static readonly Bar ResourceBurst = Ratio(
+        "resources.burst", "resources, cold burst", "100 callers at a cold pool, 20 ms to create, 4 creators: at most 1.10 of 500 ms", 1.10);
+
+    public static readonly Bar ResourceKilled = Count(
+        "resources.killed", "resources, server killed", "all connections closed by the server: no failed request beyond the leases that were out", 0);
+
+    public static readonly Bar KeyedHot = Ratio(
+        "resources.keyed.hot", "resources, keyed", "one hot key: at most 1.5 of the pool without keys", 1.5);
+
+    public static readonly Bar KeyedBytes = Count(
+        "resources.keyed.bytes", "resources, keyed", "a key that was forgotten leaves nothing behind", 0);
+
     /// <summary>All bars.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
@@ -333,6 +372,8 @@ internal static class Bars
         StreamSmall, StreamNewBytes, StreamRentedBytes, StreamSmallRivals, StreamTiny, StreamTinyRivals, StreamMediumOnce, StreamMediumParts, StreamMediumRivals,
         StreamLarge, StreamLargeBytes, StreamLargeObjects, StreamLargeRecyclable, StreamLargeSlim, StreamByteExact, StreamByteBase, StreamParallel, StreamCompared,
         PdfSame, PdfReversed, PdfLargeObjects, PdfGen2,
+        ResourceSync, ResourceAsync, ResourceBytes, ResourceMany64, ResourceMany1000, ResourceFair, ResourceThreads, ResourceInjection,
+        ResourceWork, ResourceBurst, ResourceKilled, KeyedHot, KeyedBytes,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
         PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,

@@ -111,6 +111,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
     internal Waiter<T>? FirstWaiter => _waiters.First;
 
+    /// <summary>The number of the last rental that was queued.</summary>
+    internal long LastSequence => _group?.Sequence ?? _sequence;
+
     /// <summary>Nothing but idle resources, so that the key can be given up for another one. Under the gate.</summary>
     internal bool IsOnlyIdle => Used == Count(SlotState.Idle) && _waiters.Count == 0 && _byRenter == 0;
 

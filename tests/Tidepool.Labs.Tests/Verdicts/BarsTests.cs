@@ -27,6 +27,13 @@ public class BarsTests
         { "streams, parallel", ["streams.parallel"] },
         { "streams, like MemoryStream", ["streams.compared"] },
         { "pdf", ["pdf.same", "pdf.reversed", "pdf.loh", "pdf.gen2"] },
+        { "resources, one caller", ["resources.one.sync", "resources.one.async", "resources.one.bytes"] },
+        { "resources, many callers", ["resources.many.64", "resources.many.1000", "resources.fair"] },
+        { "resources, sync callers", ["resources.sync.time", "resources.sync.threads"] },
+        { "resources, 5 ms work", ["resources.work"] },
+        { "resources, cold burst", ["resources.burst"] },
+        { "resources, server killed", ["resources.killed"] },
+        { "resources, keyed", ["resources.keyed.hot", "resources.keyed.bytes"] },
         {
             "malloc groups",
             [

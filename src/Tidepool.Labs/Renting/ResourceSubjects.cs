@@ -1,0 +1,127 @@
+using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tidepool.Labs;
+
+/// <summary>What is written by hand: a semaphore that counts and a queue that holds.</summary>
+[SuppressMessage("Design", "CA1001", Justification = "It lives as long as the process, and a semaphore that gave no wait handle has nothing to dispose.")]
+internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, Thing>
+{
+    private readonly SemaphoreSlim _free;
+    private readonly ConcurrentQueue<Thing> _things;
+
+    private SemaphoreSubject(int size)
+    {
+        _free = new SemaphoreSlim(size, size);
+        _things = new ConcurrentQueue<Thing>(Enumerable.Range(0, size).Select(_ => new Thing()));
+    }
+
+    /// <inheritdoc/>
+    public static SemaphoreSubject Open(int size) => new(size);
+
+    /// <inheritdoc/>
+    public Thing Rent()
+    {
+        _free.Wait();
+        return Take();
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<Thing> RentAsync()
+    {
+        Task turn = _free.WaitAsync();
+        return turn.IsCompletedSuccessfully ? new ValueTask<Thing>(Take()) : Await(turn, _things);
+    }
+
+    /// <inheritdoc/>
+    public void Use(in Thing item) => item.Uses++;
+
+    /// <inheritdoc/>
+    public void Return(in Thing item)
+    {
+        _things.Enqueue(item);
+        _free.Release();
+    }
+
+    private static async ValueTask<Thing> Await(Task turn, ConcurrentQueue<Thing> things)
+    {
+        await turn.ConfigureAwait(false);
+        return things.TryDequeue(out Thing? thing) ? thing : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
+    }
+
+    private Thing Take() => _things.TryDequeue(out Thing? thing) ? thing : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
+}
+
+/// <summary>Makes things at once.</summary>
+internal sealed class ThingPolicy : ResourcePolicy<Thing>
+{
+    /// <inheritdoc/>
+    public override ValueTask<Thing> CreateAsync(CancellationToken cancellationToken) => new(new Thing());
+
+    /// <inheritdoc/>
+    public override Thing Create(CancellationToken cancellationToken) => new();
+}
+
+/// <summary>Ours.</summary>
+internal readonly struct PoolSubject : IResourceSubject<PoolSubject, ResourceLease<Thing>>
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    private readonly ResourcePool<Thing> _pool;
+
+    private PoolSubject(ResourcePool<Thing> pool) => _pool = pool;
+
+    /// <inheritdoc/>
+    public static PoolSubject Open(int size)
+    {
+        var pool = new ResourcePool<Thing>(new ThingPolicy(), new ResourcePoolOptions<Thing> { Name = "lab", MaxSize = size });
+        pool.WarmUpAsync(size).GetAwaiter().GetResult();
+        return new PoolSubject(pool);
+    }
+
+    /// <inheritdoc/>
+    public ResourceLease<Thing> Rent() => _pool.Rent(Patience);
+
+    /// <inheritdoc/>
+    public ValueTask<ResourceLease<Thing>> RentAsync() => _pool.RentAsync(Patience);
+
+    /// <inheritdoc/>
+    public void Use(in ResourceLease<Thing> item) => item.Value.Uses++;
+
+    /// <inheritdoc/>
+    public void Return(in ResourceLease<Thing> item) => item.Dispose();
+}
+
+/// <summary>Ours with a key: one hot one, or the next of a thousand.</summary>
+internal readonly struct KeyedSubject : IResourceSubject<KeyedSubject, KeyedResourceLease<int, Thing>>
+{
+    private readonly KeyedResourcePool<int, Thing> _pool;
+
+    private KeyedSubject(KeyedResourcePool<int, Thing> pool) => _pool = pool;
+
+    /// <summary>Makes things at once, whatever the key.</summary>
+    internal sealed class Policy : KeyedResourcePolicy<int, Thing>
+    {
+        /// <inheritdoc/>
+        public override ValueTask<Thing> CreateAsync(int key, CancellationToken cancellationToken) => new(new Thing());
+    }
+
+    /// <inheritdoc/>
+    public static KeyedSubject Open(int size) => new(new KeyedResourcePool<int, Thing>(
+        new Policy(), new() { MaxTotal = 10_000, PerKey = new() { Name = "lab, keyed", MaxSize = size } }));
+
+    /// <inheritdoc/>
+    public KeyedResourceLease<int, Thing> Rent() => throw new NotSupportedException("A keyed pool rents asynchronously.");
+
+    /// <inheritdoc/>
+    public ValueTask<KeyedResourceLease<int, Thing>> RentAsync() => _pool.RentAsync(0);
+
+    /// <summary>Rents for one of many keys.</summary>
+    public ValueTask<KeyedResourceLease<int, Thing>> RentAsync(int key) => _pool.RentAsync(key);
+
+    /// <inheritdoc/>
+    public void Use(in KeyedResourceLease<int, Thing> item) => item.Value.Uses++;
+
+    /// <inheritdoc/>
+    public void Return(in KeyedResourceLease<int, Thing> item) => item.Dispose();
+}

@@ -1,0 +1,34 @@
+using Tidepool.Models.Scenarios;
+using Xunit.Abstractions;
+
+namespace Tidepool.Models.Scheduling;
+
+/// <summary>Resource pools under random schedules; each invariant has the scenario that strains it most, and all of them are looked at in each.</summary>
+public class ResourceExplorationTests(ITestOutputHelper output)
+{
+    private const int Quick = 1_500;
+    private const int Long = 10_000;
+
+    public static TheoryData<string> Invariants =>
+    [
+        nameof(CapacityScenario), nameof(OneRenterScenario), nameof(ConservationScenario), nameof(GivingUpScenario), nameof(WakeUpScenario),
+        nameof(FailureScenario), nameof(OrderScenario), nameof(OldCopyScenario), nameof(EndOnceScenario), nameof(KeyedScenario),
+    ];
+
+    [Theory]
+    [MemberData(nameof(Invariants))]
+    public void The_invariant_holds(string scenario) => Explore(scenario, Quick);
+
+    [Theory]
+    [Trait("Category", "Slow")]
+    [MemberData(nameof(Invariants))]
+    public void The_invariant_holds_for_long(string scenario) => Explore(scenario, Long);
+
+    private void Explore(string scenario, int schedules)
+    {
+        output.WriteLine($"seed {Explorer.Seed}");
+        var made = (IScenario)Activator.CreateInstance(typeof(ResourceScenario).Assembly.GetType($"Tidepool.Models.Scenarios.{scenario}", throwOnError: true)!)!;
+        string? failure = Explorer.Explore(made, schedules);
+        Assert.True(failure is null, failure);
+    }
+}
