@@ -227,10 +227,19 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
 
     private ValueTask<KeyedResourceLease<TKey, T>> RentAsync(TKey key, long timeout, CancellationToken cancellation)
     {
+        ValueTask<ResourceLease<T>> rental = RentPlain(key, timeout, cancellation);
+        return rental.IsCompletedSuccessfully
+            ? new ValueTask<KeyedResourceLease<TKey, T>>(new KeyedResourceLease<TKey, T>(key, rental.Result))
+            : Await(key, rental);
+    }
+
+    /// <summary>The rental without the key in its lease.</summary>
+    internal ValueTask<ResourceLease<T>> RentPlain(TKey key, long timeout, CancellationToken cancellation)
+    {
         ArgumentNullException.ThrowIfNull(key);
         if (cancellation.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<KeyedResourceLease<TKey, T>>(cancellation);
+            return ValueTask.FromCanceled<ResourceLease<T>>(cancellation);
         }
 
         while (true)
@@ -238,9 +247,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
             ResourceCore<T> core = Find(key);
             if (core.TryRentAsync(timeout, cancellation, out ValueTask<ResourceLease<T>> rental))
             {
-                return rental.IsCompletedSuccessfully
-                    ? new ValueTask<KeyedResourceLease<TKey, T>>(new KeyedResourceLease<TKey, T>(key, rental.Result))
-                    : Await(key, rental);
+                return rental;
             }
 
             // The key was forgotten in between: make it anew.

@@ -244,7 +244,7 @@ internal sealed partial class ResourceCore<T>
     /// <summary>A keyed pool forgets a key that has nothing: no resource, nobody who waits or works, no failure to wait out. Under the gate.</summary>
     private void LeaveIfEmpty(long now, ref Deferred<T> work)
     {
-        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && now >= _backoff.Until && _steals == 0)
+        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && now >= _backoff.Until)
         {
             IsRemoved = true;
             _group!.Forget(this, ref work);

@@ -14,6 +14,9 @@ internal sealed partial class ResourceCore<T>
     private ResourceSlot<T>? _hot;
     private volatile bool _isHotOpen;
 
+    /// <summary>A resource lies in the closed place; right only for a moment, while its returner has not looked yet.</summary>
+    internal bool IsHotStranded => !_isHotOpen && _hot is not null;
+
     /// <summary>Options that must see each rental and return, or all idle resources, do without.</summary>
     private static bool HasHot(ResourcePoolOptions<T> options, ResourceGroup<T>? group) =>
         group is null

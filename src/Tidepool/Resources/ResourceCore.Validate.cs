@@ -50,7 +50,7 @@ internal sealed partial class ResourceCore<T>
             : null;
     }
 
-    /// <summary>A lost wake-up: somebody waits, nothing is under way for it, and something could be.</summary>
+    /// <summary>A lost wake-up: somebody waits, nothing is under way for it, something could be, and the timer is not about to see to it.</summary>
     private bool IsStalled(long now, ref Deferred<T> ignored) =>
-        _waiters.Count > InFlight && (_idle.Count > 0 || (_group is null && WantsCreation(now, ref ignored)));
+        _waiters.Count > InFlight && Timer.Due > now && (_idle.Count > 0 || (_group is null && WantsCreation(now, ref ignored)));
 }

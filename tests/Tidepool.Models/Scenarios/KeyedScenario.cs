@@ -72,7 +72,7 @@ internal sealed class KeyedScenario : IScenario
             {
                 case < 35:
                     var rental = new Rental();
-                    rental.Task = _pool.RentAsync(which % 3, rental.Cancellation.Token);
+                    rental.Task = _pool.RentPlain(which % 3, ResourceSettings.Forever, rental.Cancellation.Token);
                     _rentals.Add(rental);
                     break;
                 case < 60:
@@ -108,6 +108,7 @@ internal sealed class KeyedScenario : IScenario
             }
 
             Poll();
+            ResourceWorld.Require(_policy.Fault is null, _policy.Fault ?? string.Empty);
             if (!_isAdvancing)
             {
                 _pool.Validate();
@@ -137,7 +138,7 @@ internal sealed class KeyedScenario : IScenario
                 }
             }
 
-            ResourceWorld.Require(_rentals.TrueForAll(static r => r.IsTaken), "a rental waits for ever");
+            ResourceWorld.Require(_rentals.TrueForAll(static r => r.IsTaken), $"a rental waits for ever: {string.Join(" ", _pool.Keys.Select(k => $"{k}: {_pool.GetStatistics(k)}"))}");
             _pool.Validate();
             for (int round = 0; round < 20; round++)
             {
@@ -177,7 +178,7 @@ internal sealed class KeyedScenario : IScenario
                 rental.IsTaken = true;
                 try
                 {
-                    KeyedResourceLease<int, ModelResource> lease = rental.Task.GetAwaiter().GetResult();
+                    ResourceLease<ModelResource> lease = rental.Task.GetAwaiter().GetResult();
                     rental.Lease = lease;
                     ResourceWorld.Require(++lease.Value.Users == 1, "a resource has two renters");
                     ResourceWorld.Require(lease.Value.Ends == 0, "a resource was rented after its end");
@@ -190,7 +191,7 @@ internal sealed class KeyedScenario : IScenario
 
         private static void Return(Rental rental, bool isBroken)
         {
-            KeyedResourceLease<int, ModelResource> lease = rental.Lease!.Value;
+            ResourceLease<ModelResource> lease = rental.Lease!.Value;
             rental.Lease = null;
             lease.Value.Users--;
             lease.Value.IsDead |= isBroken;
@@ -200,35 +201,39 @@ internal sealed class KeyedScenario : IScenario
 
     private sealed class Rental
     {
-        internal ValueTask<KeyedResourceLease<int, ModelResource>> Task { get; set; }
+        internal ValueTask<ResourceLease<ModelResource>> Task { get; set; }
 
         internal CancellationTokenSource Cancellation { get; } = new();
 
         internal bool IsTaken { get; set; }
 
-        internal KeyedResourceLease<int, ModelResource>? Lease { get; set; }
+        internal ResourceLease<ModelResource>? Lease { get; set; }
     }
 
     private sealed class Policy(int maxTotal) : KeyedResourcePolicy<int, ModelResource>
     {
         internal List<ModelResource> Resources { get; } = [];
 
+        internal string? Fault { get; private set; }
+
         public override ValueTask<ModelResource> CreateAsync(int key, CancellationToken cancellationToken)
         {
             Schedule.Point("create");
             var resource = new ModelResource(Resources.Count + 1);
             Resources.Add(resource);
-            ResourceWorld.Require(Resources.Count(static r => r.Ends == 0) <= maxTotal, "more resources live than there are places for all keys");
+            Expect(Resources.Count(static r => r.Ends == 0) <= maxTotal, "more resources live than there are places for all keys");
             return new(resource);
         }
+
+        private void Expect(bool holds, string fault) => Fault ??= holds ? null : fault;
 
         public override bool IsBroken(ModelResource resource) => resource.IsDead;
 
         public override ValueTask DestroyAsync(ModelResource resource, DestroyReason reason)
         {
             Schedule.Point("destroy");
-            ResourceWorld.Require(resource.Users == 0, "a leased resource was ended");
-            ResourceWorld.Require(++resource.Ends == 1, "a resource was ended twice");
+            Expect(resource.Users == 0, "a leased resource was ended");
+            Expect(++resource.Ends == 1, "a resource was ended twice");
             return default;
         }
     }

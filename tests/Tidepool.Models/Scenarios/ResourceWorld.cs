@@ -20,7 +20,8 @@ internal sealed class ResourceWorld
     private readonly ModelPolicy _policy;
     private readonly StringBuilder _log = new();
     private bool _isAdvancing;
-    private bool _wasShrunk;
+    private string? _fault;
+    private int _returning;
 
     internal ResourceWorld(Random random, int max, bool resetsLate = false)
     {
@@ -41,6 +42,7 @@ internal sealed class ResourceWorld
 
     internal ResourcePool<ModelResource> Pool { get; }
 
+    /// <summary>The largest size that the pool ever had.</summary>
     internal int Max { get; set; }
 
     internal bool FailsCreations
@@ -52,7 +54,7 @@ internal sealed class ResourceWorld
     internal void Rent(int thread, bool isPatient = true)
     {
         Log(thread, "rent");
-        var rental = new ResourceRental();
+        var rental = new ResourceRental { OldestAllowed = _policy.Cleared };
         long before = Pool.Core.LastSequence;
         try
         {
@@ -79,6 +81,7 @@ internal sealed class ResourceWorld
     {
         Log(thread, "try");
         long before = Pool.Core.LastSequence;
+        long cleared = _policy.Cleared;
         try
         {
             if (Pool.TryRent(out ResourceLease<ModelResource> lease))
@@ -88,7 +91,7 @@ internal sealed class ResourceWorld
                     throw new ScheduleException("TryRent overtook a rental that waits");
                 }
 
-                var rental = new ResourceRental { IsTaken = true };
+                var rental = new ResourceRental { IsTaken = true, OldestAllowed = cleared };
                 _rentals.Add(rental);
                 Hold(rental, lease);
             }
@@ -122,7 +125,9 @@ internal sealed class ResourceWorld
         ResourceRental rental = held[which % held.Length];
         Log(thread, again ? "return again" : "return");
         Drop(rental);
+        _returning++;
         rental.Lease!.Value.Dispose();
+        _returning--;
         Look();
     }
 
@@ -180,7 +185,7 @@ internal sealed class ResourceWorld
         Log(thread, $"resize {max}");
         try
         {
-            _wasShrunk |= max < Max;
+            Max = Math.Max(Max, max);
             Pool.Resize(0, max);
         }
         catch (ResourcePoolShutdownException)
@@ -266,6 +271,7 @@ internal sealed class ResourceWorld
         Pool.Validate();
         s = Pool.GetStatistics();
         Require(s.Total + s.Destroying == 0, $"something outlived the pool: {s}");
+        Require(_fault is null, _fault ?? string.Empty);
         Require(_policy.Resources.All(static r => r.Ends == (r.IsDetached ? 0 : 1)), "a resource was not ended");
     }
 
@@ -281,9 +287,12 @@ internal sealed class ResourceWorld
         }
     }
 
+    /// <summary>What the policy saw: the pool survives a policy that throws, so it is kept for the next look.</summary>
+    internal void Expect(bool holds, string fault) => _fault ??= holds ? null : fault;
+
     /// <summary>A creation ends: no more live than there are places.</summary>
-    internal void LookAtCapacity() => Require(
-        _wasShrunk || _policy.Resources.Count(static r => r.Ends == 0 && !r.IsDetached) <= Max,
+    internal void LookAtCapacity() => Expect(
+        _policy.Resources.Count(static r => r.Ends == 0 && !r.IsDetached) <= Max,
         "more resources live than there are places");
 
     private ResourceRental? Held(int which)
@@ -317,6 +326,7 @@ internal sealed class ResourceWorld
         rental.Holds = resource;
         Require(++resource.Users == 1, "a resource has two renters");
         Require(resource.Ends == 0, "a resource was rented after its end");
+        Require(resource.Number > rental.OldestAllowed, "a resource was rented after it was cleared");
     }
 
     private static void Drop(ResourceRental rental)
@@ -331,6 +341,8 @@ internal sealed class ResourceWorld
     /// <summary>What must hold whenever nobody is inside the gate.</summary>
     private void Look()
     {
+        Require(_fault is null, _fault ?? string.Empty);
+        Require(_returning > 0 || !Pool.Core.IsHotStranded, "somebody waits, and a resource lies where nobody looks");
         ResourceRental[] waiting = [.. _rentals.Where(static r => r.Waiter is not null).OrderBy(static r => r.Sequence)];
         int queued = Array.FindIndex(waiting, static r => r.Waiter!.State == WaiterState.Queued);
         Require(
@@ -343,7 +355,7 @@ internal sealed class ResourceWorld
 
         ResourcePoolStatistics s = Pool.GetStatistics();
         Require(s.Total == s.Created - s.Destroyed - s.Detached, $"the numbers do not add up: {s}");
-        Require(_wasShrunk || s.Total + s.Creating + s.Destroying <= s.MaxSize, $"more places are taken than there are: {s}");
+        Require(s.Total + s.Creating + s.Destroying <= Max, $"more places are taken than there are: {s}");
     }
 }
 
@@ -359,6 +371,9 @@ internal sealed class ResourceRental
     internal CancellationTokenSource Cancellation { get; } = new();
 
     internal bool IsTaken { get; set; }
+
+    /// <summary>Resources up to this number were cleared before it began.</summary>
+    internal long OldestAllowed { get; init; }
 
     internal ResourceLease<ModelResource>? Lease { get; set; }
 
@@ -414,15 +429,15 @@ internal sealed class ModelPolicy(ResourceWorld world, Random random) : Resource
     public override ValueTask<bool> ValidateAsync(ModelResource resource, CancellationToken cancellationToken)
     {
         Schedule.Point("validate");
-        ResourceWorld.Require(resource.Users == 0, "a resource is validated while it is leased");
+        world.Expect(resource.Users == 0, "a resource is validated while it is leased");
         return new(resource.Number % 5 != 0);
     }
 
     public override ValueTask DestroyAsync(ModelResource resource, DestroyReason reason)
     {
         Schedule.Point("destroy");
-        ResourceWorld.Require(resource.Users == 0, "a leased resource was ended");
-        ResourceWorld.Require(++resource.Ends == 1, "a resource was ended twice");
+        world.Expect(resource.Users == 0, "a leased resource was ended");
+        world.Expect(++resource.Ends == 1, "a resource was ended twice");
         return default;
     }
 }
