@@ -19,7 +19,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         { "OrderScenario", new Mutation("Resources/ResourceCore.Supply.cs", "if (!slot.IsDirty && _waiters.First is { } waiter)", "if (!slot.IsDirty && _waiters.After(_waiters.Count - 1) is { } waiter)") },
         { "OldCopyScenario", new Mutation("Resources/ResourceSlot.cs", "Interlocked.CompareExchange(ref Version, ticket + 1, ticket) == ticket", "(Version & 1) == 1 && Interlocked.Increment(ref Version) > 0") },
         { "EndOnceScenario", new Mutation("Resources/ResourceCore.Change.cs", "            _isClosed = true;\n            CloseHot(now, ref work);\n", "            _isClosed = true;\n") },
-        { "EndOnceScenario", new Mutation("Resources/ResourceCore.Hot.cs", "|| slot.Generation != Volatile.Read(ref _generation))", ")") },
+        { "ClearScenario", new Mutation("Resources/ResourceCore.Hot.cs", "|| slot.Generation != Volatile.Read(ref _generation))", ")") },
         { "KeyedScenario", new Mutation("Resources/ResourceCore.Rent.cs", "            if (IsRemoved)\n            {\n                refusal = null;\n                return null;\n            }\n", string.Empty) },
         { "KeyedScenario", new Mutation("Resources/ResourceGroup.cs", "else if (Used < MaxTotal)", "else if (Used <= MaxTotal)") },
     };

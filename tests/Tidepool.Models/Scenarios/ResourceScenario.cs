@@ -153,3 +153,11 @@ internal sealed class EndOnceScenario : ResourceScenario
 {
     protected override int[] Weights => [30, 30, 20, 5, 3, 3, 3, 5, 12, 10, 4, 3, 2, 0, 5];
 }
+
+/// <summary>Nothing that lived before a clear is rented after it.</summary>
+internal sealed class ClearScenario : ResourceScenario
+{
+    protected override int[] Weights => [40, 45, 15, 5, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 5];
+
+    protected override int MaxSize(Random random) => 1;
+}

@@ -12,7 +12,7 @@ public class ResourceExplorationTests(ITestOutputHelper output)
     public static TheoryData<string> Invariants =>
     [
         nameof(CapacityScenario), nameof(OneRenterScenario), nameof(ConservationScenario), nameof(GivingUpScenario), nameof(WakeUpScenario),
-        nameof(FailureScenario), nameof(OrderScenario), nameof(OldCopyScenario), nameof(EndOnceScenario), nameof(KeyedScenario),
+        nameof(FailureScenario), nameof(OrderScenario), nameof(OldCopyScenario), nameof(EndOnceScenario), nameof(ClearScenario), nameof(KeyedScenario),
     ];
 
     [Theory]
