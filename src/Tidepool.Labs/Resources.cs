@@ -136,7 +136,8 @@ internal sealed class ResourcesLab : ILab
         Cell thousand = Cell.Of(("keys", "1000 keys in turn"));
         Add(plan, section, hot, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.OneAsync(8));
         Add(plan, section, hot, Keyed, true, static () => ResourceLoops<KeyedSubject, KeyedResourceLease<int, Thing>>.OneAsync(8));
-        Add(plan, section, thousand, Keyed, true, static () => Thousand());
+        var many = new Section { Title = "A thousand keys", About = "The same with a thousand keys in turn.", Varies = ["keys"], Operation = "rental" };
+        Add(plan, many, thousand, Keyed, true, static () => Thousand());
         plan.Add(new RatioRule(Bars.KeyedHot, (new WorkloadKey(hot, Keyed), new WorkloadKey(hot, Ours))));
         var cold = new Section { Title = "Cold keys", About = "Keys that are used once, and what they leave behind.", Layout = SectionLayout.Metrics, Varies = ["keys"] };
         int keys = plan.Mode == LabMode.Full ? 1_000_000 : 100_000;
