@@ -77,19 +77,6 @@ internal abstract class ResourceScenario : IScenario
 
         return what;
     }
-
-    private sealed class ResourceExecution(ResourceWorld world, IReadOnlyList<Action> threads) : Execution
-    {
-        public override IReadOnlyList<Action> Threads => threads;
-
-        public override void Check() => world.Check();
-
-        public override void Abandon()
-        {
-        }
-
-        public override string ToString() => world.ToString();
-    }
 }
 
 /// <summary>Never more than MaxSize, whatever fails and changes.</summary>
@@ -152,12 +139,4 @@ internal sealed class OldCopyScenario : ResourceScenario
 internal sealed class EndOnceScenario : ResourceScenario
 {
     protected override int[] Weights => [30, 30, 20, 5, 3, 3, 3, 5, 12, 10, 4, 3, 2, 0, 5];
-}
-
-/// <summary>Nothing that lived before a clear is rented after it.</summary>
-internal sealed class ClearScenario : ResourceScenario
-{
-    protected override int[] Weights => [40, 45, 15, 5, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 5];
-
-    protected override int MaxSize(Random random) => 1;
 }
