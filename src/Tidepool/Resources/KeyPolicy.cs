@@ -1,11 +1,15 @@
 namespace Tidepool;
 
 /// <summary>A keyed policy at one of its keys.</summary>
-internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TKey key) : ResourcePolicy<T>
+internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TKey key, bool looksForBroken, bool hasReset) : ResourcePolicy<T>
     where TKey : notnull
     where T : class
 {
     internal TKey Key => key;
+
+    internal override bool LooksForBroken => looksForBroken;
+
+    internal override bool HasReset => hasReset;
 
     public override ValueTask<T> CreateAsync(CancellationToken cancellationToken) => policy.CreateAsync(key, cancellationToken);
 

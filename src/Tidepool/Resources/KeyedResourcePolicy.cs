@@ -7,6 +7,14 @@ public abstract class KeyedResourcePolicy<TKey, T>
     where TKey : notnull
     where T : class
 {
+    /// <summary>Whether it has an <see cref="IsBroken"/> of its own.</summary>
+    internal bool LooksForBroken => ((Func<T, bool>)IsBroken).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>);
+
+    /// <summary>Whether it has a <see cref="Reset"/> or <see cref="ResetAsync"/> of its own.</summary>
+    internal bool HasReset =>
+        ((Func<T, bool?>)Reset).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>)
+        || ((Func<T, CancellationToken, ValueTask<bool>>)ResetAsync).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>);
+
     /// <summary>Makes a resource for a key.</summary>
     /// <param name="key">The key.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.CreateTimeout"/>, or by the shutdown.</param>

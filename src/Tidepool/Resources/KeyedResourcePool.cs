@@ -22,6 +22,8 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     private readonly ConcurrentDictionary<TKey, Task<SharedResource<T>>> _shared;
     private readonly ResourceGroup<T> _group;
     private readonly long _timeout;
+    private readonly bool _looksForBroken;
+    private readonly bool _hasReset;
     private bool _isClosed;
     private long _cleared;
 
@@ -44,6 +46,8 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         }
 
         _policy = policy;
+        _looksForBroken = policy.LooksForBroken;
+        _hasReset = policy.HasReset;
         _options = options;
         Name = settings.Name;
         _timeout = settings.RentTimeout;
@@ -271,7 +275,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         }
 
         int maxSize = Math.Min(_options.MaxSizeOf?.Invoke(key) ?? _options.PerKey.MaxSize, _options.MaxTotal);
-        var made = new ResourceCore<T>(new KeyPolicy<TKey, T>(_policy, key), _options.PerKey.Copy(Name, maxSize), _group);
+        var made = new ResourceCore<T>(new KeyPolicy<TKey, T>(_policy, key, _looksForBroken, _hasReset), _options.PerKey.Copy(Name, maxSize), _group);
         core = _cores.GetOrAdd(key, made);
         Admit(core, key);
         return core;

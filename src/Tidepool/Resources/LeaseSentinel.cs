@@ -1,9 +1,10 @@
 namespace Tidepool;
 
-/// <summary>Carried by the lease alone: when the garbage collector finds it, every copy of the lease was dropped without being returned.</summary>
-internal sealed class LeaseSentinel(Action<object, long> reclaim, object slot, long ticket) : IDisposable
+/// <summary>Held by the lease alone: when the garbage collector finds it, every copy of the lease was dropped without being returned.</summary>
+internal sealed class LeaseSentinel<T>(ResourceSlot<T> slot, long ticket) : LeaseOwner<T>(slot), IDisposable
+    where T : class
 {
-    ~LeaseSentinel() => reclaim(slot, ticket);
+    ~LeaseSentinel() => Slot.Core.Reclaim(Slot, ticket);
 
     /// <summary>The lease was returned.</summary>
     public void Dispose() => GC.SuppressFinalize(this);

@@ -18,41 +18,37 @@ internal sealed partial class ResourceCore<T>
     internal bool IsHotStranded => !_isHotOpen && _hot is not null;
 
     /// <summary>Options that must see each rental and return, or all idle resources, do without.</summary>
-    private static bool HasHot(ResourcePoolOptions<T> options, ResourceGroup<T>? group) =>
+    private static bool HasHot(ResourcePoolOptions<T> options, ResetMode reset, ResourceGroup<T>? group) =>
         group is null
-        && options.ResetMode != ResetMode.OnRent
+        && reset != ResetMode.OnRent
         && options.ReuseOrder == ReuseOrder.LastIn
         && options.MinIdle == 0
         && options.LeakCapture == LeakCapture.None
+        && !options.LeakReclaim
         && options.LeakThreshold == Timeout.InfiniteTimeSpan;
 
+    /// <summary>Leases the hot resource to the caller; its ticket is the slot's version.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryTakeHot(long now, out ResourceLease<T> lease)
+    internal ResourceSlot<T>? TakeHot()
     {
         Schedule.Point("hot: look");
-        if (!_isHotOpen || _hot is null)
-        {
-            lease = default;
-            return false;
-        }
-
-        return TryTakeOpenHot(now, out lease);
+        return _isHotOpen && _hot is not null ? TakeOpenHot() : null;
     }
 
-    private bool TryTakeOpenHot(long now, out ResourceLease<T> lease)
+    private ResourceSlot<T>? TakeOpenHot()
     {
+        long now = Now;
         Schedule.Point("hot: take");
-        lease = default;
         ResourceSlot<T>? slot = Interlocked.Exchange(ref _hot, null);
         if (slot is null)
         {
-            return false;
+            return null;
         }
 
-        if (now >= slot.FreshUntil || now >= slot.ExpiresAt || slot.Generation != Volatile.Read(ref _generation))
+        if (now - slot.LastUsed >= _freshFor || now >= slot.ExpiresAt || slot.Generation != Volatile.Read(ref _generation))
         {
             LayIdle(slot);
-            return false;
+            return null;
         }
 
         slot.Uses++;
@@ -65,16 +61,15 @@ internal sealed partial class ResourceCore<T>
 
         long ticket = slot.Version + 1;
         Volatile.Write(ref slot.Version, ticket);
-        if (IsBroken(slot.Resource!))
+        if (_looksForBroken && IsBroken(slot.Resource!))
         {
             slot.HotUses--;
             slot.TryRetire(ticket);
             SettleSlow(slot, DestroyReason.Broken, now);
-            return false;
+            return null;
         }
 
-        lease = NewLease(slot, ticket);
-        return true;
+        return slot;
     }
 
     /// <summary>The usual end of a return.</summary>
@@ -89,8 +84,7 @@ internal sealed partial class ResourceCore<T>
             return false;
         }
 
-        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
-        slot.FreshUntil = now + _freshFor;
+        slot.LastUsed = now; // the other times follow when it leaves the place for the idle list
         Schedule.Point("hot: lay");
         ResourceSlot<T>? older = Interlocked.Exchange(ref _hot, slot);
         Schedule.Point("hot: laid");
@@ -125,7 +119,7 @@ internal sealed partial class ResourceCore<T>
         Schedule.Point("hot: displaced");
         lock (Gate)
         {
-            Supply(slot, now, ref work);
+            SupplyHot(slot, now, ref work);
             Pump(now, ref work);
         }
 
@@ -144,7 +138,13 @@ internal sealed partial class ResourceCore<T>
     {
         if (Interlocked.Exchange(ref _hot, null) is { } slot)
         {
-            Supply(slot, now, ref work);
+            SupplyHot(slot, now, ref work);
         }
+    }
+
+    private void SupplyHot(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    {
+        slot.CheckedAt = slot.KeptAlive = slot.LastUsed;
+        Supply(slot, now, ref work);
     }
 }

@@ -20,6 +20,12 @@ internal sealed partial class ResourceCore<T>
             return true;
         }
 
+        if (TakeHot() is { } slot)
+        {
+            result = new ValueTask<ResourceLease<T>>(new ResourceLease<T>(slot, slot.Version));
+            return true;
+        }
+
         StackTrace? site = CaptureSite();
         if (TryTakeFresh(site, out ResourceLease<T> lease))
         {
@@ -194,12 +200,13 @@ internal sealed partial class ResourceCore<T>
     {
         while (true)
         {
-            long now = Clock.Now;
-            if (TryTakeHot(now, out lease))
+            if (TakeHot() is { } hot)
             {
+                lease = new ResourceLease<T>(hot, hot.Version);
                 return true;
             }
 
+            long now = Now;
             bool setsTimer;
             ResourceSlot<T>? slot;
             long ticket;
@@ -282,9 +289,8 @@ internal sealed partial class ResourceCore<T>
     }
 
     private ResourceLease<T> NewLease(ResourceSlot<T> slot, long ticket) => new(
-        slot,
-        ticket,
-        _settings.LeakReclaim ? new LeaseSentinel(static (s, t) => ((ResourceSlot<T>)s).Core.Reclaim((ResourceSlot<T>)s, t), slot, ticket) : null);
+        _settings.LeakReclaim ? new LeaseSentinel<T>(slot, ticket) : slot,
+        ticket);
 
     /// <summary>What was just leased turned out to be broken: nobody has rented it.</summary>
     private void TakeBack(ResourceSlot<T> slot, long ticket, long now)

@@ -13,8 +13,21 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
+        if (_leavesAlone && !slot.IsMarked && slot.RentedTicks == 0)
+        {
+            Settle(slot, null);
+        }
+        else
+        {
+            EndUse(slot);
+        }
+    }
+
+    /// <summary>A return where the policy, its renter or the meter has something to say.</summary>
+    private void EndUse(ResourceSlot<T> slot)
+    {
         DestroyReason? why = Examine(slot);
-        if (why is null && _settings.ResetMode == ResetMode.OnReturn)
+        if (why is null && _resetMode == ResetMode.OnReturn)
         {
             bool? isReset = ResetHere(slot.Resource!);
             if (isReset is null)
@@ -25,7 +38,7 @@ internal sealed partial class ResourceCore<T>
 
             why = isReset.Value ? null : DestroyReason.ResetFailed;
         }
-        else if (why is null && _settings.ResetMode == ResetMode.Background)
+        else if (why is null && _resetMode == ResetMode.Background)
         {
             ResetInBackground(slot);
             return;
@@ -36,7 +49,7 @@ internal sealed partial class ResourceCore<T>
 
     internal ValueTask ReturnAsync(ResourceSlot<T> slot, long ticket)
     {
-        if (_settings.ResetMode != ResetMode.OnReturn)
+        if (_resetMode != ResetMode.OnReturn)
         {
             Return(slot, ticket);
             return default;
@@ -143,9 +156,10 @@ internal sealed partial class ResourceCore<T>
     /// <summary>Why a returned resource must not be rented again, or null.</summary>
     private DestroyReason? Examine(ResourceSlot<T> slot)
     {
-        if (_meter.MeasuresUse)
+        if (slot.RentedTicks != 0)
         {
             _meter.Used(Name, slot.RentedTicks);
+            slot.RentedTicks = 0;
         }
 
         return slot.IsMarked || IsBroken(slot.Resource!) ? DestroyReason.Broken : null;
@@ -230,7 +244,7 @@ internal sealed partial class ResourceCore<T>
     /// <summary>The end of a return whose resource needs no more work.</summary>
     private void Settle(ResourceSlot<T> slot, DestroyReason? why)
     {
-        long now = Clock.Now;
+        long now = Now;
         Schedule.Point("return");
         if (why is not null || !TryLayHot(slot, now))
         {
@@ -264,7 +278,7 @@ internal sealed partial class ResourceCore<T>
     private void EndLease(ResourceSlot<T> slot, long now)
     {
         slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
-        slot.IsDirty = _settings.ResetMode == ResetMode.OnRent;
+        slot.IsDirty = _resetMode == ResetMode.OnRent;
         slot.Site = null;
         if (slot.IsReported)
         {

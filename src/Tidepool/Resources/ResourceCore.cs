@@ -29,6 +29,12 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private readonly IdleList<T> _idle = new();
     private readonly Waiters<T> _waiters = new();
 
+    private readonly ResetMode _resetMode;
+    private readonly bool _looksForBroken;
+
+    /// <summary>The policy has nothing to do when a resource is returned.</summary>
+    private readonly bool _leavesAlone;
+    private readonly bool _isSystemTime;
     private readonly long _freshFor;
     private readonly long _soonestIdleDue;
 
@@ -72,10 +78,14 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _executor = options.Executor;
         _draw = options.Draw;
         (_min, _max) = (options.MinSize, options.MaxSize);
-        _hasHot = _isHotOpen = HasHot(options, group);
+        _looksForBroken = policy.LooksForBroken;
+        _resetMode = policy.HasReset ? options.ResetMode : ResetMode.None;
+        _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
+        _hasHot = _isHotOpen = HasHot(options, _resetMode, group);
         _freshFor = Math.Min(_settings.ValidateAfterIdle, ResourceSettings.Forever / 2);
         _soonestIdleDue = Math.Min(Math.Min(_settings.IdleTimeout, _settings.KeepAliveInterval), ResourceSettings.Forever / 2);
         Clock = group?.Clock ?? new ResourceClock(options.TimeProvider);
+        _isSystemTime = Clock.IsSystem;
         Gate = group?.Gate ?? new Lock();
         Timer = group?.Timer ?? new PoolTimer(Clock, this, static core => ((ResourceCore<T>)core).OnTimer());
         _meter = ResourceMeter.Of(options.MeterFactory);
@@ -123,6 +133,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
     /// <summary>For the checks of a group. Under the gate.</summary>
     internal (int Idle, int Used) Places => (_idle.Count, Used);
+
+    /// <summary>The pool's clock; <see cref="ResourceClock.Now"/> without a look at the clock.</summary>
+    private long Now => _isSystemTime ? Environment.TickCount64 : Clock.Now;
 
     private int Live => Count(SlotState.Idle) + Count(SlotState.Leased) + Count(SlotState.Checking);
 
@@ -266,6 +279,11 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     /// <summary>Whether somebody's code of the policy calls the resource broken; an exception says yes.</summary>
     private bool IsBroken(T resource)
     {
+        if (!_looksForBroken)
+        {
+            return false;
+        }
+
         try
         {
             return _policy.IsBroken(resource);

@@ -13,24 +13,22 @@ namespace Tidepool;
 public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquatable<ResourceLease<T>>
     where T : class
 {
-    private readonly ResourceSlot<T>? _slot;
+    private readonly LeaseOwner<T>? _owner;
     private readonly long _ticket;
-    private readonly LeaseSentinel? _sentinel;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal ResourceLease(ResourceSlot<T> slot, long ticket, LeaseSentinel? sentinel)
+    internal ResourceLease(LeaseOwner<T> owner, long ticket)
     {
-        _slot = slot;
+        _owner = owner;
         _ticket = ticket;
-        _sentinel = sentinel;
     }
 
-    internal ResourceSlot<T>? Slot => _slot;
+    internal ResourceSlot<T>? Slot => _owner?.Slot;
 
     internal long Ticket => _ticket;
 
     /// <summary>Whether the rental is still out. False for <c>default</c>.</summary>
-    public bool IsActive => _slot is not null && _slot.Is(_ticket);
+    public bool IsActive => _owner is not null && _owner.Slot.Is(_ticket);
 
     /// <summary>The resource.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
@@ -38,8 +36,9 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     {
         get
         {
-            T? resource = _slot?.Resource;
-            if (_slot is null || !_slot.Is(_ticket))
+            ResourceSlot<T>? slot = _owner?.Slot;
+            T? resource = slot?.Resource;
+            if (slot is null || !slot.Is(_ticket))
             {
                 ThrowRetired();
             }
@@ -54,7 +53,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     {
         get
         {
-            ResourceSlot<T>? slot = _slot;
+            ResourceSlot<T>? slot = Slot;
             ResourceLeaseInfo info = slot is null ? default : new(slot.Id, slot.CreatedAt, slot.Uses, slot.Generation);
             if (slot is null || !slot.Is(_ticket))
             {
@@ -70,7 +69,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
     public void MarkBroken(Exception? reason = null)
     {
-        if (_slot is null || !_slot.Core.TryMark(_slot, _ticket, reason))
+        if (Slot is not { } slot || !slot.Core.TryMark(slot, _ticket, reason))
         {
             ThrowRetired();
         }
@@ -81,13 +80,13 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
     public T Detach()
     {
-        if (_slot is null || !_slot.Core.TryDetach(_slot, _ticket, out T? resource))
+        if (Slot is not { } slot || !slot.Core.TryDetach(slot, _ticket, out T? resource))
         {
             ThrowRetired();
             return null;
         }
 
-        _sentinel?.Dispose();
+        EndSentinel(slot);
         return resource;
     }
 
@@ -97,33 +96,33 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     /// </summary>
     public void Dispose()
     {
-        if (_slot is not null)
+        if (Slot is { } slot)
         {
-            _sentinel?.Dispose();
-            _slot.Core.Return(_slot, _ticket);
+            EndSentinel(slot);
+            slot.Core.Return(slot, _ticket);
         }
     }
 
     /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
     public ValueTask DisposeAsync()
     {
-        if (_slot is null)
+        if (Slot is not { } slot)
         {
             return default;
         }
 
-        _sentinel?.Dispose();
-        return _slot.Core.ReturnAsync(_slot, _ticket);
+        EndSentinel(slot);
+        return slot.Core.ReturnAsync(slot, _ticket);
     }
 
     /// <inheritdoc/>
-    public bool Equals(ResourceLease<T> other) => ReferenceEquals(_slot, other._slot) && _ticket == other._ticket;
+    public bool Equals(ResourceLease<T> other) => ReferenceEquals(_owner, other._owner) && _ticket == other._ticket;
 
     /// <inheritdoc/>
     public override bool Equals(object? obj) => obj is ResourceLease<T> other && Equals(other);
 
     /// <inheritdoc/>
-    public override int GetHashCode() => HashCode.Combine(_slot is null ? 0 : RuntimeHelpers.GetHashCode(_slot), _ticket);
+    public override int GetHashCode() => HashCode.Combine(_owner is null ? 0 : RuntimeHelpers.GetHashCode(_owner), _ticket);
 
     /// <summary>Whether both are the same rental.</summary>
     /// <param name="left">A lease.</param>
@@ -134,6 +133,14 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     /// <param name="left">A lease.</param>
     /// <param name="right">Another one.</param>
     public static bool operator !=(ResourceLease<T> left, ResourceLease<T> right) => !left.Equals(right);
+
+    private void EndSentinel(ResourceSlot<T> slot)
+    {
+        if (!ReferenceEquals(slot, _owner))
+        {
+            ((LeaseSentinel<T>)_owner!).Dispose();
+        }
+    }
 
     [DoesNotReturn]
     private static void ThrowRetired() => throw new ObjectDisposedException(

@@ -11,6 +11,14 @@ namespace Tidepool;
 public abstract class ResourcePolicy<T>
     where T : class
 {
+    /// <summary>Whether it has an <see cref="IsBroken"/> of its own: a pool does not call the one that always says no.</summary>
+    internal virtual bool LooksForBroken => ((Func<T, bool>)IsBroken).Method.DeclaringType != typeof(ResourcePolicy<T>);
+
+    /// <summary>Whether it has a <see cref="Reset"/> or <see cref="ResetAsync"/> of its own.</summary>
+    internal virtual bool HasReset =>
+        ((Func<T, bool?>)Reset).Method.DeclaringType != typeof(ResourcePolicy<T>)
+        || ((Func<T, CancellationToken, ValueTask<bool>>)ResetAsync).Method.DeclaringType != typeof(ResourcePolicy<T>);
+
     /// <summary>Makes a resource that is ready for use. Runs on a thread of the thread pool, without the renter's execution context.</summary>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.CreateTimeout"/>, or by the shutdown.</param>
     /// <returns>The resource, not null.</returns>

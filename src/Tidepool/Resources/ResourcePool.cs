@@ -44,6 +44,11 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<ResourceLease<T>> RentAsync(CancellationToken cancellationToken = default)
     {
+        if (!cancellationToken.IsCancellationRequested && _core.TakeHot() is { } slot)
+        {
+            return new ValueTask<ResourceLease<T>>(new ResourceLease<T>(slot, slot.Version));
+        }
+
         _core.TryRentAsync(_timeout, cancellationToken, out ValueTask<ResourceLease<T>> lease);
         return lease;
     }
@@ -57,6 +62,12 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<ResourceLease<T>> RentAsync(TimeSpan timeout, CancellationToken cancellationToken = default)
     {
+        ResourceSettings.Check(timeout);
+        if (!cancellationToken.IsCancellationRequested && _core.TakeHot() is { } slot)
+        {
+            return new ValueTask<ResourceLease<T>>(new ResourceLease<T>(slot, slot.Version));
+        }
+
         _core.TryRentAsync(ResourceSettings.Milliseconds(timeout, nameof(timeout), 0), cancellationToken, out ValueTask<ResourceLease<T>> lease);
         return lease;
     }
@@ -74,6 +85,12 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ResourceLease<T> Rent(TimeSpan timeout, CancellationToken cancellationToken = default)
     {
+        ResourceSettings.Check(timeout);
+        if (!cancellationToken.IsCancellationRequested && _core.TakeHot() is { } slot)
+        {
+            return new ResourceLease<T>(slot, slot.Version);
+        }
+
         _core.TryRent(ResourceSettings.Milliseconds(timeout, nameof(timeout), 0), cancellationToken, out ResourceLease<T> lease);
         return lease;
     }

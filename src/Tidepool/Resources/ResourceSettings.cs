@@ -110,6 +110,16 @@ internal sealed class ResourceSettings
         return (time.Ticks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond;
     }
 
+    /// <summary>Whether a timeout of a rental is one.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">It is negative (and not infinite), or longer than a timer can wait.</exception>
+    internal static void Check(TimeSpan timeout)
+    {
+        if ((ulong)timeout.Ticks >= (ulong)Longest * TimeSpan.TicksPerMillisecond)
+        {
+            Milliseconds(timeout, nameof(timeout), 0);
+        }
+    }
+
     /// <summary>A moment after another one; never overflows.</summary>
     internal static long After(long now, long milliseconds) => milliseconds == Forever ? Forever : now + milliseconds;
 

@@ -9,7 +9,7 @@ namespace Tidepool;
 /// or by the one thread that works on the slot.
 /// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The token source has neither a timer nor a wait handle: there is nothing to dispose.")]
-internal sealed class ResourceSlot<T> : IThreadPoolWorkItem
+internal sealed class ResourceSlot<T> : LeaseOwner<T>, IThreadPoolWorkItem
     where T : class
 {
     internal readonly ResourceCore<T> Core;
@@ -36,6 +36,8 @@ internal sealed class ResourceSlot<T> : IThreadPoolWorkItem
     internal long CheckedAt;
     internal long KeptAlive;
     internal long LeasedAt;
+
+    /// <summary>When its renter got it, where times of use are measured; otherwise 0.</summary>
     internal long RentedTicks;
     internal long DueAt;
 
@@ -62,7 +64,8 @@ internal sealed class ResourceSlot<T> : IThreadPoolWorkItem
 
     private readonly CancellationTokenSource _stop = new();
 
-    internal ResourceSlot(ResourceCore<T> core) => Core = core;
+    internal ResourceSlot(ResourceCore<T> core)
+        : base(null) => Core = core;
 
     /// <summary>Cancelled when the slot is abandoned, or the pool shut down.</summary>
     internal CancellationToken Stopping => _stop.Token;

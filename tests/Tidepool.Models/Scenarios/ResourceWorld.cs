@@ -17,7 +17,7 @@ internal sealed class ResourceWorld
     private readonly List<IThreadPoolWorkItem> _work = [];
     private readonly List<ResourceRental> _rentals = [];
     private readonly ModelTime _time = new();
-    private readonly ModelPolicy _policy;
+    private readonly PlainPolicy _policy;
     private readonly StringBuilder _log = new();
     private bool _isAdvancing;
     private string? _fault;
@@ -25,7 +25,7 @@ internal sealed class ResourceWorld
 
     internal ResourceWorld(Random random, int max, bool resetsLate = false)
     {
-        _policy = new ModelPolicy(this, random);
+        _policy = random.Next(3) == 0 ? new PlainPolicy(this, random) : new ModelPolicy(this, random);
         Max = max;
         Pool = new ResourcePool<ModelResource>(_policy, new ResourcePoolOptions<ModelResource>
         {
@@ -394,8 +394,24 @@ internal sealed class ModelResource(long number)
     internal bool IsDetached { get; set; }
 }
 
-/// <summary>Makes resources at once, or fails; each end is noted.</summary>
-internal sealed class ModelPolicy(ResourceWorld world, Random random) : ResourcePolicy<ModelResource>
+/// <summary>Looks for what is broken and resets.</summary>
+internal sealed class ModelPolicy(ResourceWorld world, Random random) : PlainPolicy(world, random)
+{
+    public override bool IsBroken(ModelResource resource)
+    {
+        Schedule.Point("is broken");
+        return resource.IsDead;
+    }
+
+    public override ValueTask<bool> ResetAsync(ModelResource resource, CancellationToken cancellationToken)
+    {
+        Schedule.Point("reset");
+        return new(resource.Number % 7 != 0);
+    }
+}
+
+/// <summary>Makes resources at once, or fails; each end is noted. It has nothing to do when one is returned.</summary>
+internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<ModelResource>
 {
     internal List<ModelResource> Resources { get; } = [];
 
@@ -418,12 +434,6 @@ internal sealed class ModelPolicy(ResourceWorld world, Random random) : Resource
         Resources.Add(resource);
         world.LookAtCapacity();
         return new(resource);
-    }
-
-    public override bool IsBroken(ModelResource resource)
-    {
-        Schedule.Point("is broken");
-        return resource.IsDead;
     }
 
     public override ValueTask<bool> ValidateAsync(ModelResource resource, CancellationToken cancellationToken)
