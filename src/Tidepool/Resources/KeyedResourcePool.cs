@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
@@ -70,7 +71,13 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     /// <exception cref="ArgumentNullException"><paramref name="key"/> is null.</exception>
     /// <exception cref="ResourcePoolException">No resource: the type says why.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
-    public ValueTask<KeyedResourceLease<TKey, T>> RentAsync(TKey key, CancellationToken cancellationToken = default) => RentAsync(key, _timeout, cancellationToken);
+    public ValueTask<KeyedResourceLease<TKey, T>> RentAsync(TKey key, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return TakeHot(key, cancellationToken) is { } slot
+            ? new ValueTask<KeyedResourceLease<TKey, T>>(new KeyedResourceLease<TKey, T>(key, new ResourceLease<T>(slot, slot.Version)))
+            : RentAsync(key, _timeout, cancellationToken);
+    }
 
     /// <summary>The same with a timeout of its own.</summary>
     /// <param name="key">The key.</param>
@@ -81,8 +88,14 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     /// <exception cref="ArgumentOutOfRangeException">The timeout is negative, or longer than a timer can wait.</exception>
     /// <exception cref="ResourcePoolException">No resource: the type says why.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
-    public ValueTask<KeyedResourceLease<TKey, T>> RentAsync(TKey key, TimeSpan timeout, CancellationToken cancellationToken = default) =>
-        RentAsync(key, ResourceSettings.Milliseconds(timeout, nameof(timeout), 0), cancellationToken);
+    public ValueTask<KeyedResourceLease<TKey, T>> RentAsync(TKey key, TimeSpan timeout, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ResourceSettings.Check(timeout);
+        return TakeHot(key, cancellationToken) is { } slot
+            ? new ValueTask<KeyedResourceLease<TKey, T>>(new KeyedResourceLease<TKey, T>(key, new ResourceLease<T>(slot, slot.Version)))
+            : RentAsync(key, ResourceSettings.Milliseconds(timeout, nameof(timeout), 0), cancellationToken);
+    }
 
     /// <summary>
     /// Rents a resource that many renters of the key use at the same time: the first one rents it, the others join, and when its lifetime is over
@@ -204,17 +217,22 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
 
     int IMeteredResources.Read(ResourceGauge gauge)
     {
+        Deferred<T> work = default;
+        int value;
         lock (_group.Gate)
         {
-            return gauge switch
+            value = gauge switch
             {
-                ResourceGauge.Idle => _group.Cores.Sum(static c => c.Places.Idle),
-                ResourceGauge.Used => _group.Used - _group.Cores.Sum(static c => c.Places.Idle),
+                ResourceGauge.Idle => _group.CountIdle(ref work),
+                ResourceGauge.Used => _group.Used - _group.CountIdle(ref work),
                 ResourceGauge.Waiting => _group.Cores.Sum(static c => c.Waiting),
                 ResourceGauge.Max => _isClosed ? 0 : _options.MaxTotal,
                 _ => 0,
             };
         }
+
+        work.Run(_group.Timer);
+        return value;
     }
 
     /// <summary>Keys that were forgotten, for tests.</summary>
@@ -261,6 +279,11 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
 
     private static async ValueTask<KeyedResourceLease<TKey, T>> Await(TKey key, ValueTask<ResourceLease<T>> rental) =>
         new(key, await rental.ConfigureAwait(false));
+
+    /// <summary>The resource of a key that was returned last, if it lies in its hot place: then the key is one of the pool's.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private ResourceSlot<T>? TakeHot(TKey key, CancellationToken cancellation) =>
+        !cancellation.IsCancellationRequested && _cores.TryGetValue(key, out ResourceCore<T>? core) ? core.TakeHot() : null;
 
     private ResourceCore<T> Find(TKey key)
     {

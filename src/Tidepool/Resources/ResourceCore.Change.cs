@@ -247,7 +247,7 @@ internal sealed partial class ResourceCore<T>
         if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && now >= _backoff.Until)
         {
             IsRemoved = true;
-            _group!.Forget(this, ref work);
+            _group!.Forget(this, now, ref work);
         }
     }
 }

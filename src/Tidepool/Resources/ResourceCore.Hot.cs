@@ -14,13 +14,19 @@ internal sealed partial class ResourceCore<T>
     private ResourceSlot<T>? _hot;
     private volatile bool _isHotOpen;
 
+    /// <summary>The next one of the group's keys whose place is open, and the one before it.</summary>
+    internal ResourceCore<T>? NextOpen { get; set; }
+
+    internal ResourceCore<T>? PreviousOpen { get; set; }
+
+    internal bool IsHotOpen => _isHotOpen;
+
     /// <summary>A resource lies in the closed place; right only for a moment, while its returner has not looked yet.</summary>
     internal bool IsHotStranded => !_isHotOpen && _hot is not null;
 
     /// <summary>Options that must see each rental and return, or all idle resources, do without.</summary>
-    private static bool HasHot(ResourcePoolOptions<T> options, ResetMode reset, ResourceGroup<T>? group) =>
-        group is null
-        && reset != ResetMode.OnRent
+    private static bool HasHot(ResourcePoolOptions<T> options, ResetMode reset) =>
+        reset != ResetMode.OnRent
         && options.ReuseOrder == ReuseOrder.LastIn
         && options.MinIdle == 0
         && options.LeakCapture == LeakCapture.None
@@ -126,15 +132,25 @@ internal sealed partial class ResourceCore<T>
         work.Run(this);
     }
 
+    /// <summary>Opens the place where it may be: nobody waits, and no other key needs to see what is idle here. Under the gate.</summary>
+    private void OpenHot()
+    {
+        if (_hasHot && !_isClosed && !_isHotOpen && _waiters.Count == 0 && _group?.TryOpen(this) != false)
+        {
+            _isHotOpen = true;
+        }
+    }
+
     /// <summary>Somebody waits, or the pool ends: no resource may lie where it is rented without the gate. Under the gate.</summary>
-    private void CloseHot(long now, ref Deferred<T> work)
+    internal void CloseHot(long now, ref Deferred<T> work)
     {
         _isHotOpen = false;
+        _group?.NoteClosed(this);
         DrainHot(now, ref work);
     }
 
     /// <summary>Moves the hot resource to the idle list, so that the section sees all of them. Under the gate.</summary>
-    private void DrainHot(long now, ref Deferred<T> work)
+    internal void DrainHot(long now, ref Deferred<T> work)
     {
         if (Interlocked.Exchange(ref _hot, null) is { } slot)
         {

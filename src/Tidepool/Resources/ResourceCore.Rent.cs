@@ -381,10 +381,7 @@ internal sealed partial class ResourceCore<T>
     {
         _waiters.Remove(waiter);
         Timer.CountWaiting(-1);
-        if (_waiters.Count == 0 && !_isClosed)
-        {
-            _isHotOpen = _hasHot;
-        }
+        OpenHot();
     }
 
     /// <summary>Ends a rental that is in the queue, or whose thread works for it, without a resource. Under the gate.</summary>

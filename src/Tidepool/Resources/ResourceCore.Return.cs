@@ -269,6 +269,7 @@ internal sealed partial class ResourceCore<T>
             }
 
             Pump(now, ref work);
+            OpenHot();
         }
 
         work.Run(this);

@@ -81,7 +81,8 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _looksForBroken = policy.LooksForBroken;
         _resetMode = policy.HasReset ? options.ResetMode : ResetMode.None;
         _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
-        _hasHot = _isHotOpen = HasHot(options, _resetMode, group);
+        _hasHot = HasHot(options, _resetMode);
+        _isHotOpen = _hasHot && group is null; // a key opens its own when somebody was served
         _freshFor = Math.Min(_settings.ValidateAfterIdle, ResourceSettings.Forever / 2);
         _soonestIdleDue = Math.Min(Math.Min(_settings.IdleTimeout, _settings.KeepAliveInterval), ResourceSettings.Forever / 2);
         Clock = group?.Clock ?? new ResourceClock(options.TimeProvider);

@@ -8,6 +8,8 @@ internal sealed class ResourceGroup<T>
     private readonly List<ResourceCore<T>> _blocked = [];
     private readonly Action<ResourceCore<T>> _forget;
     private readonly bool _steals;
+    private ResourceCore<T>? _firstOpen; // the keys whose hot places are open, in the order of their opening
+    private ResourceCore<T>? _lastOpen;
     private ResourceSlot<T>? _newest;
     private ResourceSlot<T>? _oldest;
 
@@ -43,31 +45,113 @@ internal sealed class ResourceGroup<T>
     }
 
     /// <summary>Takes a key's pool out; the keyed pool hears of it when the gate was left.</summary>
-    internal void Forget(ResourceCore<T> core, ref Deferred<T> work)
+    internal void Forget(ResourceCore<T> core, long now, ref Deferred<T> work)
     {
         ResourceCore<T> last = _cores[^1];
         last.GroupIndex = core.GroupIndex;
         _cores[core.GroupIndex] = last;
         _cores.RemoveAt(_cores.Count - 1);
         core.GroupIndex = -1;
+        core.CloseHot(now, ref work);
         Unblock(core);
         work.Then(() => _forget(core));
     }
 
+    /// <summary>Lists an idle resource as the newest; one that lay in a hot place counts from when it was laid there.</summary>
     internal void AddIdle(ResourceSlot<T> slot)
     {
-        slot.GroupNewer = null;
-        slot.GroupOlder = _newest;
-        if (_newest is not null)
+        ResourceSlot<T>? older = _newest;
+        while (older is not null && older.KeptAlive > slot.KeptAlive)
         {
-            _newest.GroupNewer = slot;
+            older = older.GroupOlder;
+        }
+
+        ResourceSlot<T>? newer = older is null ? _oldest : older.GroupNewer;
+        (slot.GroupOlder, slot.GroupNewer) = (older, newer);
+        if (older is not null)
+        {
+            older.GroupNewer = slot;
         }
         else
         {
             _oldest = slot;
         }
 
-        _newest = slot;
+        if (newer is not null)
+        {
+            newer.GroupOlder = slot;
+        }
+        else
+        {
+            _newest = slot;
+        }
+    }
+
+    /// <summary>A key asks whether its hot place may be open: while a key waits for a place, what is idle must be seen.</summary>
+    internal bool TryOpen(ResourceCore<T> core)
+    {
+        if ((_steals && _blocked.Count > 0) || core.GroupIndex < 0)
+        {
+            return false;
+        }
+
+        core.PreviousOpen = _lastOpen;
+        if (_lastOpen is not null)
+        {
+            _lastOpen.NextOpen = core;
+        }
+        else
+        {
+            _firstOpen = core;
+        }
+
+        _lastOpen = core;
+        return true;
+    }
+
+    /// <summary>A key has closed its hot place, or it was not open.</summary>
+    internal void NoteClosed(ResourceCore<T> core)
+    {
+        if (core.PreviousOpen is { } previous)
+        {
+            previous.NextOpen = core.NextOpen;
+        }
+        else if (_firstOpen == core)
+        {
+            _firstOpen = core.NextOpen;
+        }
+
+        if (core.NextOpen is { } next)
+        {
+            next.PreviousOpen = core.PreviousOpen;
+        }
+        else if (_lastOpen == core)
+        {
+            _lastOpen = core.PreviousOpen;
+        }
+
+        core.NextOpen = core.PreviousOpen = null;
+    }
+
+    /// <summary>Closes every hot place, so that all idle resources are seen. Each opens again with a return of its key.</summary>
+    internal void CloseHots(long now, ref Deferred<T> work)
+    {
+        while (_firstOpen is { } core)
+        {
+            core.CloseHot(now, ref work);
+        }
+    }
+
+    /// <summary>Resources that are idle, those in hot places included.</summary>
+    internal int CountIdle(ref Deferred<T> work)
+    {
+        long now = Clock.Now;
+        for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
+        {
+            core.DrainHot(now, ref work);
+        }
+
+        return _cores.Sum(static c => c.Places.Idle);
     }
 
     internal void RemoveIdle(ResourceSlot<T> slot)
@@ -123,8 +207,9 @@ internal sealed class ResourceGroup<T>
             }
         }
 
-        if (_steals && _oldest is not null)
+        if (_steals && _blocked.Count > 0)
         {
+            CloseHots(now, ref work);
             foreach (ResourceCore<T> core in _blocked)
             {
                 while (core.IsShort && OldestOfOthers(core) is { } slot)
@@ -139,6 +224,7 @@ internal sealed class ResourceGroup<T>
     /// <summary>Gives up the key that has been idle for longest and has nothing but idle resources.</summary>
     internal bool TryGiveUpKey(long now, ref Deferred<T> work)
     {
+        CloseHots(now, ref work);
         for (ResourceSlot<T>? slot = _oldest; slot is not null; slot = slot.GroupNewer)
         {
             if (slot.Core.IsOnlyIdle)
@@ -164,6 +250,15 @@ internal sealed class ResourceGroup<T>
 
             Require(idle == _cores.Sum(static c => c.Places.Idle), "the common idle list is not that of the keys");
             Require(Used == _cores.Sum(static c => c.Places.Used), "the places taken are not those of the keys");
+            int open = 0;
+            for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
+            {
+                open++;
+                Require(core.IsHotOpen && (core.NextOpen is not { } next || next.PreviousOpen == core), "the list of open hot places is broken");
+            }
+
+            Require(open == _cores.Count(static c => c.IsHotOpen), "an open hot place is not listed");
+            Require(!_steals || _blocked.Count == 0 || open == 0, "a key waits for a place, and what is idle cannot be seen");
             Require(Used <= MaxTotal, $"{Used} places are taken of {MaxTotal}");
             Require(_cores.All(static c => !c.IsRemoved) && _blocked.All(static c => c.IsBlocked && !c.IsRemoved), "a forgotten key is still listed");
             Deferred<T> ignored = default;

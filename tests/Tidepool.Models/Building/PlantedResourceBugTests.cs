@@ -22,6 +22,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         { "ClearScenario", new Mutation("Resources/ResourceCore.Hot.cs", "|| slot.Generation != Volatile.Read(ref _generation))", ")") },
         { "KeyedScenario", new Mutation("Resources/ResourceCore.Rent.cs", "            if (IsRemoved)\n            {\n                refusal = null;\n                return null;\n            }\n", string.Empty) },
         { "KeyedScenario", new Mutation("Resources/ResourceGroup.cs", "else if (Used < MaxTotal)", "else if (Used <= MaxTotal)") },
+        { "KeyedScenario", new Mutation("Resources/ResourceGroup.cs", "            CloseHots(now, ref work);\n            foreach", "            foreach") },
     };
 
     [Theory]

@@ -18,7 +18,7 @@ public sealed class ChangeTests : ResourceTest
         waiting[0].Result.Dispose();
         TaskCompletionSource gate = Policy.CreateGate;
         Policy.CreateGate = null;
-        gate.SetResult();
+        FakePolicy.Open(gate);
         ResourceLease<FakeResource> fresh = await Soon(waiting[1]);
         Assert.Equal(1, fresh.Info.Generation);
         fresh.Dispose();
@@ -157,7 +157,7 @@ public sealed class ChangeTests : ResourceTest
         Assert.False(shutdown.IsCompleted);
         Time.Advance(5000);
         Assert.True(await Soon(shutdown));
-        Policy.CreateGate.SetResult();
+        FakePolicy.Open(Policy.CreateGate);
         Assert.Equal(1, Policy.Made.Single().Ends);
     }
 

@@ -20,6 +20,34 @@ public sealed class CheckTests : ResourceTest
     }
 
     [Fact]
+    public async Task A_policy_with_nothing_to_do_between_two_renters_is_known_by_what_it_overrides()
+    {
+        Assert.Equal((true, true), (Policy.LooksForBroken, Policy.HasReset));
+        Assert.Equal((true, false), (new LookingPolicy().LooksForBroken, new LookingPolicy().HasReset));
+        var plain = new PlainPolicy();
+        Assert.Equal((false, false), (plain.LooksForBroken, plain.HasReset));
+        await using var pool = new ResourcePool<FakeResource>(plain, new ResourcePoolOptions<FakeResource> { MaxSize = 1, ResetMode = ResetMode.OnRent });
+        FakeResource first = await UseAsync(false);
+        Assert.Same(first, await UseAsync(false));
+        Assert.Same(first, await UseAsync(isBroken: true));
+        Assert.NotSame(first, await UseAsync(false));
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Broken));
+        Assert.Equal((4L, 4L), (pool.GetStatistics().Rented, pool.GetStatistics().Returned));
+        pool.Validate();
+
+        async Task<FakeResource> UseAsync(bool isBroken)
+        {
+            using ResourceLease<FakeResource> lease = await pool.RentAsync();
+            if (isBroken)
+            {
+                lease.MarkBroken();
+            }
+
+            return lease.Value;
+        }
+    }
+
+    [Fact]
     public void The_failure_of_one_validates_the_next()
     {
         ResourcePool<FakeResource> pool = NewPool(Options(max: 3));
@@ -240,5 +268,17 @@ public sealed class CheckTests : ResourceTest
         using ResourceLease<FakeResource> lease = Rent(pool);
         Time.Advance(5000);
         Assert.Equal(0, lease.Value.KeepAlives);
+    }
+
+    private class PlainPolicy : ResourcePolicy<FakeResource>
+    {
+        private int _made;
+
+        public override ValueTask<FakeResource> CreateAsync(CancellationToken cancellationToken) => new(new FakeResource(++_made));
+    }
+
+    private sealed class LookingPolicy : PlainPolicy
+    {
+        public override bool IsBroken(FakeResource resource) => base.IsBroken(resource);
     }
 }

@@ -16,7 +16,7 @@ public sealed class CreationTests : ResourceTest
         await cancellation.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Soon(rental));
         Assert.Equal(1, pool.GetStatistics().Creating);
-        Policy.CreateGate.SetResult();
+        FakePolicy.Open(Policy.CreateGate);
         Assert.Equal(1, pool.GetStatistics().Idle);
         Rent(pool).Dispose();
         Assert.Equal(1, Policy.Attempts);
@@ -33,7 +33,7 @@ public sealed class CreationTests : ResourceTest
         lease.Dispose();
         lease = await Soon(asked);
         Assert.False(second.IsCompleted);
-        Policy.CreateGate.SetResult();
+        FakePolicy.Open(Policy.CreateGate);
         (await Soon(second)).Dispose();
         lease.Dispose();
     }
@@ -48,7 +48,7 @@ public sealed class CreationTests : ResourceTest
         Assert.Equal(3, Policy.Creating);
         TaskCompletionSource first = Policy.CreateGate;
         Policy.CreateGate = null;
-        first.SetResult();
+        FakePolicy.Open(first);
         await Soon(Task.WhenAll(rentals));
         await warm.WaitAsync(Eventually.Limit);
         Assert.InRange(Policy.MostCreating, 1, 3);
@@ -73,7 +73,7 @@ public sealed class CreationTests : ResourceTest
         }
 
         Assert.Equal(4, Policy.Attempts);
-        Policy.CreateGate.SetResult();
+        FakePolicy.Open(Policy.CreateGate);
         Eventually.True(() => pool.GetStatistics().Idle == 4, "what was being created to lie idle");
     }
 
@@ -85,7 +85,7 @@ public sealed class CreationTests : ResourceTest
         Task<ResourceLease<FakeResource>> first = Wait(pool);
         Task<ResourceLease<FakeResource>> second = Wait(pool);
         Policy.CreateError = new SocketException((int)SocketError.ConnectionRefused);
-        Policy.CreateGate.SetResult();
+        FakePolicy.Open(Policy.CreateGate);
         ResourceCreateException failure = await Assert.ThrowsAsync<ResourceCreateException>(() => Soon(first));
         Assert.Same(Policy.CreateError, failure.InnerException);
         Assert.False(second.IsCompleted);
@@ -154,7 +154,7 @@ public sealed class CreationTests : ResourceTest
         Policy.CreateGate = null;
         Time.Advance(1000);
         Rent(pool).Dispose();
-        gate.SetResult();
+        FakePolicy.Open(gate);
         Assert.Equal(DestroyReason.Abandoned, Assert.Single(Policy.Destroyed).Reason);
         Assert.Equal((1, 2L), (pool.GetStatistics().Total, pool.GetStatistics().Created));
     }

@@ -69,6 +69,54 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
     }
 
     [Fact]
+    public void What_was_returned_last_makes_room_for_another_key_too_and_the_oldest_first()
+    {
+        KeyedResourcePool<string, FakeResource> pool = NewPool(total: 3);
+        FakeResource a = UseTwice(pool, "a");
+        FakeResource b = UseTwice(pool, "b");
+        FakeResource c = UseTwice(pool, "c");
+        _time.Advance(1);
+        Use(pool, "a");
+        _time.Advance(1);
+        Use(pool, "d");
+        Assert.Equal((0, 1, 0), (a.Ends, b.Ends, c.Ends));
+        pool.Validate();
+        Use(pool, "e");
+        Assert.Equal((0, 1, 1), (a.Ends, b.Ends, c.Ends));
+        Assert.Equal(["a", "d", "e"], pool.Keys.Order());
+    }
+
+    [Fact]
+    public async Task A_return_while_another_key_waits_serves_it()
+    {
+        KeyedResourcePool<string, FakeResource> pool = NewPool(total: 1);
+        UseTwice(pool, "a");
+        KeyedResourceLease<string, FakeResource> lease = Rent(pool, "a");
+        Task<KeyedResourceLease<string, FakeResource>> waiting = pool.RentAsync("b").AsTask();
+        Assert.False(waiting.IsCompleted);
+        lease.Dispose();
+        Assert.Equal("b", (await waiting.WaitAsync(Eventually.Limit)).Key);
+        (await waiting).Dispose();
+    }
+
+    [Fact]
+    public void A_key_whose_resource_was_returned_last_is_counted_given_up_and_forgotten()
+    {
+        KeyedResourcePool<string, FakeResource> pool = NewPool(keys: 2);
+        FakeResource a = UseTwice(pool, "a");
+        UseTwice(pool, "b");
+        Assert.Equal((2, 0), (Read(ResourceGauge.Idle), Read(ResourceGauge.Used)));
+        UseTwice(pool, "c");
+        Assert.Equal(1, a.Ends);
+        Assert.Equal(["b", "c"], pool.Keys.Order());
+        _time.Advance(TimeSpan.FromMinutes(6));
+        Assert.Empty(pool.Keys);
+        Assert.Equal(0, pool.GetTotal());
+
+        int Read(ResourceGauge gauge) => ((IMeteredResources)pool).Read(gauge);
+    }
+
+    [Fact]
     public async Task Only_idle_resources_are_taken_and_who_waits_is_served_by_arrival_whatever_the_key()
     {
         KeyedResourcePool<string, FakeResource> pool = NewPool(total: 2);
@@ -298,6 +346,14 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
     {
         using KeyedResourceLease<string, FakeResource> lease = Rent(pool, key);
         return lease.Value;
+    }
+
+    /// <summary>The second rental finds its resource in the hot place of the key, at the latest the second return lays it there.</summary>
+    private FakeResource UseTwice(KeyedResourcePool<string, FakeResource> pool, string key)
+    {
+        Use(pool, key);
+        _time.Advance(1);
+        return Use(pool, key);
     }
 
     private KeyedResourcePool<string, FakeResource> NewPool(

@@ -55,6 +55,28 @@ public sealed class MeterTests : ResourceTest
     }
 
     [Fact]
+    public void Each_rental_of_the_resource_returned_last_is_timed()
+    {
+        using var factory = new Factory();
+        using var collector = new Collector(factory.Meter);
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource>
+        {
+            Name = "metered",
+            MaxSize = 1,
+            MeterFactory = factory,
+            TimeProvider = Time,
+            Executor = static item => item.Execute(),
+        });
+        Watch(pool);
+        for (int i = 0; i < 5; i++)
+        {
+            Rent(pool).Dispose();
+        }
+
+        Assert.Equal(5, collector.Collect()["pool.resource.use_time count"]);
+    }
+
+    [Fact]
     public async Task Each_end_has_one_reason()
     {
         ResourcePool<FakeResource> pool = NewPool(Options(max: 3));

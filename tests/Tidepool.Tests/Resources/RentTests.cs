@@ -137,7 +137,7 @@ public sealed class RentTests : ResourceTest
         Time.Advance(1);
         ResourcePoolTimeoutException slow = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(creating));
         Assert.Contains("1 in creation", slow.Message, StringComparison.Ordinal);
-        Policy.CreateGate.SetResult();
+        FakePolicy.Open(Policy.CreateGate);
         Policy.CreateGate = null;
 
         TaskCompletionSource<bool> validation = new();

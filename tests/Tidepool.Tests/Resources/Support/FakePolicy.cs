@@ -49,8 +49,24 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
 
     public static TaskCompletionSource Gate() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    /// <summary>A gate whose waiters go on within the call that opens it, so that a test sees the outcome at once.</summary>
+    /// <summary>A gate whose waiters go on within <see cref="Open"/>, so that a test sees the outcome at once.</summary>
     public static TaskCompletionSource DirectGate() => new();
+
+    /// <summary>Opens a direct gate; where a test has a synchronization context, continuations would be queued instead.</summary>
+    public static void Open(TaskCompletionSource gate)
+    {
+        ArgumentNullException.ThrowIfNull(gate);
+        SynchronizationContext? context = SynchronizationContext.Current;
+        SynchronizationContext.SetSynchronizationContext(null);
+        try
+        {
+            gate.SetResult();
+        }
+        finally
+        {
+            SynchronizationContext.SetSynchronizationContext(context);
+        }
+    }
 
     public override async ValueTask<FakeResource> CreateAsync(CancellationToken cancellationToken)
     {
