@@ -55,8 +55,8 @@ internal sealed class ResourcesLab : ILab
         Section section = Part("Many callers", "Callers share few resources; each gives up its thread while it holds one.", ByHand, "load");
         var fairness = new Section
         {
-            Title = "How long single rentals wait",
-            About = "The same; the longest waits against the usual one.",
+            Title = "How many turns single rentals wait",
+            About = "The same, counted in turns: returns of any resource between asking and the return that served it.",
             Layout = SectionLayout.Metrics,
             Varies = ["load"],
         };

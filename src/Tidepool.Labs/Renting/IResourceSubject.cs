@@ -18,6 +18,9 @@ internal interface IResourceSubject<TSelf, TItem>
     /// <summary>Touches the resource.</summary>
     void Use(in TItem item);
 
+    /// <summary>The resource that a renter holds.</summary>
+    Thing Of(in TItem item);
+
     /// <summary>Returns.</summary>
     void Return(in TItem item);
 }
@@ -27,4 +30,7 @@ internal sealed class Thing
 {
     /// <summary>How often it was used.</summary>
     public long Uses { get; set; }
+
+    /// <summary>The number of the return, among all of its pool, that brought it back last.</summary>
+    public long Turn { get; set; }
 }

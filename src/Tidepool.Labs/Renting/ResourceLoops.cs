@@ -1,5 +1,3 @@
-using System.Diagnostics;
-
 namespace Tidepool.Labs;
 
 /// <summary>The loops of one kind of pool of resources.</summary>
@@ -75,35 +73,36 @@ internal static class ResourceLoops<TSubject, TItem>
         })));
     }
 
-    /// <summary>How long single rentals wait when many callers share few resources: 99.9 % of them against half of them.</summary>
+    /// <summary>
+    /// How long single rentals wait when many callers share few resources, counted in turns: one turn is one return of any resource. Each
+    /// return writes its number on the resource, so whoever gets it next knows which return served it, however late its thread goes on: the
+    /// order of the pool is measured, not that of the thread pool.
+    /// </summary>
     public static Dictionary<string, double> Fairness(int callers, int size, int turns)
     {
         TSubject subject = TSubject.Open(size);
         long[][] waits = new long[callers][];
+        long returns = 0;
         Task.WhenAll(Enumerable.Range(0, callers).Select(i => Task.Run(async () =>
         {
             long[] mine = waits[i] = new long[turns];
             for (int turn = 0; turn < turns; turn++)
             {
-                long start = Stopwatch.GetTimestamp();
+                long asked = Volatile.Read(ref returns);
                 TItem item = await subject.RentAsync().ConfigureAwait(false);
-                mine[turn] = Stopwatch.GetTimestamp() - start;
+                mine[turn] = Math.Max(0, subject.Of(item).Turn - asked);
                 subject.Use(item);
                 await Task.Yield();
+                subject.Of(item).Turn = Interlocked.Increment(ref returns);
                 subject.Return(item);
             }
         }))).GetAwaiter().GetResult();
 
         // The first and the last turns meet an empty or a draining queue.
         long[] all = [.. waits.SelectMany(mine => mine.Skip(turns / 10).Take(turns * 8 / 10)).Order()];
-        double half = all[all.Length / 2];
+        double half = Math.Max(1, all[all.Length / 2]);
         double most = all[(int)(all.Length * 0.999)];
-        return new()
-        {
-            [ResourceProbes.Spread] = most / half,
-            ["p50_us"] = half * 1e6 / Stopwatch.Frequency,
-            ["p99.9_us"] = most * 1e6 / Stopwatch.Frequency,
-        };
+        return new() { [ResourceProbes.Spread] = most / half, ["p50_turns"] = half, ["p99.9_turns"] = most, ["most_turns"] = all[^1] };
     }
 
     private static async Task RunAsync(TSubject subject, int operations)

@@ -7,7 +7,7 @@ namespace Tidepool.Labs;
 /// <summary>What is measured once about pools of resources.</summary>
 internal static class ResourceProbes
 {
-    /// <summary>Metric: the 99.9th percentile of the waits over their median.</summary>
+    /// <summary>Metric: the 99.9th percentile of the waits in turns over their median.</summary>
     public const string Spread = "p99.9_of_p50";
 
     /// <summary>Metric: the time of a cold burst over the time that the creations need at best.</summary>

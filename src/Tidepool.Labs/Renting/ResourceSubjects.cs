@@ -37,6 +37,9 @@ internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, T
     public void Use(in Thing item) => item.Uses++;
 
     /// <inheritdoc/>
+    public Thing Of(in Thing item) => item;
+
+    /// <inheritdoc/>
     public void Return(in Thing item)
     {
         _things.Enqueue(item);
@@ -89,6 +92,9 @@ internal readonly struct PoolSubject : IResourceSubject<PoolSubject, ResourceLea
     public void Use(in ResourceLease<Thing> item) => item.Value.Uses++;
 
     /// <inheritdoc/>
+    public Thing Of(in ResourceLease<Thing> item) => item.Value;
+
+    /// <inheritdoc/>
     public void Return(in ResourceLease<Thing> item) => item.Dispose();
 }
 
@@ -121,6 +127,9 @@ internal readonly struct KeyedSubject : IResourceSubject<KeyedSubject, KeyedReso
 
     /// <inheritdoc/>
     public void Use(in KeyedResourceLease<int, Thing> item) => item.Value.Uses++;
+
+    /// <inheritdoc/>
+    public Thing Of(in KeyedResourceLease<int, Thing> item) => item.Value;
 
     /// <inheritdoc/>
     public void Return(in KeyedResourceLease<int, Thing> item) => item.Dispose();

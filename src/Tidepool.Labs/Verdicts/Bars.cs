@@ -339,7 +339,7 @@ internal static class Bars
         "resources.many.1000", "resources, many callers", "1000 callers on 50: throughput at least 0.95 of SemaphoreSlim + ConcurrentQueue (time at most 1.0526)", 1 / 0.95);
 
     public static readonly Bar ResourceFair = Ratio(
-        "resources.fair", "resources, many callers", "99.9 % of the rentals wait at most 5 times as long as half of them", 5);
+        "resources.fair", "resources, many callers", "99.9 % of the rentals wait at most 1.5 times as many turns as half of them", 1.5);
 
     public static readonly Bar ResourceThreads = Ratio(
         "resources.sync.time", "resources, sync callers", "8 threads on 4, parked: at most 1.05 of SemaphoreSlim.Wait + ConcurrentQueue", 1.05);
