@@ -11,8 +11,7 @@ namespace Tidepool;
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>
 /// Thread-safe. All keys share one lock that is held for some nanoseconds, and one timer; the resource of a key that was returned last is rented
-/// without the lock. Renting an idle resource and returning it allocates
-/// nothing. A key whose factory fails or hangs blocks no other, but its creations count in the limit.
+/// without the lock. Renting an idle resource and returning it allocates nothing. A key whose factory fails or hangs blocks no other, but its creations count in the limit.
 /// </remarks>
 public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResources
     where TKey : notnull
