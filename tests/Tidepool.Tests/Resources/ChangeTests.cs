@@ -36,7 +36,7 @@ public sealed class ChangeTests : ResourceTest
         Rent(pool).Dispose();
         Task clear = pool.ClearAsync();
         Assert.False(clear.IsCompleted);
-        end.SetResult();
+        FakePolicy.Open(end);
         await clear.WaitAsync(Eventually.Limit);
         await pool.ClearAsync().WaitAsync(Eventually.Limit);
     }

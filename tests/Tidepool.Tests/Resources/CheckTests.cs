@@ -156,7 +156,7 @@ public sealed class CheckTests : ResourceTest
         lease = await Soon(rental);
         Assert.NotSame(resource, lease.Value);
         lease.Dispose();
-        hang.SetResult(true);
+        FakePolicy.Open(hang);
         Eventually.True(() => resource.Ends == 1, "the late resource to be ended");
         Assert.Equal(1, pool.GetStatistics().Total);
     }
@@ -173,7 +173,7 @@ public sealed class CheckTests : ResourceTest
         lease = await Soon(rental);
         Assert.NotSame(resource, lease.Value);
         lease.Dispose();
-        hang.SetResult(true);
+        FakePolicy.Open(hang);
         Assert.Equal(1, resource.Ends);
         pool.Validate();
     }
@@ -187,7 +187,7 @@ public sealed class CheckTests : ResourceTest
         Rent(pool).Dispose();
         Assert.Equal((1, 0, 0), (pool.GetStatistics().Checking, pool.GetStatistics().Leased, pool.GetStatistics().Idle));
         Task<ResourceLease<FakeResource>> next = Wait(pool);
-        reset.SetResult(true);
+        FakePolicy.Open(reset);
         Policy.OnReset = static (_, _) => new(true);
         (await Soon(next)).Dispose();
         Assert.Single(Policy.Made);
@@ -201,7 +201,7 @@ public sealed class CheckTests : ResourceTest
         ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.OnReturn));
         ValueTask returning = Rent(pool).DisposeAsync();
         Assert.False(returning.IsCompleted);
-        reset.SetResult(true);
+        FakePolicy.Open(reset);
         await returning;
         int here = 0;
         Policy.OnResetHere = _ => ++here > 0;
@@ -225,7 +225,7 @@ public sealed class CheckTests : ResourceTest
         Time.Advance(5000);
         await returning.WaitAsync(Eventually.Limit);
         Assert.Equal(0, pool.GetStatistics().Total);
-        reset.SetResult(true);
+        FakePolicy.Open(reset);
     }
 
     [Fact]

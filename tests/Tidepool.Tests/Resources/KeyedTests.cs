@@ -328,7 +328,7 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         Task<SharedLease<FakeResource>> cancelled = pool.RentSharedAsync("a", cancellation.Token).AsTask();
         await cancellation.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled.WaitAsync(Eventually.Limit));
-        gate.SetResult();
+        FakePolicy.Open(gate);
         Eventually.True(() => pool.GetStatistics("a") is { Leased: 0, Idle: 1 }, "the shared resource to go back");
     }
 

@@ -146,7 +146,7 @@ public sealed class RentTests : ResourceTest
         Task<ResourceLease<FakeResource>> validating = Wait(pool, Second);
         Time.Advance(1000);
         await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(validating));
-        validation.SetResult(true);
+        FakePolicy.Open(validation);
         Assert.Equal(1, pool.GetStatistics().Idle);
     }
 

@@ -56,16 +56,14 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
     public static void Open(TaskCompletionSource gate)
     {
         ArgumentNullException.ThrowIfNull(gate);
-        SynchronizationContext? context = SynchronizationContext.Current;
-        SynchronizationContext.SetSynchronizationContext(null);
-        try
-        {
-            gate.SetResult();
-        }
-        finally
-        {
-            SynchronizationContext.SetSynchronizationContext(context);
-        }
+        Directly(gate.SetResult);
+    }
+
+    /// <summary>The same with a result.</summary>
+    public static void Open(TaskCompletionSource<bool> gate)
+    {
+        ArgumentNullException.ThrowIfNull(gate);
+        Directly(() => gate.SetResult(true));
     }
 
     public override async ValueTask<FakeResource> CreateAsync(CancellationToken cancellationToken)
@@ -143,5 +141,19 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
         resource.End();
         Destroyed.Enqueue((resource, reason));
         return OnDestroy(resource);
+    }
+
+    private static void Directly(Action act)
+    {
+        SynchronizationContext? context = SynchronizationContext.Current;
+        SynchronizationContext.SetSynchronizationContext(null);
+        try
+        {
+            act();
+        }
+        finally
+        {
+            SynchronizationContext.SetSynchronizationContext(context);
+        }
     }
 }
