@@ -6,7 +6,7 @@ namespace Tidepool.Models.Building;
 /// <summary>For each invariant of resource pools a bug that breaks it, and the schedules that find it.</summary>
 public class PlantedResourceBugTests(ITestOutputHelper output)
 {
-    private const int Schedules = 20_000; // the search ends at the first failure
+    private const int Schedules = 100_000; // the search ends at the first failure
 
     public static TheoryData<string, Mutation> Bugs => new()
     {
@@ -26,6 +26,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
     };
 
     [Theory]
+    [Trait("Category", "Slow")]
     [MemberData(nameof(Bugs))]
     public void A_planted_bug_is_found(string scenario, Mutation bug)
     {
