@@ -230,11 +230,13 @@ void note_damage(Record& record) {
   record.signature = signature_of(record);
 }
 
-bool verify_blocks_of(const Owner* owner, const char* call) {
+// Reports the first damaged block among those that are chosen.
+template <typename Choice>
+static bool verify_blocks(Choice is_chosen, const char* call) {
   Record record{};
   ptrdiff_t damage = intact;
   for_each_record([&](Shard&, Record& each) {
-    if (each.owner != owner || each.owner_serial != owner->serial) return true;
+    if (!is_chosen(each)) return true;
     if (each.state == State::live) damage = damage_around(each);
     if (each.state == State::quarantined && !each.guarded) damage = damage_inside(each);
     if (damage == intact) return true;
@@ -249,6 +251,14 @@ bool verify_blocks_of(const Owner* owner, const char* call) {
     report_write_after_free(record, damage, call);
   }
   return false;
+}
+
+bool verify_blocks_of(const Owner* owner, const char* call) {
+  return verify_blocks([owner](const Record& each) { return each.owner == owner && each.owner_serial == owner->serial; }, call);
+}
+
+bool verify_all_blocks(const char* call) {
+  return verify_blocks([](const Record&) { return true; }, call);
 }
 
 void destroy_blocks_of(Owner* owner, stacks::StackId stack) {

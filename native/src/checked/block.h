@@ -36,4 +36,7 @@ size_t total_live_bytes();
 bool verify_blocks_of(const Owner* owner, const char* call);
 void destroy_blocks_of(Owner* owner, stacks::StackId stack);
 
+// Every block of the process. False: the first damaged one was reported.
+bool verify_all_blocks(const char* call);
+
 }  // namespace tp::check

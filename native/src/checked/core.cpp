@@ -34,8 +34,7 @@ void* core_allocate(Heap* heap, size_t size, size_t alignment) {
 }
 
 void core_free(void* memory) {
-  PageId id = slice_of(memory);
-  id -= page_of(id)->first;
+  PageId id = page_with(memory);
   if (page_of(id)->is(PageKind::large)) {
     return_large(known_heap(), id);
   } else {

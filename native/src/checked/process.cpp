@@ -140,30 +140,7 @@ size_t report_leaks() {
   return leaks.blocks();
 }
 
-static bool verify_all(const char* found_by) {
-  Record record{};
-  ptrdiff_t damage = intact;
-  for_each_record([&](Shard&, Record& each) {
-    if (each.state == State::live) {
-      damage = damage_around(each);
-    } else if (each.state == State::quarantined && !each.guarded) {
-      damage = damage_inside(each);
-    }
-    if (damage == intact) return true;
-    record = each;
-    note_damage(each);
-    return false;
-  });
-  if (damage == intact) return true;
-  if (record.state == State::live) {
-    report_overflow(record, damage, found_by, stacks::capture(checked_depth));
-  } else {
-    report_write_after_free(record, damage, found_by);
-  }
-  return false;
-}
-
-bool is_valid() { return verify_all("tp_is_valid"); }
+bool is_valid() { return verify_all_blocks("tp_is_valid"); }
 
 // A handler that aborts here would take with it what the program printed: exit() flushes only after the destructors. Not
 // when another thread holds the stream, as one that waits for input may for ever.
@@ -176,7 +153,7 @@ static void flush_standard_output() {
 void at_exit() {
   if (!started.load(std::memory_order_acquire)) return;
   flush_standard_output();
-  verify_all("exit");
+  verify_all_blocks("exit");
   empty_quarantine("exit");
   if (options::get(tp_option_leak_check) == 0) return;
   Leaks leaks;

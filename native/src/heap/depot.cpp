@@ -34,8 +34,7 @@ bool has_room(Depot& depot, size_t bytes) {
 }
 
 bool is_own(const Heap* heap, const void* block) {
-  PageId id = slice_of(block);
-  id -= page_of(id)->first;
+  PageId id = page_with(block);
   return page_of(id)->is(PageKind::small) && page_of(id)->owner.load(std::memory_order_relaxed) == heap;
 }
 
@@ -130,8 +129,7 @@ bool depot_is_valid(const Heap* heap) {
     for (const Chunk* chunk = depot.full[bin]; chunk != nullptr; chunk = chunk->next) {
       if (chunk->count == 0 || chunk->count > Chunk::most) return broken("a chunk has blocks", chunk);
       for (uint32_t i = 0; i < chunk->count; ++i) {
-        PageId id = slice_of(chunk->blocks[i]);
-        id -= page_of(id)->first;
+        PageId id = page_with(chunk->blocks[i]);
         if (!page_of(id)->is(PageKind::small) || page_of(id)->bin != bin) return broken("blocks of a chunk are of its bin", chunk->blocks[i]);
       }
       bytes += bytes_of(bin, chunk->count);

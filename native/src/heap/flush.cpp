@@ -111,8 +111,7 @@ class OpenPages {
   };
 
   TP_NOINLINE Place* find(void* block) {
-    PageId id = slice_of(block);
-    id -= page_of(id)->first;
+    PageId id = page_with(block);
     Place& place = places_[place_of(id)];
     if (place.id == id) return &place;
     if (place.id != 0) {

@@ -115,6 +115,15 @@ void collect_bin(Heap* heap, size_t bin, uint32_t now);  // after drain_pending
 // Gives empty pages and large runs that are kept for reuse, idle for long enough, to the arenas.
 void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms);
 
+// The heap may hold so many bytes more.
+inline bool fits_limit(const Heap* heap, size_t bytes) {
+  return heap->limit_bytes == 0 || heap->held_bytes.load(std::memory_order_relaxed) + bytes <= heap->limit_bytes;
+}
+// The same, if need be without what the heap keeps.
+bool make_room(Heap* heap, size_t bytes);
+
+bool zeroes_what_is_freed(const Heap* heap);
+
 // Gives the pages of one bin to the arenas, whoever has blocks of them.
 void release_bin(Heap* heap, size_t bin);
 

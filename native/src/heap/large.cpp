@@ -51,13 +51,6 @@ void keep(Heap* heap, PageId id, uint32_t slices) {
   *place = {id, slices, now};
 }
 
-// Room for so many bytes more within the heap's limit, if need be without what it keeps. The lock is held.
-bool make_room(Heap* heap, size_t bytes) {
-  if (heap->limit_bytes == 0 || heap->held_bytes.load(std::memory_order_relaxed) + bytes <= heap->limit_bytes) return true;
-  release_kept(heap, 0, 0);
-  return heap->held_bytes.load(std::memory_order_relaxed) + bytes <= heap->limit_bytes;
-}
-
 void set_up_large(Heap* heap, PageId id, uint32_t slices) {
   Page* page = page_of(id);
   page->clear();
@@ -147,8 +140,8 @@ bool resize_large(PageId id, size_t size) {
   if (wanted == slices) return true;
   LockedHeap locked(owner);
   int64_t more = (static_cast<int64_t>(wanted) - slices) * static_cast<int64_t>(slice_size);
-  if (more > 0 && owner->limit_bytes != 0 && owner->held_bytes + static_cast<size_t>(more) > owner->limit_bytes) return false;
-  if (wanted < slices && (owner->zero_on_free || options::get(tp_option_zero_on_free) != 0)) {
+  if (more > 0 && !fits_limit(owner, static_cast<size_t>(more))) return false;
+  if (wanted < slices && zeroes_what_is_freed(owner)) {
     memset(static_cast<char*>(address_of(id)) + (size_t{wanted} << slice_shift), 0, size_t{slices - wanted} << slice_shift);
   }
   if (!resize_run(id, slices, wanted)) return false;

@@ -57,8 +57,8 @@ bool is_cached(const Heap* heap) {
 void* sample_instead(void* block, size_t bin, size_t size, size_t alignment, uint32_t samples) {
   void* sample = allocate_sample(size, alignment, samples);
   if (sample == nullptr) return block;
-  PageId id = slice_of(block);
-  if (bin != 0) return_to_page(id - page_of(id)->first, block);
+  PageId id = page_with(block);
+  if (bin != 0) return_to_page(id, block);
   else return_large(nullptr, id);
   return sample;
 }
@@ -111,7 +111,7 @@ bool is_at_its_limit(Heap* heap, size_t size, size_t alignment) {
   size_t bin = bin_for(size, alignment);
   size_t slices = bin != 0 ? shapes.of[bin].slices : slices_for(size);
   Locked locked(heap->lock);
-  return heap->limit_bytes != 0 && heap->held_bytes + (slices << slice_shift) > heap->limit_bytes;
+  return !fits_limit(heap, slices << slice_shift);
 }
 
 }  // namespace
@@ -143,8 +143,7 @@ Block find(const void* address) {
 }
 
 void release(void* block) {
-  PageId slice = slice_of(block);
-  PageId id = slice - page_of(slice)->first;
+  PageId id = page_with(block);
   Heap* heap = known_heap();
   if (page_of(id)->is(PageKind::large)) {
     profile::forget(block);
@@ -154,7 +153,7 @@ void release(void* block) {
   size_t bin = *bins_of(id);
   if (bin == 0) {
     profile::forget(block);
-    if (page_of(id)->owner.load(std::memory_order_relaxed)->zero_on_free || options::get(tp_option_zero_on_free) != 0) {
+    if (zeroes_what_is_freed(page_of(id)->owner.load(std::memory_order_relaxed))) {
       memset(block, 0, page_of(id)->block_size);
     }
     return return_to_page(id, block);
@@ -191,7 +190,7 @@ void* reallocate(void* block, size_t size) {
   } else if (!large && size <= old && good_size(size) >= old - old / 4) {
     return block;
   }
-  Heap* owner = page_of(id - page_of(id)->first)->owner.load(std::memory_order_relaxed);
+  Heap* owner = page_of(page_with(block))->owner.load(std::memory_order_relaxed);
   bool of_explicit_heap = owner->state.load(std::memory_order_relaxed) == HeapState::explicit_ && *bins_of(id) == 0;
   void* moved = of_explicit_heap && owner != sample_heap() ? allocate_in(owner, size, 0, false) : allocate(size, 0, false);
   if (moved == nullptr) return nullptr;

@@ -112,17 +112,11 @@ void page_emptied(Heap* heap, PageId id) {
   heap->kept_stamp = stamp;
 }
 
-bool within_limit(Heap* heap, size_t bytes) {
-  if (heap->limit_bytes == 0 || heap->held_bytes + bytes <= heap->limit_bytes) return true;
-  release_kept(heap, 0, 0);
-  return heap->held_bytes + bytes <= heap->limit_bytes;
-}
-
 // A run for one page; several at a time once the heap is no longer small.
 PageId take_slices(Heap* heap, uint32_t slices) {
   uint32_t index = kept_index(slices);
   if (index != 3 && heap->kept_count[index] != 0) return heap->kept[index][--heap->kept_count[index]];
-  if (!within_limit(heap, size_t{slices} << slice_shift)) return 0;
+  if (!make_room(heap, size_t{slices} << slice_shift)) return 0;
   constexpr uint32_t most = 8;
   constexpr size_t small_heap = size_t{1} << 20;
   uint32_t count = index == 3 || heap->limit_bytes != 0 || heap->held_bytes < small_heap ? 1 : most >> index;
@@ -257,7 +251,13 @@ void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms) {
   }
 }
 
-static bool zeroes_what_is_freed(const Heap* heap) { return heap->zero_on_free || options::get(tp_option_zero_on_free) != 0; }
+bool zeroes_what_is_freed(const Heap* heap) { return heap->zero_on_free || options::get(tp_option_zero_on_free) != 0; }
+
+bool make_room(Heap* heap, size_t bytes) {
+  if (fits_limit(heap, bytes)) return true;
+  release_kept(heap, 0, 0);
+  return fits_limit(heap, bytes);
+}
 
 void release_bin(Heap* heap, size_t bin) {
   bool zeroes = zeroes_what_is_freed(heap);

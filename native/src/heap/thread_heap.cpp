@@ -61,14 +61,11 @@ struct UnusedHeaps {
   Heap* first = nullptr;
   std::atomic<uint32_t> count{0};  // read without the lock
 
-  void push_locked(Heap* heap) {
+  void push(Heap* heap) {
+    Locked locked(lock);
     heap->next_unused = first;
     first = heap;
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  void push(Heap* heap) {
-    Locked locked(lock);
-    push_locked(heap);
   }
   Heap* pop() {
     if (count.load(std::memory_order_relaxed) == 0) return nullptr;

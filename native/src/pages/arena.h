@@ -55,6 +55,12 @@ inline PageId slice_of(const void* address) {
   return slice_of_slow(address);
 }
 
+// The page of a block: its first slice. Of a large block the block's own slice.
+inline PageId page_with(const void* block) {
+  PageId slice = slice_of(block);
+  return slice - page_of(slice)->first;
+}
+
 // The first slice of the page or large block that address lies in; 0 when it lies in none that is in use.
 PageId first_slice_of(PageId slice);
 

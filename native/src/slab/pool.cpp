@@ -116,7 +116,7 @@ static bool is_at_its_limit(tp_pool* pool) {
     return charge.limit != 0 && charge.held.load(std::memory_order_relaxed) + page > charge.limit;
   }
   Locked locked(pool->heap->lock);
-  return pool->heap->limit_bytes != 0 && pool->heap->held_bytes + page > pool->heap->limit_bytes;
+  return !fits_limit(pool->heap, page);
 }
 
 // Pages of other threads' heaps may be empty without these having noticed yet.

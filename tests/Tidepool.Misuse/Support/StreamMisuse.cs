@@ -1,3 +1,4 @@
+using Tidepool.Tests.Streams;
 using System.Buffers;
 
 namespace Tidepool.Misuse.Support;
@@ -57,33 +58,9 @@ internal sealed class StrictArrayPool : ArrayPool<byte>
 }
 
 /// <summary>A target whose write calls back.</summary>
-internal sealed class CallbackTarget(Action<int> onWrite) : Stream
+internal sealed class CallbackTarget(Action<int> onWrite) : TargetStream
 {
     private int _writes;
-
-    public override bool CanRead => false;
-
-    public override bool CanSeek => false;
-
-    public override bool CanWrite => true;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
-
-    public override void Flush()
-    {
-    }
-
-    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     public override void Write(byte[] buffer, int offset, int count) => onWrite(++_writes);
 }
