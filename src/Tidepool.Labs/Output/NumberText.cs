@@ -8,6 +8,9 @@ internal static class NumberText
     /// <summary>What stands where there is no number.</summary>
     public const string None = "-";
 
+    /// <summary>Ends of metric names that say how the value is shown.</summary>
+    private static readonly string[] Units = ["_B", "_MiB", "_ns", "_percent"];
+
     /// <summary>A time given in nanoseconds.</summary>
     public static string Time(double? nanoseconds) => nanoseconds switch
     {
@@ -60,16 +63,17 @@ internal static class NumberText
         : $"{Digits(row.Gen0.Value)} / {Digits(row.Gen1!.Value)} / {Digits(row.Gen2!.Value)}";
 
     /// <summary>A metric by the unit in its name.</summary>
-    public static string Metric(string name, double value) =>
-        name.EndsWith("_B", StringComparison.Ordinal) ? Bytes(value)
-        : name.EndsWith("_MiB", StringComparison.Ordinal) ? Bytes(value * (1 << 20))
-        : name.EndsWith("_ns", StringComparison.Ordinal) ? Time(value)
-        : name.EndsWith("_percent", StringComparison.Ordinal) ? $"{Digits(value)} %"
-        : Digits(value);
+    public static string Metric(string name, double value) => UnitOf(name) switch
+    {
+        "_B" => Bytes(value),
+        "_MiB" => Bytes(value * (1 << 20)),
+        "_ns" => Time(value),
+        "_percent" => $"{Digits(value)} %",
+        _ => Digits(value),
+    };
 
     /// <summary>The heading of a metric: its name without the unit.</summary>
-    public static string MetricName(string name) =>
-        name[..(name.LastIndexOf('_') is var end and > 0 ? end : name.Length)].Replace('_', ' ');
+    public static string MetricName(string name) => name[..^UnitOf(name).Length].Replace('_', ' ');
 
     /// <summary>A number with about three digits.</summary>
     public static string Digits(double value) => Math.Abs(value) switch
@@ -81,4 +85,7 @@ internal static class NumberText
         < 100 => value.ToString("0.0", CultureInfo.InvariantCulture),
         _ => value.ToString("0", CultureInfo.InvariantCulture),
     };
+
+    private static string UnitOf(string metric) =>
+        Array.Find(Units, unit => metric.EndsWith(unit, StringComparison.Ordinal)) ?? "";
 }

@@ -67,7 +67,7 @@ internal sealed class Cell : IEquatable<Cell>
         ("threads" or "pipes", _) => $"{value} {name}",
         ("clear", "yes") => "cleared",
         ("clear", _) => "not cleared",
-        ("size", _) => $"{value} B",
+        ("size", _) when long.TryParse(value, CultureInfo.InvariantCulture, out _) => $"{value} B",
         ("pause", _) => $"pause of {value}",
         ("held", _) => $"{value} owners",
         ("after", _) => $"after {value}",
