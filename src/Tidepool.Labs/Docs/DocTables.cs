@@ -8,21 +8,21 @@ internal static class DocTables
 {
     private const string NoResults = "_No results are committed yet. `./tidepool lab` shows yours._\n";
 
-    /// <summary>The README's table: the usual choice and ours, cell by cell.</summary>
+    /// <summary>The README's table: the usual choice and ours, one line for each part of a lab.</summary>
     public static string Ratios(IReadOnlyList<MachineResults> machines)
     {
         var text = new StringBuilder();
         foreach (var machine in machines)
         {
-            var lines = from lab in LabCatalog.All
-                        where machine.Labs.ContainsKey(lab.Name)
-                        from headline in Headlines.Of(lab, PlanOf(lab), machine.Labs[lab.Name].Lab)
-                        select headline;
             text.Append(text.Length > 0 ? "\n" : "").Append(Describe(machine, machine.Labs.Values.First().File)).Append('\n');
-            Head(text, "what", "usual choice", ">time", "ours", ">time", ">ratio");
-            foreach (var (what, usual, ours) in lines)
+            Head(text, "lab", "what", "usual choice", "ours", ">cells", ">ratio, best .. worst");
+            foreach (var lab in LabCatalog.All.Where(lab => machine.Labs.ContainsKey(lab.Name)))
             {
-                Row(text, what, Code(usual.Subject), NumberText.Time(usual.MedianNs), Code(ours.Subject), NumberText.Time(ours.MedianNs), NumberText.Ratio(ours.Ratio));
+                foreach (var part in Headlines.Of(lab, PlanOf(lab), machine.Labs[lab.Name].Lab).GroupBy(headline => headline.Section))
+                {
+                    var first = part.First();
+                    Row(text, $"[{lab.Name}](docs/labs/{lab.Name}.md)", Escape(part.Key), Code(first.Usual.Subject), Code(first.Ours.Subject), $"{part.Count()}", Span(part));
+                }
             }
         }
 
@@ -106,6 +106,13 @@ internal static class DocTables
 
     /// <summary>A name of code.</summary>
     public static string Code(string name) => name.Contains('<', StringComparison.Ordinal) ? $"`{name}`" : name;
+
+    /// <summary>The lowest and the highest ratio, or the only one.</summary>
+    private static string Span(IEnumerable<Headline> part)
+    {
+        double[] ratios = [.. part.Select(headline => headline.Ours.Ratio!.Value.Value).Order()];
+        return ratios.Length == 1 ? NumberText.Factor(ratios[0]) : $"{NumberText.Factor(ratios[0])} .. {NumberText.Factor(ratios[^1])}";
+    }
 
     private static LabPlan PlanOf(ILab lab) => LabPlan.Of(lab, LabMode.Full);
 

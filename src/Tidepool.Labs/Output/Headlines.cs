@@ -1,7 +1,11 @@
 namespace Tidepool.Labs;
 
 /// <summary>One line of a short table: the usual choice and ours in one cell.</summary>
-internal sealed record Headline(string What, ReportRow Usual, ReportRow Ours);
+internal sealed record Headline(string Section, string Cell, ReportRow Usual, ReportRow Ours)
+{
+    /// <summary>Where it was measured.</summary>
+    public string What => $"{Section}: {Cell}";
+}
 
 /// <summary>The lines of short tables.</summary>
 internal static class Headlines
@@ -14,5 +18,5 @@ internal static class Headlines
         let usual = cell.FirstOrDefault(row => row.Subject == row.Baseline && !row.IsEmpty)
         let ours = cell.FirstOrDefault(row => row.Subject == lab.Headline && row.Ratio is not null)
         where usual is not null && ours is not null
-        select new Headline($"{section.Section.Title}: {section.Label(cell.Key)}", usual, ours);
+        select new Headline(section.Section.Title, section.Label(cell.Key), usual, ours);
 }

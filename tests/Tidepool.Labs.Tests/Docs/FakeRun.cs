@@ -1,9 +1,9 @@
 namespace Tidepool.Labs.Tests.Docs;
 
-/// <summary>A run of lab <c>arrays</c> with made-up times: the rival 10 ns, leases 4 ns.</summary>
+/// <summary>A run of lab <c>arrays</c> with made-up times: the rival 10 ns, leases 4 ns, or another time at call sites.</summary>
 internal static class FakeRun
 {
-    public static LabReport OfArrays()
+    public static LabReport OfArrays(double leaseAtCallSites = 4)
     {
         var lab = LabCatalog.Find("arrays")!;
         var plan = LabPlan.Of(lab, LabMode.Quick);
@@ -13,7 +13,7 @@ internal static class FakeRun
             double? time = workload.Key.Subject switch
             {
                 RentalCatalog.Shared => 10,
-                RentalCatalog.Lease => 4,
+                RentalCatalog.Lease => workload.Key.Cell["pattern"] == RentalPattern.CallSite ? leaseAtCallSites : 4,
                 _ => null,
             };
             if (time is { } nanoseconds)
