@@ -148,6 +148,12 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
 
     ResourceLease<T> IValueTaskSource<ResourceLease<T>>.GetResult(short token)
     {
+        // Who asks too early, or a second time, must not give the node to others.
+        if (_source.GetStatus(token) == ValueTaskSourceStatus.Pending)
+        {
+            throw new InvalidOperationException("The rental still waits. Await it once; Rent is the one for synchronous code.");
+        }
+
         try
         {
             return _source.GetResult(token);

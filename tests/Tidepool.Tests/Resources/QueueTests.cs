@@ -225,4 +225,23 @@ public sealed class QueueTests(ITestOutputHelper output) : ResourceTest
         held.ForEach(static l => l.Dispose());
         await Task.WhenAll(rest).WaitAsync(Eventually.Limit);
     }
+
+    [Fact]
+    public async Task Asking_for_the_result_too_early_or_twice_throws_and_takes_nothing_from_the_queue()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        ValueTask<ResourceLease<FakeResource>> rental = pool.RentAsync();
+        Assert.Throws<InvalidOperationException>(() => Result(rental));
+        pool.Validate();
+        lease.Dispose();
+        lease = Result(rental);
+        Task<ResourceLease<FakeResource>> next = Wait(pool);
+        Assert.Throws<InvalidOperationException>(() => Result(rental));
+        pool.Validate();
+        lease.Dispose();
+        (await Soon(next)).Dispose();
+
+        static ResourceLease<FakeResource> Result(ValueTask<ResourceLease<FakeResource>> rental) => rental.GetAwaiter().GetResult();
+    }
 }
