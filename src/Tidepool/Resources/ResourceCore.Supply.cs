@@ -41,6 +41,7 @@ internal sealed partial class ResourceCore<T>
     {
         if (_isClosed)
         {
+            EndIfDone(ref work);
             return;
         }
 
@@ -268,7 +269,6 @@ internal sealed partial class ResourceCore<T>
             }
 
             Pump(now, ref work);
-            EndIfDone(ref work);
         }
 
         work.Run(this);
@@ -456,7 +456,6 @@ internal sealed partial class ResourceCore<T>
             {
                 Release(slot, SlotState.Free, ref work);
                 Pump(now, ref work);
-                EndIfDone(ref work);
             }
         }
 

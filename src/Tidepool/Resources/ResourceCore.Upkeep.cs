@@ -30,7 +30,6 @@ internal sealed partial class ResourceCore<T>
         LookAtIdle(now, ref work);
         EndRenewals(now, ref work);
         Pump(now, ref work);
-        EndIfDone(ref work);
     }
 
     private void ExpireWaiters(long now, ref Deferred<T> work)

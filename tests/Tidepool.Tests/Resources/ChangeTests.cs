@@ -182,4 +182,32 @@ public sealed class ChangeTests : ResourceTest
             Assert.Equal(0, Policy.Alive);
         }
     }
+
+    [Fact]
+    public async Task A_shutdown_ends_when_the_last_lease_is_detached()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        Task<bool> shutdown = pool.ShutdownAsync(Timeout.InfiniteTimeSpan);
+        Assert.False(shutdown.IsCompleted);
+        lease.Detach();
+        Assert.True(await Soon(shutdown));
+        Assert.Equal(0, Time.Timers);
+    }
+
+    [Fact]
+    public async Task A_shutdown_waits_for_leases_within_the_grace_and_for_ends_that_are_slow_beyond_it()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        TaskCompletionSource end = FakePolicy.DirectGate();
+        Policy.OnDestroy = _ => new(end.Task);
+        Task<bool> shutdown = pool.ShutdownAsync(Second);
+        lease.Dispose();
+        Time.Advance(1500);
+        pool.Core.Close(out Task drained, out Task ended);
+        Assert.Equal((true, false), (drained.IsCompleted, ended.IsCompleted));
+        FakePolicy.Open(end);
+        Assert.True(await Soon(shutdown));
+    }
 }
