@@ -279,10 +279,7 @@ internal sealed partial class ResourceCore<T>
         else if (resource is not null)
         {
             _meter.Created(Name, start);
-            if (isLate)
-            {
-                _ = DestroyAsync(slot, resource, DestroyReason.Abandoned);
-            }
+            EndLate(slot, isLate ? resource : null);
         }
     }
 
@@ -426,6 +423,12 @@ internal sealed partial class ResourceCore<T>
         }
 
         work.Run(this);
+        EndLate(slot, late);
+    }
+
+    /// <summary>Ends what an operation has left whose place was given up meanwhile.</summary>
+    private void EndLate(ResourceSlot<T> slot, T? late)
+    {
         if (late is not null)
         {
             _ = DestroyAsync(slot, late, DestroyReason.Abandoned);

@@ -201,6 +201,7 @@ internal sealed partial class ResourceCore<T>
     {
         Deferred<T> work = default;
         long now = Clock.Now;
+        T? late = null;
         lock (Gate)
         {
             if (slot.State == SlotState.Checking)
@@ -208,12 +209,17 @@ internal sealed partial class ResourceCore<T>
                 EndByRenter(slot);
                 work.Start(slot, SlotWork.Check);
             }
+            else
+            {
+                late = slot.Resource; // the look took too long: the place was given up
+            }
 
             Requeue(waiter, now, ref work);
             Pump(now, ref work);
         }
 
         work.Run(this);
+        EndLate(slot, late);
     }
 
     private void EndByRenter(ResourceSlot<T> slot)

@@ -281,4 +281,30 @@ public sealed class CheckTests : ResourceTest
     {
         public override bool IsBroken(FakeResource resource) => base.IsBroken(resource);
     }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_look_that_takes_too_long_and_then_leaves_it_to_the_asynchronous_one_ends_its_resource(bool waits)
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        Rent(pool).Dispose();
+        Time.Advance(2000);
+        Policy.OnValidateHere = _ =>
+        {
+            Time.Advance(6000);
+            return null;
+        };
+        if (waits)
+        {
+            pool.Rent(TimeSpan.FromMinutes(1)).Dispose();
+        }
+        else
+        {
+            Assert.False(pool.TryRent(out _));
+        }
+
+        Assert.Equal(1, Policy.Made.First().Ends);
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Abandoned));
+    }
 }
