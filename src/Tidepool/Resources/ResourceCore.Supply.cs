@@ -416,6 +416,12 @@ internal sealed partial class ResourceCore<T>
                 {
                     Supply(slot, now, ref work);
                 }
+
+                if (_holdsKeepAlive)
+                {
+                    _holdsKeepAlive = false;
+                    Ask(now, ref work);
+                }
             }
 
             Requeue(renter, now, ref work);

@@ -5,6 +5,9 @@ internal sealed partial class ResourceCore<T>
 {
     private List<(long Due, TaskCompletionSource Done)>? _renewals;
 
+    /// <summary>An idle resource is to be kept alive, and waits until another one was.</summary>
+    private bool _holdsKeepAlive;
+
     /// <summary>The timer of a pool without a group has fired.</summary>
     internal void OnTimer()
     {
@@ -143,6 +146,7 @@ internal sealed partial class ResourceCore<T>
             }
             else
             {
+                _holdsKeepAlive |= now >= keepAlive;
                 AskForIdle(slot, now, keepAlive, ref work);
             }
 

@@ -307,4 +307,33 @@ public sealed class CheckTests : ResourceTest
         Assert.Equal(1, Policy.Made.First().Ends);
         Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Abandoned));
     }
+
+    [Fact]
+    public void Every_idle_resource_is_kept_alive_in_each_interval_a_few_at_a_time()
+    {
+        int most = 0;
+        int now = 0;
+        var ends = new Queue<TaskCompletionSource>();
+        Policy.OnKeepAlive = (_, _) =>
+        {
+            most = Math.Max(most, ++now);
+            ends.Enqueue(FakePolicy.DirectGate());
+            return new(ends.Last().Task);
+        };
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 7, creators: 2, keepAlive: 1000));
+        ResourceLease<FakeResource>[] leases = [.. Enumerable.Range(0, 7).Select(_ => Rent(pool))];
+        Array.ForEach(leases, static l => l.Dispose());
+        for (int milliseconds = 0; milliseconds < 1500; milliseconds += 100)
+        {
+            Time.Advance(100);
+            while (ends.TryDequeue(out TaskCompletionSource? end))
+            {
+                now--;
+                FakePolicy.Open(end);
+            }
+        }
+
+        Assert.All(Policy.Made, static r => Assert.Equal(1, r.KeepAlives));
+        Assert.Equal(2, most);
+    }
 }
