@@ -64,17 +64,15 @@ internal sealed class ResourceMeter
         }
     }
 
-    internal void TimedOut(string pool) => _timeouts.Add(1, Tag(pool));
+    internal void TimedOut(string pool) => Count(_timeouts, pool);
 
-    internal void Rejected(string pool) => _rejected.Add(1, Tag(pool));
+    internal void Rejected(string pool) => Count(_rejected, pool);
 
-    internal void Leaked(string pool) => _leaked.Add(1, Tag(pool));
+    internal void Leaked(string pool) => Count(_leaked, pool);
 
-    internal void Destroyed(string pool, DestroyReason reason) =>
-        _destroyed.Add(1, Tag(pool), new KeyValuePair<string, object?>("reason", Reasons[(int)reason]));
+    internal void Destroyed(string pool, DestroyReason reason) => Count(_destroyed, pool, "reason", Reasons[(int)reason]);
 
-    internal void CreateFailed(string pool, Exception failure) =>
-        _createFailures.Add(1, Tag(pool), new KeyValuePair<string, object?>("error.type", failure.GetType().FullName));
+    internal void CreateFailed(string pool, Exception failure) => Count(_createFailures, pool, "error.type", failure.GetType().FullName);
 
     internal void Created(string pool, long start) => Record(_createTime, pool, start);
 
@@ -87,7 +85,38 @@ internal sealed class ResourceMeter
         // A start of 0 was taken before anybody listened.
         if (histogram.Enabled && start != 0)
         {
-            histogram.Record(Stopwatch.GetElapsedTime(start).TotalSeconds, Tag(pool));
+            try
+            {
+                histogram.Record(Stopwatch.GetElapsedTime(start).TotalSeconds, Tag(pool));
+            }
+            catch (Exception)
+            {
+                // As below.
+            }
+        }
+    }
+
+    private static void Count(Counter<long> counter, string pool, string? tag = null, string? value = null)
+    {
+        if (!counter.Enabled)
+        {
+            return;
+        }
+
+        try
+        {
+            if (tag is null)
+            {
+                counter.Add(1, Tag(pool));
+            }
+            else
+            {
+                counter.Add(1, Tag(pool), new KeyValuePair<string, object?>(tag, value));
+            }
+        }
+        catch (Exception)
+        {
+            // A listener's own: it was called in the middle of a rental or a return, which must go on.
         }
     }
 

@@ -91,6 +91,52 @@ public sealed class MeterTests : ResourceTest
         Assert.Equal((1L, 2L, 1L), (statistics.GetDestroyed(DestroyReason.Broken), statistics.GetDestroyed(DestroyReason.Cleared), statistics.GetDestroyed(DestroyReason.Idle)));
     }
 
+    [Fact]
+    public async Task A_listener_that_throws_disturbs_neither_rentals_nor_returns()
+    {
+        using var factory = new Factory();
+        using var listener = new MeterListener();
+        int calls = 0;
+        listener.InstrumentPublished = (instrument, l) =>
+        {
+            if (ReferenceEquals(instrument.Meter, factory.Meter))
+            {
+                l.EnableMeasurementEvents(instrument);
+            }
+        };
+        listener.SetMeasurementEventCallback<double>((_, _, _, _) => Fail());
+        listener.SetMeasurementEventCallback<long>((_, _, _, _) => Fail());
+        listener.Start();
+        ResourcePool<FakeResource> pool = Watch(new(Policy, new ResourcePoolOptions<FakeResource>
+        {
+            MaxSize = 1,
+            MaxWaiters = 1,
+            MeterFactory = factory,
+            TimeProvider = Time,
+            Executor = static item => item.Execute(),
+        }));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool);
+        await Assert.ThrowsAsync<ResourcePoolRejectedException>(async () => await pool.RentAsync());
+        lease.Dispose();
+        lease = await Soon(waiting);
+        waiting = Wait(pool, Second);
+        Time.Advance(1000);
+        await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(waiting));
+        lease.MarkBroken();
+        lease.Dispose();
+        Assert.Equal((0, 0), (pool.GetStatistics().Leased, pool.GetStatistics().Destroying));
+        Policy.CreateError = new IOException("down");
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        Assert.True(calls >= 8, $"{calls} calls");
+
+        void Fail()
+        {
+            calls++;
+            throw new InvalidOperationException("as asked");
+        }
+    }
+
     private sealed class Factory : IMeterFactory
     {
         internal Meter Meter { get; } = new("Tidepool");
