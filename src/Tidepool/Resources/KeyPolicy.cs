@@ -1,7 +1,7 @@
 namespace Tidepool;
 
 /// <summary>A keyed policy at one of its keys.</summary>
-internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TKey key, bool looksForBroken, bool hasReset) : ResourcePolicy<T>
+internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TKey key, bool looksForBroken, bool hasReset, bool hasValidation) : ResourcePolicy<T>
     where TKey : notnull
     where T : class
 {
@@ -10,6 +10,8 @@ internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TK
     internal override bool LooksForBroken => looksForBroken;
 
     internal override bool HasReset => hasReset;
+
+    internal override bool HasValidation => hasValidation;
 
     public override ValueTask<T> CreateAsync(CancellationToken cancellationToken) => policy.CreateAsync(key, cancellationToken);
 

@@ -15,6 +15,11 @@ public abstract class KeyedResourcePolicy<TKey, T>
         ((Func<T, bool?>)Reset).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>)
         || ((Func<T, CancellationToken, ValueTask<bool>>)ResetAsync).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>);
 
+    /// <summary>Whether it has a <see cref="Validate"/> or <see cref="ValidateAsync"/> of its own.</summary>
+    internal bool HasValidation =>
+        ((Func<T, bool?>)Validate).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>)
+        || ((Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>);
+
     /// <summary>Makes a resource for a key.</summary>
     /// <param name="key">The key.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.CreateTimeout"/>, or by the shutdown.</param>

@@ -25,6 +25,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     private readonly long _timeout;
     private readonly bool _looksForBroken;
     private readonly bool _hasReset;
+    private readonly bool _hasValidation;
     private bool _isClosed;
     private long _cleared;
 
@@ -49,6 +50,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         _policy = policy;
         _looksForBroken = policy.LooksForBroken;
         _hasReset = policy.HasReset;
+        _hasValidation = policy.HasValidation;
         _options = options;
         Name = settings.Name;
         _timeout = settings.RentTimeout;
@@ -81,7 +83,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
 
     /// <summary>The same with a timeout of its own.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="timeout">Zero takes what is idle, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
+    /// <param name="timeout">Zero takes what is idle and needs no asynchronous validation, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The lease; dispose it.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="key"/> is null.</exception>
@@ -298,7 +300,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         }
 
         int maxSize = Math.Min(_options.MaxSizeOf?.Invoke(key) ?? _options.PerKey.MaxSize, _options.MaxTotal);
-        var made = new ResourceCore<T>(new KeyPolicy<TKey, T>(_policy, key, _looksForBroken, _hasReset), _options.PerKey.Copy(Name, maxSize), _group);
+        var made = new ResourceCore<T>(new KeyPolicy<TKey, T>(_policy, key, _looksForBroken, _hasReset, _hasValidation), _options.PerKey.Copy(Name, maxSize), _group);
         core = _cores.GetOrAdd(key, made);
         Admit(core, key);
         return core;

@@ -27,7 +27,7 @@ internal sealed partial class ResourceCore<T>
         }
 
         StackTrace? site = CaptureSite();
-        if (TryTakeFresh(site, out ResourceLease<T> lease))
+        if (TryTakeIdle(timeout, site, out ResourceLease<T> lease))
         {
             result = new ValueTask<ResourceLease<T>>(lease);
             return true;
@@ -51,7 +51,7 @@ internal sealed partial class ResourceCore<T>
     {
         cancellation.ThrowIfCancellationRequested();
         StackTrace? site = CaptureSite();
-        if (TryTakeFresh(site, out lease))
+        if (TryTakeIdle(timeout, site, out lease))
         {
             return true;
         }
@@ -70,7 +70,29 @@ internal sealed partial class ResourceCore<T>
     /// <summary>Rents an idle resource, if there is one and nobody waits; never waits and never creates.</summary>
     internal bool TryRentIdle(out ResourceLease<T> lease)
     {
-        StackTrace? site = CaptureSite();
+        if (TryTakeIdle(CaptureSite(), out lease))
+        {
+            return true;
+        }
+
+        if (Volatile.Read(ref _isClosed))
+        {
+            lock (Gate)
+            {
+                ThrowIfClosed(Clock.Now);
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>An idle resource without a wait; a rental that may wait has only those checked in its turn that need it.</summary>
+    private bool TryTakeIdle(long timeout, StackTrace? site, out ResourceLease<T> lease) =>
+        timeout == 0 ? TryTakeIdle(site, out lease) : TryTakeFresh(site, out lease);
+
+    /// <summary>An idle resource, looked at here if it needs that.</summary>
+    private bool TryTakeIdle(StackTrace? site, out ResourceLease<T> lease)
+    {
         while (!TryTakeFresh(site, out lease))
         {
             Deferred<T> work = default;
@@ -80,7 +102,6 @@ internal sealed partial class ResourceCore<T>
             Schedule.Point("try rent");
             lock (Gate)
             {
-                ThrowIfClosed(now);
                 DrainHot(now, ref work);
                 if (_waiters.Count == 0 && Next() is { } next)
                 {

@@ -140,7 +140,7 @@ internal sealed partial class ResourceCore<T>
         Destroy(slot, why, now, ref work);
     }
 
-    private bool NeedsValidation(ResourceSlot<T> slot, long now) => now >= ResourceSettings.After(slot.CheckedAt, _settings.ValidateAfterIdle);
+    private bool NeedsValidation(ResourceSlot<T> slot, long now) => now >= ResourceSettings.After(slot.CheckedAt, _validateAfterIdle);
 
     /// <summary>Why a resource that is good for its policy must not serve any more, or null. Under the gate.</summary>
     private DestroyReason? Verdict(ResourceSlot<T> slot, long now) =>
@@ -168,7 +168,7 @@ internal sealed partial class ResourceCore<T>
         }
 
         Move(slot, SlotState.Idle);
-        slot.FreshUntil = slot.IsDirty ? long.MinValue : Math.Min(slot.ExpiresAt, ResourceSettings.After(slot.CheckedAt, _settings.ValidateAfterIdle));
+        slot.FreshUntil = slot.IsDirty ? long.MinValue : Math.Min(slot.ExpiresAt, ResourceSettings.After(slot.CheckedAt, _validateAfterIdle));
         _idle.Add(slot);
         _group?.AddIdle(slot);
         long due = Math.Min(slot.ExpiresAt, ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout));

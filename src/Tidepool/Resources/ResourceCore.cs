@@ -35,6 +35,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     /// <summary>The policy has nothing to do when a resource is returned.</summary>
     private readonly bool _leavesAlone;
     private readonly bool _isSystemTime;
+
+    /// <summary>How long an idle resource needs no validation; for ever where the policy has none.</summary>
+    private readonly long _validateAfterIdle;
     private readonly long _freshFor;
     private readonly long _soonestIdleDue;
 
@@ -83,7 +86,8 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
         _hasHot = HasHot(options, _resetMode);
         _isHotOpen = _hasHot && group is null; // a key opens its own when somebody was served
-        _freshFor = Math.Min(_settings.ValidateAfterIdle, ResourceSettings.Forever / 2);
+        _validateAfterIdle = policy.HasValidation ? _settings.ValidateAfterIdle : ResourceSettings.Forever;
+        _freshFor = Math.Min(_validateAfterIdle, ResourceSettings.Forever / 2);
         _soonestIdleDue = Math.Min(Math.Min(_settings.IdleTimeout, _settings.KeepAliveInterval), ResourceSettings.Forever / 2);
         Clock = group?.Clock ?? new ResourceClock(options.TimeProvider);
         _isSystemTime = Clock.IsSystem;

@@ -19,6 +19,11 @@ public abstract class ResourcePolicy<T>
         ((Func<T, bool?>)Reset).Method.DeclaringType != typeof(ResourcePolicy<T>)
         || ((Func<T, CancellationToken, ValueTask<bool>>)ResetAsync).Method.DeclaringType != typeof(ResourcePolicy<T>);
 
+    /// <summary>Whether it has a <see cref="Validate"/> or <see cref="ValidateAsync"/> of its own.</summary>
+    internal virtual bool HasValidation =>
+        ((Func<T, bool?>)Validate).Method.DeclaringType != typeof(ResourcePolicy<T>)
+        || ((Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync).Method.DeclaringType != typeof(ResourcePolicy<T>);
+
     /// <summary>Makes a resource that is ready for use. Runs on a thread of the thread pool, without the renter's execution context.</summary>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.CreateTimeout"/>, or by the shutdown.</param>
     /// <returns>The resource, not null.</returns>

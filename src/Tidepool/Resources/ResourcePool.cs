@@ -54,7 +54,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     }
 
     /// <summary>Rents a resource, and waits for it as long as <paramref name="timeout"/>: the wait in the queue, creation and validation included.</summary>
-    /// <param name="timeout">Zero takes what is idle, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
+    /// <param name="timeout">Zero takes what <see cref="TryRent"/> would, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The lease; dispose it.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The timeout is negative, or longer than a timer can wait.</exception>
@@ -76,7 +76,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// The same for synchronous code: the calling thread is parked, in the same queue, and creates and validates by itself where that is needed
     /// (<see cref="ResourcePolicy{T}.Create"/>, <see cref="ResourcePolicy{T}.Validate"/>), so it needs no thread of the thread pool.
     /// </summary>
-    /// <param name="timeout">Zero takes what is idle, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
+    /// <param name="timeout">Zero takes what <see cref="TryRent"/> would, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
     /// <param name="cancellationToken">Ends the wait, and a creation on this thread.</param>
     /// <returns>The lease; dispose it.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The timeout is negative, or longer than a timer can wait.</exception>

@@ -22,10 +22,10 @@ public sealed class CheckTests : ResourceTest
     [Fact]
     public async Task A_policy_with_nothing_to_do_between_two_renters_is_known_by_what_it_overrides()
     {
-        Assert.Equal((true, true), (Policy.LooksForBroken, Policy.HasReset));
-        Assert.Equal((true, false), (new LookingPolicy().LooksForBroken, new LookingPolicy().HasReset));
+        Assert.Equal((true, true, true), (Policy.LooksForBroken, Policy.HasReset, Policy.HasValidation));
+        Assert.Equal((true, false, false), (new LookingPolicy().LooksForBroken, new LookingPolicy().HasReset, new LookingPolicy().HasValidation));
         var plain = new PlainPolicy();
-        Assert.Equal((false, false), (plain.LooksForBroken, plain.HasReset));
+        Assert.Equal((false, false, false), (plain.LooksForBroken, plain.HasReset, plain.HasValidation));
         await using var pool = new ResourcePool<FakeResource>(plain, new ResourcePoolOptions<FakeResource> { MaxSize = 1, ResetMode = ResetMode.OnRent });
         FakeResource first = await UseAsync(false);
         Assert.Same(first, await UseAsync(false));
@@ -335,5 +335,25 @@ public sealed class CheckTests : ResourceTest
 
         Assert.All(Policy.Made, static r => Assert.Equal(1, r.KeepAlives));
         Assert.Equal(2, most);
+    }
+
+    [Fact]
+    public async Task A_policy_without_validation_has_what_was_idle_for_long_rented_at_once()
+    {
+        await using var pool = new ResourcePool<FakeResource>(new PlainPolicy(), Options(max: 1));
+        await using var keyed = new KeyedResourcePool<int, FakeResource>(new PlainKeyedPolicy(), new() { MaxTotal = 1, PerKey = Options(max: 1) });
+        Rent(pool).Dispose();
+        (await keyed.RentAsync(1)).Dispose();
+        Time.Advance(2000);
+        Assert.True(pool.TryRent(out ResourceLease<FakeResource> lease));
+        lease.Dispose();
+        Time.Advance(2000);
+        (await pool.RentAsync(TimeSpan.Zero)).Dispose();
+        (await keyed.RentAsync(1, TimeSpan.Zero)).Dispose();
+    }
+
+    private sealed class PlainKeyedPolicy : KeyedResourcePolicy<int, FakeResource>
+    {
+        public override ValueTask<FakeResource> CreateAsync(int key, CancellationToken cancellationToken) => new(new FakeResource(key));
     }
 }

@@ -127,6 +127,23 @@ public sealed class RentTests : ResourceTest
     }
 
     [Fact]
+    public async Task A_timeout_of_zero_takes_what_is_idle_also_when_it_must_be_validated()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        Rent(pool).Dispose();
+        Time.Advance(2000);
+        (await pool.RentAsync(TimeSpan.Zero)).Dispose();
+        Time.Advance(2000);
+        pool.Rent(TimeSpan.Zero).Dispose();
+        Assert.Equal(2, Policy.Made.Single().Validations);
+        Policy.OnValidateHere = static _ => null;
+        Time.Advance(2000);
+        await Assert.ThrowsAsync<ResourcePoolTimeoutException>(async () => await pool.RentAsync(TimeSpan.Zero));
+        (await pool.RentAsync(TimeSpan.Zero)).Dispose();
+        Assert.Equal(1, pool.GetStatistics().TimedOut);
+    }
+
+    [Fact]
     public async Task The_deadline_covers_the_wait_the_creation_and_the_validation()
     {
         Policy.CreateGate = FakePolicy.DirectGate();
