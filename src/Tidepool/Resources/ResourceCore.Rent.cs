@@ -187,7 +187,7 @@ internal sealed partial class ResourceCore<T>
         {
             WaiterFailure.TimedOut => new ResourcePoolTimeoutException(report!, TimeSpan.FromMilliseconds(waiter.Timeout)),
             WaiterFailure.Cancelled => new OperationCanceledException("The rental was cancelled by its caller's token.", waiter.Cancellation),
-            WaiterFailure.CreateFailed when waiter.Cause is NotSupportedException unsupported => unsupported,
+            WaiterFailure.CreateFailed when waiter is { IsSync: true, Cause: NotSupportedException unsupported } => unsupported,
             WaiterFailure.CreateFailed => new ResourceCreateException(report!, waiter.Cause!),
             _ => new ResourcePoolShutdownException(report!),
         };

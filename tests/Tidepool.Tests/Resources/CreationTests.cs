@@ -197,4 +197,14 @@ public sealed class CreationTests : ResourceTest
             return new(new object());
         }
     }
+
+    [Fact]
+    public async Task A_creation_that_is_not_supported_fails_an_awaiting_caller_as_any_other()
+    {
+        Policy.CreateError = new PlatformNotSupportedException("no such protocol");
+        ResourcePool<FakeResource> pool = NewPool();
+        ResourceCreateException failure = await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        Assert.Same(Policy.CreateError, failure.InnerException);
+        Assert.Equal(1, pool.GetStatistics().CreateFailures);
+    }
 }
