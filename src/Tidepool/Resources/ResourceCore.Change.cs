@@ -94,6 +94,7 @@ internal sealed partial class ResourceCore<T>
                 Yield(slot, DestroyReason.Resized, now, ref work);
             }
 
+            CompleteWarmings(ref work);
             Pump(now, ref work);
         }
 

@@ -479,12 +479,13 @@ internal sealed partial class ResourceCore<T>
         }
 
         int live = Live;
-        foreach (Warming warming in _warmings.Where(w => w.Count <= live))
+        int max = _max;
+        foreach (Warming warming in _warmings.Where(w => Math.Min(w.Count, max) <= live))
         {
             work.Then(warming.Complete);
         }
 
-        _warmings.RemoveAll(w => w.Count <= live);
+        _warmings.RemoveAll(w => Math.Min(w.Count, max) <= live);
         _warmTarget = _warmings.Count == 0 ? 0 : _warmings.Max(static w => w.Count);
         _warmings = _warmings.Count == 0 ? null : _warmings;
     }

@@ -104,7 +104,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// <summary>Grows the pool to so many resources, at most <see cref="ResourcePoolOptions{T}.MaxCreateConcurrency"/> at a time.</summary>
     /// <param name="count">How many, 0 to the largest size.</param>
     /// <param name="cancellationToken">Ends the waiting, not the creations.</param>
-    /// <returns>Ends when the pool has that many.</returns>
+    /// <returns>Ends when the pool has that many, or is full because it was made smaller meanwhile.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative or beyond the largest size.</exception>
     /// <exception cref="ResourceCreateException">A creation failed.</exception>
     /// <exception cref="ResourcePoolShutdownException">The pool was shut down.</exception>

@@ -210,4 +210,21 @@ public sealed class ChangeTests : ResourceTest
         FakePolicy.Open(end);
         Assert.True(await Soon(shutdown));
     }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(3)]
+    public async Task A_warm_up_beyond_what_the_pool_was_resized_to_ends_when_it_is_full(int before)
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 10));
+        await pool.WarmUpAsync(before).WaitAsync(Eventually.Limit);
+        Policy.CreateGate = FakePolicy.DirectGate();
+        Task warm = pool.WarmUpAsync(8);
+        Assert.False(warm.IsCompleted);
+        pool.Resize(0, 2);
+        FakePolicy.Open(Policy.CreateGate);
+        Policy.CreateGate = null;
+        await warm.WaitAsync(Eventually.Limit);
+        Assert.Equal(2, pool.GetStatistics().Total);
+    }
 }
