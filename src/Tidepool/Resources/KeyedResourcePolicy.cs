@@ -36,19 +36,19 @@ public abstract class KeyedResourcePolicy<TKey, T>
     /// <param name="resource">The resource.</param>
     public virtual bool IsBroken(T resource) => false;
 
-    /// <summary>Whether the resource still works; may do I/O.</summary>
+    /// <summary>Whether the resource still works; may do I/O. The default asks <see cref="Validate"/>.</summary>
     /// <param name="resource">The resource.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
-    public virtual ValueTask<bool> ValidateAsync(T resource, CancellationToken cancellationToken) => new(true);
+    public virtual ValueTask<bool> ValidateAsync(T resource, CancellationToken cancellationToken) => new(Validate(resource) ?? true);
 
     /// <summary>The same on the renter's thread; null where there is no synchronous way.</summary>
     /// <param name="resource">The resource.</param>
     public virtual bool? Validate(T resource) => null;
 
-    /// <summary>Makes the resource as good as new for the next renter.</summary>
+    /// <summary>Makes the resource as good as new for the next renter. The default calls <see cref="Reset"/>.</summary>
     /// <param name="resource">The resource.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
-    public virtual ValueTask<bool> ResetAsync(T resource, CancellationToken cancellationToken) => new(true);
+    public virtual ValueTask<bool> ResetAsync(T resource, CancellationToken cancellationToken) => new(Reset(resource) ?? true);
 
     /// <summary>The same on the calling thread; null where there is no synchronous way.</summary>
     /// <param name="resource">The resource.</param>

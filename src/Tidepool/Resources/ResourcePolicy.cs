@@ -42,22 +42,22 @@ public abstract class ResourcePolicy<T>
 
     /// <summary>
     /// Whether the resource still works; may do I/O. Called before a renter gets a resource that was idle for longer than
-    /// <see cref="ResourcePoolOptions{T}.ValidateAfterIdle"/>. It begins on the renting thread. The default says yes.
+    /// <see cref="ResourcePoolOptions{T}.ValidateAfterIdle"/>. It begins on the renting thread. The default asks <see cref="Validate"/>.
     /// </summary>
     /// <param name="resource">The resource.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
-    public virtual ValueTask<bool> ValidateAsync(T resource, CancellationToken cancellationToken) => new(true);
+    public virtual ValueTask<bool> ValidateAsync(T resource, CancellationToken cancellationToken) => new(Validate(resource) ?? true);
 
     /// <summary>The same on the thread that called <see cref="ResourcePool{T}.Rent"/> or <see cref="ResourcePool{T}.TryRent"/>.</summary>
     /// <param name="resource">The resource.</param>
     /// <returns>Null, the default, where there is no synchronous way: then <see cref="ValidateAsync"/> runs, and the renter waits for it.</returns>
     public virtual bool? Validate(T resource) => null;
 
-    /// <summary>Makes the resource as good as new for the next renter; see <see cref="ResetMode"/> for when. The default does nothing.</summary>
+    /// <summary>Makes the resource as good as new for the next renter; see <see cref="ResetMode"/> for when. The default calls <see cref="Reset"/>.</summary>
     /// <param name="resource">The resource.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
     /// <returns>False when that did not succeed: the resource is ended.</returns>
-    public virtual ValueTask<bool> ResetAsync(T resource, CancellationToken cancellationToken) => new(true);
+    public virtual ValueTask<bool> ResetAsync(T resource, CancellationToken cancellationToken) => new(Reset(resource) ?? true);
 
     /// <summary>The same on the calling thread, for <c>Dispose</c> of a lease in <see cref="ResetMode.OnReturn"/> and for <see cref="ResourcePool{T}.Rent"/> in <see cref="ResetMode.OnRent"/>.</summary>
     /// <param name="resource">The resource.</param>

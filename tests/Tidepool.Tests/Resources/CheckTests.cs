@@ -356,4 +356,33 @@ public sealed class CheckTests : ResourceTest
     {
         public override ValueTask<FakeResource> CreateAsync(int key, CancellationToken cancellationToken) => new(new FakeResource(key));
     }
+
+    [Theory]
+    [InlineData(ResetMode.Background)]
+    [InlineData(ResetMode.OnReturn)]
+    [InlineData(ResetMode.OnRent)]
+    public async Task A_policy_with_synchronous_ways_only_is_asked_also_for_awaiting_callers(ResetMode mode)
+    {
+        var policy = new SynchronousPolicy();
+        await using var pool = new ResourcePool<FakeResource>(policy, Options(max: 1, reset: mode));
+        for (int i = 0; i < 3; i++)
+        {
+            await using ResourceLease<FakeResource> lease = await pool.RentAsync();
+            Assert.Equal((i, i), (policy.Resets, policy.Validations));
+            Time.Advance(2000);
+            await lease.DisposeAsync();
+            Time.Advance(2000);
+        }
+    }
+
+    private sealed class SynchronousPolicy : PlainPolicy
+    {
+        public int Resets { get; private set; }
+
+        public int Validations { get; private set; }
+
+        public override bool? Reset(FakeResource resource) => ++Resets > 0;
+
+        public override bool? Validate(FakeResource resource) => ++Validations > 0;
+    }
 }
