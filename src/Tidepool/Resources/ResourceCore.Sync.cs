@@ -19,12 +19,29 @@ internal sealed partial class ResourceCore<T>
 
     private ResourceLease<T> Await(Waiter<T> waiter)
     {
+        bool wasInterrupted = false;
         try
         {
             while (true)
             {
                 long left = waiter.Deadline == ResourceSettings.Forever || !Clock.IsSystem ? ResourceSettings.Forever : waiter.Deadline - Clock.Now;
-                if (!waiter.Park(left))
+                bool isSignaled;
+                try
+                {
+                    isSignaled = waiter.Park(left);
+                }
+                catch (ThreadInterruptedException)
+                {
+                    if (TryGiveUp(waiter))
+                    {
+                        throw;
+                    }
+
+                    wasInterrupted = true;
+                    continue;
+                }
+
+                if (!isSignaled)
                 {
                     Expire(waiter);
                 }
@@ -45,6 +62,10 @@ internal sealed partial class ResourceCore<T>
         finally
         {
             Recycle(waiter);
+            if (wasInterrupted)
+            {
+                Thread.CurrentThread.Interrupt(); // too late for this wait: for the thread's next one
+            }
         }
     }
 
@@ -63,6 +84,26 @@ internal sealed partial class ResourceCore<T>
         }
 
         work.Run(this);
+    }
+
+    /// <summary>The parked thread was interrupted: it leaves the queue, unless its rental was decided already.</summary>
+    private bool TryGiveUp(Waiter<T> waiter)
+    {
+        Deferred<T> work = default;
+        bool gaveUp;
+        long now = Clock.Now;
+        lock (Gate)
+        {
+            gaveUp = waiter.State == WaiterState.Queued;
+            if (gaveUp)
+            {
+                Fail(waiter, WaiterFailure.Cancelled, null, now, ref work);
+                LeaveIfEmpty(now, ref work);
+            }
+        }
+
+        work.Run(this);
+        return gaveUp;
     }
 
     /// <summary>Lets the thread of a rental check a resource. Under the gate.</summary>

@@ -82,6 +82,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// <exception cref="ArgumentOutOfRangeException">The timeout is negative, or longer than a timer can wait.</exception>
     /// <exception cref="ResourcePoolException">No resource: the type says why.</exception>
     /// <exception cref="NotSupportedException">A resource had to be created, and the policy creates only asynchronously.</exception>
+    /// <exception cref="ThreadInterruptedException">The parked thread was interrupted.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ResourceLease<T> Rent(TimeSpan timeout, CancellationToken cancellationToken = default)
     {

@@ -126,4 +126,23 @@ public sealed class SyncTests : ResourceTest
         await result.Task.WaitAsync(Eventually.Limit);
         await Task.WhenAll(blocked);
     }
+
+    [Fact]
+    public async Task A_parked_thread_that_is_interrupted_leaves_the_queue()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        Exception? caught = null;
+        var thread = new Thread(() => caught = Record.Exception(() => pool.Rent(Timeout.InfiniteTimeSpan)));
+        thread.Start();
+        Eventually.True(() => pool.GetStatistics().Waiting == 1, "the thread to wait");
+        Task<ResourceLease<FakeResource>> next = Wait(pool);
+        thread.Interrupt();
+        Assert.True(thread.Join(Eventually.Limit));
+        Assert.IsType<ThreadInterruptedException>(caught);
+        pool.Validate();
+        Assert.Equal((1, 1L), (pool.GetStatistics().Waiting, pool.GetStatistics().Cancelled));
+        lease.Dispose();
+        (await Soon(next)).Dispose();
+    }
 }
