@@ -32,7 +32,7 @@ public abstract class KeyedResourcePolicy<TKey, T>
     public virtual T Create(TKey key, CancellationToken cancellationToken) =>
         throw new NotSupportedException($"{GetType()} creates only asynchronously. Override Create for Rent, or use RentAsync.");
 
-    /// <summary>Whether the resource is known to be broken; quick, no I/O.</summary>
+    /// <summary>Whether the resource is known to be broken; quick, no I/O. Asked for a shared one also while its renters use it.</summary>
     /// <param name="resource">The resource.</param>
     public virtual bool IsBroken(T resource) => false;
 

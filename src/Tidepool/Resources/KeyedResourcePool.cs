@@ -368,8 +368,14 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         }
         catch (Exception e)
         {
-            _shared.TryRemove(new(key, rental.Task));
-            rental.SetException(e);
+            try
+            {
+                _shared.TryRemove(new(key, rental.Task));
+            }
+            finally
+            {
+                rental.SetException(e);
+            }
         }
     }
 }

@@ -17,32 +17,33 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
     /// <summary>Joins, unless the resource is to be replaced or the last renter has just left.</summary>
     internal bool TryJoin(out SharedLease<T> joined)
     {
-        // Asked before the gate: the policy's code runs here.
-        bool mayServe = lease.Slot!.Core.MayServe(lease.Slot);
-        bool wasLast = false;
+        joined = default;
         lock (_gate)
         {
-            if (!_isClosed && !mayServe)
+            if (_isClosed)
             {
-                _isClosed = true;
-                wasLast = _renters == 0;
+                return false;
             }
 
-            if (!_isClosed)
-            {
-                _renters++;
-                joined = new SharedLease<T>(new SharedTicket<T>(this));
-                return true;
-            }
+            _renters++; // from here on the slot is not others'
         }
 
-        if (wasLast)
+        // Not under the gate: the policy's code runs here.
+        bool mayServe = lease.Slot!.Core.MayServe(lease.Slot);
+        lock (_gate)
         {
-            lease.Dispose();
+            _isClosed |= !mayServe;
+            mayServe = !_isClosed;
         }
 
-        joined = default;
-        return false;
+        if (!mayServe)
+        {
+            Leave();
+            return false;
+        }
+
+        joined = new SharedLease<T>(new SharedTicket<T>(this));
+        return true;
     }
 
     internal void Mark()
@@ -67,12 +68,18 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
             isBroken = _isBroken;
         }
 
-        forget();
-        if (isBroken)
+        try
         {
-            lease.MarkBroken();
+            forget(); // which asks the comparer of the keys
         }
+        finally
+        {
+            if (isBroken)
+            {
+                lease.MarkBroken();
+            }
 
-        lease.Dispose();
+            lease.Dispose();
+        }
     }
 }

@@ -332,6 +332,58 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         Eventually.True(() => pool.GetStatistics("a") is { Leased: 0, Idle: 1 }, "the shared resource to go back");
     }
 
+    [Fact]
+    public void Who_comes_too_late_for_a_shared_resource_does_not_have_the_policy_look_at_its_slot()
+    {
+        KeyedResourcePool<string, FakeResource> pool = NewPool();
+        KeyedResourceLease<string, FakeResource> exclusive = Rent(pool, "a");
+        var shared = new SharedResource<FakeResource>(exclusive.Lease, static () => { });
+        Assert.True(shared.TryJoin(out SharedLease<FakeResource> lease));
+        Assert.Equal(1, _policy.Looks);
+        lease.MarkBroken();
+        Assert.False(shared.TryJoin(out _));
+        lease.Dispose();
+        int looks = _policy.Looks;
+        Assert.False(shared.TryJoin(out _));
+        Assert.Equal(looks, _policy.Looks);
+        exclusive = Rent(pool, "a");
+        shared = new SharedResource<FakeResource>(exclusive.Lease, static () => { });
+        exclusive.Value.IsDead = true;
+        Assert.False(shared.TryJoin(out _));
+        Assert.Equal(0, pool.GetTotal());
+    }
+
+    [Fact]
+    public async Task A_comparer_that_throws_keeps_no_shared_resource_and_lets_nobody_wait()
+    {
+        var comparer = new MoodyComparer();
+        KeyedResourcePool<string, FakeResource> pool = NewPool(comparer: comparer);
+        SharedLease<FakeResource> lease = await Share(pool);
+        comparer.Throws = true;
+        Assert.Throws<InvalidOperationException>(lease.Dispose);
+        comparer.Throws = false;
+        Assert.Equal((0, 1), (pool.GetStatistics("a")!.Value.Leased, pool.GetStatistics("a")!.Value.Idle));
+        (await Share(pool)).Dispose();
+        await pool.ClearAsync();
+
+        _policy.Dead.Add("a");
+        TaskCompletionSource gate = _policy.Gate = new TaskCompletionSource();
+        Task<SharedLease<FakeResource>> failing = pool.RentSharedAsync("a").AsTask();
+        comparer.Throws = true;
+        FakePolicy.Open(gate);
+        await Assert.ThrowsAsync<ResourceCreateException>(() => failing.WaitAsync(Eventually.Limit));
+        comparer.Throws = false;
+    }
+
+    private sealed class MoodyComparer : IEqualityComparer<string>
+    {
+        public volatile bool Throws;
+
+        public bool Equals(string? x, string? y) => Throws ? throw new InvalidOperationException("as asked") : x == y;
+
+        public int GetHashCode(string key) => Throws ? throw new InvalidOperationException("as asked") : key.GetHashCode(StringComparison.Ordinal);
+    }
+
     private static async Task<SharedLease<FakeResource>> Share(KeyedResourcePool<string, FakeResource> pool) =>
         await pool.RentSharedAsync("a").AsTask().WaitAsync(Eventually.Limit);
 
@@ -391,6 +443,8 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
 
         internal TaskCompletionSource? Gate { get; set; }
 
+        internal int Looks { get; private set; }
+
         internal List<(FakeResource Resource, DestroyReason Reason)> Destroyed { get; } = [];
 
         internal IReadOnlyList<FakeResource> Made
@@ -439,7 +493,11 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
             return resource;
         }
 
-        public override bool IsBroken(FakeResource resource) => resource.IsDead;
+        public override bool IsBroken(FakeResource resource)
+        {
+            Looks++;
+            return resource.IsDead;
+        }
 
         public override ValueTask DestroyAsync(FakeResource resource, DestroyReason reason)
         {
