@@ -226,7 +226,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
             value = gauge switch
             {
                 ResourceGauge.Idle => _group.CountIdle(ref work),
-                ResourceGauge.Used => _group.Used - _group.CountIdle(ref work),
+                ResourceGauge.Used => _group.CountInUse(ref work),
                 ResourceGauge.Waiting => _group.Cores.Sum(static c => c.Waiting),
                 ResourceGauge.Max => _isClosed ? 0 : _options.MaxTotal,
                 _ => 0,

@@ -136,6 +136,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
     internal int Waiting => _waiters.Count;
 
+    /// <summary>Resources that renters hold or that are being checked. Under the gate.</summary>
+    internal int InUse => Count(SlotState.Leased) + Count(SlotState.Checking);
+
     /// <summary>For the checks of a group. Under the gate.</summary>
     internal (int Idle, int Used) Places => (_idle.Count, Used);
 

@@ -145,13 +145,24 @@ internal sealed class ResourceGroup<T>
     /// <summary>Resources that are idle, those in hot places included.</summary>
     internal int CountIdle(ref Deferred<T> work)
     {
+        DrainHots(ref work);
+        return _cores.Sum(static c => c.Places.Idle);
+    }
+
+    /// <summary>Resources that are leased or being checked.</summary>
+    internal int CountInUse(ref Deferred<T> work)
+    {
+        DrainHots(ref work);
+        return _cores.Sum(static c => c.InUse);
+    }
+
+    private void DrainHots(ref Deferred<T> work)
+    {
         long now = Clock.Now;
         for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
         {
             core.DrainHot(now, ref work);
         }
-
-        return _cores.Sum(static c => c.Places.Idle);
     }
 
     internal void RemoveIdle(ResourceSlot<T> slot)

@@ -384,6 +384,19 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         public int GetHashCode(string key) => Throws ? throw new InvalidOperationException("as asked") : key.GetHashCode(StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Resources_in_creation_or_at_their_end_are_not_measured_as_used()
+    {
+        KeyedResourcePool<string, FakeResource> pool = NewPool();
+        TaskCompletionSource gate = _policy.Gate = new TaskCompletionSource();
+        Task<KeyedResourceLease<string, FakeResource>> waiting = pool.RentAsync("a").AsTask();
+        Assert.Equal((0, 1), (((IMeteredResources)pool).Read(ResourceGauge.Used), pool.GetTotal()));
+        FakePolicy.Open(gate);
+        KeyedResourceLease<string, FakeResource> lease = await waiting.WaitAsync(Eventually.Limit);
+        Assert.Equal(1, ((IMeteredResources)pool).Read(ResourceGauge.Used));
+        lease.Dispose();
+    }
+
     private static async Task<SharedLease<FakeResource>> Share(KeyedResourcePool<string, FakeResource> pool) =>
         await pool.RentSharedAsync("a").AsTask().WaitAsync(Eventually.Limit);
 
