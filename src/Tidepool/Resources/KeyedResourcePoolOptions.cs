@@ -16,7 +16,7 @@ public sealed class KeyedResourcePoolOptions<TKey, T>
     /// <summary>The most resources of all keys together, 1 or more.</summary>
     public required int MaxTotal { get; init; }
 
-    /// <summary>The most keys at a time, 1 or more. A further one takes the place of the key that has been idle for longest, or is refused. The default is no limit.</summary>
+    /// <summary>The most keys at a time, 1 or more. A further one takes the place of the key that has been idle for longest, else of one whose creation has failed, or is refused. The default is no limit.</summary>
     public int MaxKeys { get; init; } = int.MaxValue;
 
     /// <summary>Whether an idle resource of another key is ended for a rental that waits for a place, the oldest first. The default is yes.</summary>

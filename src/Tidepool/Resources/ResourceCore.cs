@@ -132,6 +132,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     /// <summary>Nothing but idle resources, so that the key can be given up for another one. Under the gate.</summary>
     internal bool IsOnlyIdle => Used == Count(SlotState.Idle) && _waiters.Count == 0 && _byRenter == 0;
 
+    /// <summary>Nothing but a wait after a failed creation. Under the gate.</summary>
+    internal bool IsOnlyBackingOff(long now) => Used == 0 && IsOnlyIdle && now < _backoff.Until;
+
     internal ResourcePolicy<T> Policy => _policy;
 
     internal int Waiting => _waiters.Count;
@@ -183,7 +186,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     /// <summary>What a refusal says. Under the gate.</summary>
     internal PoolReport ReportNow(long now) => Report(now);
 
-    /// <summary>The key was not let in. Under the gate.</summary>
+    /// <summary>The key was not let in, or makes room for another. Under the gate.</summary>
     internal void Remove() => IsRemoved = true;
 
     private int Count(SlotState state) => _counts[(int)state];

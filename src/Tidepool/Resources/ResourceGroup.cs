@@ -232,7 +232,7 @@ internal sealed class ResourceGroup<T>
         }
     }
 
-    /// <summary>Gives up the key that has been idle for longest and has nothing but idle resources.</summary>
+    /// <summary>Gives up the key that has been idle for longest and has nothing but idle resources, or else one that only waits after a failure.</summary>
     internal bool TryGiveUpKey(long now, ref Deferred<T> work)
     {
         CloseHots(now, ref work);
@@ -243,6 +243,13 @@ internal sealed class ResourceGroup<T>
                 slot.Core.GiveUp(now, ref work);
                 return true;
             }
+        }
+
+        if (_cores.Find(c => c.IsOnlyBackingOff(now)) is { } failed)
+        {
+            failed.Remove();
+            Forget(failed, now, ref work);
+            return true;
         }
 
         return false;

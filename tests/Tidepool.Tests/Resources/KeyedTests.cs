@@ -198,6 +198,19 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_key_that_only_waits_after_a_failure_makes_room_for_another()
+    {
+        KeyedResourcePool<string, FakeResource> pool = NewPool(keys: 1);
+        _policy.Dead.Add("dead");
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync("dead"));
+        Use(pool, "good");
+        Assert.Equal(["good"], pool.Keys);
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync("dead"));
+        using KeyedResourceLease<string, FakeResource> lease = Rent(pool, "good");
+        await Assert.ThrowsAsync<ResourcePoolRejectedException>(async () => await pool.RentAsync("dead"));
+    }
+
+    [Fact]
     public void Single_keys_may_have_another_size()
     {
         KeyedResourcePool<string, FakeResource> pool = NewPool(sizeOf: static key => key == "small" ? 1 : null);
