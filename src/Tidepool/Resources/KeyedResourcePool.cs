@@ -4,14 +4,15 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// A pool for each key, such as an endpoint, under one limit for all: who waits is served in the order of arrival, whatever the key; an idle
-/// resource of one key makes room for another; a key that has nothing is forgotten.
+/// A pool for each key, such as an endpoint, under one limit for all: a place that comes free goes to who has waited for longest, whatever the key; an
+/// idle resource of one key makes room for another; a key that has nothing is forgotten.
 /// </summary>
 /// <typeparam name="TKey">The key.</typeparam>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>
 /// Thread-safe. All keys share one lock that is held for some nanoseconds, and one timer; the resource of a key that was returned last is rented
-/// without the lock. Renting an idle resource and returning it allocates nothing. A key whose factory fails or hangs blocks no other, but its creations count in the limit.
+/// without the lock. Renting an idle resource and returning it allocates nothing. A returned resource serves its own key first, but not more than 16
+/// times while another key waits for a place for longer. A key whose factory fails or hangs blocks no other, but its creations count in the limit.
 /// </remarks>
 public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResources
     where TKey : notnull

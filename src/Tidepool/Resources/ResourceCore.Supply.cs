@@ -163,7 +163,16 @@ internal sealed partial class ResourceCore<T>
         slot.DueAt = ResourceSettings.Forever;
         if (!slot.IsDirty && _waiters.First is { } waiter)
         {
-            Give(waiter, slot, now, ref work);
+            if (slot.Uses > 0 && _group?.FindPassedOver(waiter) is { } other)
+            {
+                other.CountSteal(slot);
+                Destroy(slot, DestroyReason.Stolen, now, ref work);
+            }
+            else
+            {
+                Give(waiter, slot, now, ref work);
+            }
+
             return;
         }
 

@@ -124,6 +124,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     /// <summary>Whether it stands in the group's list of pools that wait for a place.</summary>
     internal bool IsBlocked { get; set; }
 
+    /// <summary>How often another key's later rental was served while this one waited for a place.</summary>
+    internal int PassedOver { get; set; }
+
     internal Waiter<T>? FirstWaiter => _waiters.First;
 
     /// <summary>The number of the last rental that was queued.</summary>

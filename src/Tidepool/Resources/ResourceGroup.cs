@@ -4,6 +4,9 @@ namespace Tidepool;
 internal sealed class ResourceGroup<T>
     where T : class
 {
+    /// <summary>How often a key that waits for a place lets others use theirs again. More saves creations, fewer saves waiting.</summary>
+    private const int MostPassedOver = 16;
+
     private readonly List<ResourceCore<T>> _cores = [];
     private readonly List<ResourceCore<T>> _blocked = [];
     private readonly Action<ResourceCore<T>> _forget;
@@ -203,7 +206,7 @@ internal sealed class ResourceGroup<T>
     {
         while (_blocked.Count > 0)
         {
-            ResourceCore<T> core = _blocked.MinBy(static c => c.FirstWaiter?.Sequence ?? long.MaxValue)!;
+            ResourceCore<T> core = FirstBlocked();
             if (!core.WantsCreation(now, ref work))
             {
                 Unblock(core);
@@ -292,6 +295,30 @@ internal sealed class ResourceGroup<T>
         }
     }
 
+    /// <summary>
+    /// A returned resource is about to serve the next rental of its own key. That spares a creation, but a key that is always waited for
+    /// would never let go of its places: so a key that has waited for longer has the place after a number of times.
+    /// </summary>
+    /// <returns>The key that has the place now, or null.</returns>
+    internal ResourceCore<T>? FindPassedOver(Waiter<T> next)
+    {
+        if (!_steals || _blocked.Count == 0 || Used < MaxTotal)
+        {
+            return null;
+        }
+
+        ResourceCore<T> core = FirstBlocked();
+        if (!core.IsShort || core.FirstWaiter!.Sequence >= next.Sequence || ++core.PassedOver <= MostPassedOver)
+        {
+            return null;
+        }
+
+        core.PassedOver = 0;
+        return core;
+    }
+
+    private ResourceCore<T> FirstBlocked() => _blocked.MinBy(static c => c.FirstWaiter?.Sequence ?? long.MaxValue)!;
+
     private ResourceSlot<T>? OldestOfOthers(ResourceCore<T> core)
     {
         ResourceSlot<T>? slot = _oldest;
@@ -308,6 +335,7 @@ internal sealed class ResourceGroup<T>
         if (core.IsBlocked)
         {
             core.IsBlocked = false;
+            core.PassedOver = 0;
             _blocked.Remove(core);
         }
     }

@@ -139,6 +139,36 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_key_that_is_always_waited_for_does_not_keep_its_places_for_ever()
+    {
+        KeyedResourcePool<string, FakeResource> pool = NewPool(total: 1);
+        KeyedResourceLease<string, FakeResource> lease = Rent(pool, "busy");
+        Task<KeyedResourceLease<string, FakeResource>> cold = pool.RentAsync("cold").AsTask();
+        Task<KeyedResourceLease<string, FakeResource>> next = pool.RentAsync("busy").AsTask();
+        int served = 0;
+        while (!cold.IsCompleted && served < 100)
+        {
+            Task<KeyedResourceLease<string, FakeResource>> afterwards = pool.RentAsync("busy").AsTask();
+            lease.Dispose();
+            if (await Task.WhenAny(cold, next).WaitAsync(Eventually.Limit) == next)
+            {
+                served++;
+                lease = await next;
+                next = afterwards;
+            }
+            else
+            {
+                (await cold).Dispose();
+                (await next.WaitAsync(Eventually.Limit)).Dispose();
+                (await afterwards.WaitAsync(Eventually.Limit)).Dispose();
+            }
+        }
+
+        Assert.Equal(16, served);
+        Assert.Equal(2, _policy.Destroyed.Count(static d => d.Reason == DestroyReason.Stolen));
+    }
+
+    [Fact]
     public async Task Without_taking_from_others_a_key_waits_until_a_place_comes_free()
     {
         KeyedResourcePool<string, FakeResource> pool = NewPool(total: 1, steals: false);
