@@ -203,7 +203,7 @@ internal sealed partial class ResourceCore<T>
         long now = Clock.Now;
         lock (Gate)
         {
-            EndLease(slot, now);
+            EndLease(slot, now, ref work);
             Move(slot, SlotState.Checking);
             SetDue(slot, now, _settings.PolicyTimeout, ref work);
         }
@@ -258,7 +258,7 @@ internal sealed partial class ResourceCore<T>
         Deferred<T> work = default;
         lock (Gate)
         {
-            EndLease(slot, now);
+            EndLease(slot, now, ref work);
             if (why is { } reason)
             {
                 Destroy(slot, reason, now, ref work);
@@ -276,14 +276,21 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>The renter has gone. Under the gate.</summary>
-    private void EndLease(ResourceSlot<T> slot, long now)
+    private void EndLease(ResourceSlot<T> slot, long now, ref Deferred<T> work)
     {
         slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
         slot.IsDirty = _resetMode == ResetMode.OnRent;
         slot.Site = null;
         if (slot.IsReported)
         {
-            TidepoolEventSource.Log.LeaseRecovered(slot.Id, now - slot.LeasedAt, Name);
+            TellRecovery(slot, now, ref work);
         }
+    }
+
+    /// <summary>A method of its own, because its closure would be allocated with each return.</summary>
+    private void TellRecovery(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    {
+        (long id, long age) = (slot.Id, now - slot.LeasedAt);
+        work.Then(() => TidepoolEventSource.Log.LeaseRecovered(id, age, Name));
     }
 }

@@ -13,6 +13,7 @@ public sealed class LeakTests : ResourceTest
     {
         using var listener = new Listener();
         ResourcePool<FakeResource> pool = NewPool(Options(capture: LeakCapture.CallSite, leakAfter: 1000));
+        listener.Watched = pool;
         ResourceLease<FakeResource> lease = RentInAMethodWithThisName(pool);
         Time.Advance(999);
         Assert.Equal(0, pool.GetStatistics().Overdue);
@@ -24,6 +25,7 @@ public sealed class LeakTests : ResourceTest
         Assert.DoesNotContain('\n', (string)overdue.Payload[2]!);
         lease.Dispose();
         Assert.Single(listener.Of("LeaseRecovered", pool.Name));
+        Assert.False(listener.WasUnderGate);
     }
 
     [Fact]
@@ -70,6 +72,11 @@ public sealed class LeakTests : ResourceTest
     {
         private readonly List<EventWrittenEventArgs> _events = [];
 
+        public ResourcePool<FakeResource>? Watched { get; set; }
+
+        /// <summary>Whether it was called while the pool was locked, when it could neither ask it nor wait for others.</summary>
+        public bool WasUnderGate { get; private set; }
+
         public IReadOnlyList<EventWrittenEventArgs> Of(string name, string pool)
         {
             lock (_events)
@@ -88,6 +95,7 @@ public sealed class LeakTests : ResourceTest
 
         protected override void OnEventWritten(EventWrittenEventArgs eventData)
         {
+            WasUnderGate |= Watched?.Core.Gate.IsHeldByCurrentThread == true;
             lock (_events)
             {
                 _events.Add(eventData);
