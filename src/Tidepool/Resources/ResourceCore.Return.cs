@@ -182,20 +182,10 @@ internal sealed partial class ResourceCore<T>
     /// <returns>What is still to be awaited, or null.</returns>
     private Task? ResetInBackground(ResourceSlot<T> slot)
     {
-        ValueTask<bool> reset;
-        try
+        ValueTask<bool> reset = BeginReset(slot);
+        if (reset.IsCompletedSuccessfully)
         {
-            reset = _policy.ResetAsync(slot.Resource!, slot.Stopping);
-            if (reset.IsCompletedSuccessfully)
-            {
-                Settle(slot, reset.Result ? null : DestroyReason.ResetFailed);
-                return null;
-            }
-        }
-        catch (Exception e)
-        {
-            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name);
-            Settle(slot, DestroyReason.ResetFailed);
+            Settle(slot, reset.Result ? null : DestroyReason.ResetFailed);
             return null;
         }
 
@@ -210,6 +200,19 @@ internal sealed partial class ResourceCore<T>
 
         work.Run(this);
         return FinishResetAsync(slot, reset);
+    }
+
+    private ValueTask<bool> BeginReset(ResourceSlot<T> slot)
+    {
+        try
+        {
+            return _policy.ResetAsync(slot.Resource!, slot.Stopping);
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name);
+            return new(false);
+        }
     }
 
     private async Task FinishResetAsync(ResourceSlot<T> slot, ValueTask<bool> reset)

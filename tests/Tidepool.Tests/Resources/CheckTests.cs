@@ -385,4 +385,46 @@ public sealed class CheckTests : ResourceTest
 
         public override bool? Validate(FakeResource resource) => ++Validations > 0;
     }
+
+    [Fact]
+    public void A_timer_that_throws_in_a_return_does_not_return_the_resource_twice()
+    {
+        var time = new MoodyTime();
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource> { MaxSize = 1, TimeProvider = time, Executor = static item => item.Execute() });
+        ResourceLease<FakeResource> lease = Rent(pool);
+        time.Advance(TimeSpan.FromMinutes(1)); // no timer is set any more
+        time.Throws = true;
+        Assert.Throws<InvalidOperationException>(lease.Dispose);
+        time.Throws = false;
+        pool.Validate();
+        Assert.Equal((1, 0, 0L), (pool.GetStatistics().Idle, pool.GetStatistics().Leased, pool.GetStatistics().Destroyed));
+        Assert.True(pool.ShutdownAsync(TimeSpan.Zero).IsCompletedSuccessfully);
+    }
+
+    /// <summary>Its timers throw, when asked to, instead of being set.</summary>
+    private sealed class MoodyTime : TimeProvider
+    {
+        private readonly ManualTime _time = new();
+
+        public bool Throws { get; set; }
+
+        public override long TimestampFrequency => _time.TimestampFrequency;
+
+        public void Advance(TimeSpan time) => _time.Advance(time);
+
+        public override long GetTimestamp() => _time.GetTimestamp();
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
+            new MoodyTimer(this, _time.CreateTimer(callback, state, dueTime, period));
+
+        private sealed class MoodyTimer(MoodyTime time, ITimer timer) : ITimer
+        {
+            public bool Change(TimeSpan dueTime, TimeSpan period) =>
+                time.Throws ? throw new InvalidOperationException("as asked") : timer.Change(dueTime, period);
+
+            public void Dispose() => timer.Dispose();
+
+            public ValueTask DisposeAsync() => timer.DisposeAsync();
+        }
+    }
 }
