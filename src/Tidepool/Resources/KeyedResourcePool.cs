@@ -357,7 +357,15 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     private void Forget(ResourceCore<T> core)
     {
         Interlocked.Increment(ref _cleared);
-        _cores.TryRemove(new(((KeyPolicy<TKey, T>)core.Policy).Key, core));
+        try
+        {
+            _cores.TryRemove(new(((KeyPolicy<TKey, T>)core.Policy).Key, core));
+        }
+        catch (Exception e)
+        {
+            // The comparer threw, on whatever thread this is. The next rental of the key removes it.
+            TidepoolEventSource.Log.PolicyFailed("Comparer", e.ToString(), Name);
+        }
     }
 
     private async Task ShareAsync(TKey key, TaskCompletionSource<SharedResource<T>> rental)

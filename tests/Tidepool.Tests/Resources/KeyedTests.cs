@@ -418,6 +418,22 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         comparer.Throws = false;
     }
 
+    [Fact]
+    public async Task A_comparer_that_throws_when_a_key_is_forgotten_does_not_end_the_thread_of_the_timer()
+    {
+        var comparer = new MoodyComparer();
+        KeyedResourcePool<string, FakeResource> pool = NewPool(comparer: comparer);
+        _policy.Dead.Add("a");
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync("a"));
+        comparer.Throws = true;
+        _time.Advance(1000);
+        Assert.Equal(1, pool.Forgotten);
+        comparer.Throws = false;
+        _policy.Dead.Clear();
+        Use(pool, "a");
+        Assert.Equal(1, pool.GetStatistics("a")!.Value.Idle);
+    }
+
     private sealed class MoodyComparer : IEqualityComparer<string>
     {
         public volatile bool Throws;
