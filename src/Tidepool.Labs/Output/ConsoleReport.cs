@@ -109,12 +109,17 @@ internal static class ConsoleReport
             }
         }
 
-        foreach (var row in section.Rows.Where(row => row.IsEmpty))
+        Explain(table, section);
+        return table;
+    }
+
+    /// <summary>Says below the table why a row is empty.</summary>
+    private static void Explain(Table table, ReportSection section)
+    {
+        if (section.Rows.LastOrDefault(row => row.IsEmpty) is { } row)
         {
             table.Caption = new TableTitle(Markup.Escape($"{row.Subject}: {row.Dropped}"));
         }
-
-        return table;
     }
 
     private static void PrintMatrix(IAnsiConsole console, ReportSection section)
@@ -169,6 +174,7 @@ internal static class ConsoleReport
             ]);
         }
 
+        Explain(table, section);
         return table;
     }
 
