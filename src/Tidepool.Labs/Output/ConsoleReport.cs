@@ -71,12 +71,14 @@ internal static class ConsoleReport
         {
             case SectionLayout.Rows:
                 console.Write(RowsTable(section));
+                Explain(console, section);
                 break;
             case SectionLayout.Matrix:
                 PrintMatrix(console, section);
                 break;
             default:
                 console.Write(MetricsTable(section));
+                Explain(console, section);
                 break;
         }
     }
@@ -109,16 +111,15 @@ internal static class ConsoleReport
             }
         }
 
-        Explain(table, section);
         return table;
     }
 
-    /// <summary>Says below the table why a row is empty.</summary>
-    private static void Explain(Table table, ReportSection section)
+    /// <summary>Says below a table why rows are empty.</summary>
+    private static void Explain(IAnsiConsole console, ReportSection section)
     {
-        if (section.Rows.LastOrDefault(row => row.IsEmpty) is { } row)
+        foreach (var reason in section.Rows.Where(row => row.IsEmpty).GroupBy(row => row.Dropped))
         {
-            table.Caption = new TableTitle(Markup.Escape($"{row.Subject}: {row.Dropped}"));
+            console.MarkupLine(Markup.Escape($"  {string.Join(", ", reason.Select(row => row.Subject).Distinct())}: {reason.Key}"));
         }
     }
 
@@ -162,19 +163,29 @@ internal static class ConsoleReport
             table.AddColumn(Right(NumberText.MetricName(metric)));
         }
 
+        if (metrics.Length == 0)
+        {
+            table.AddColumn("");
+        }
+
         foreach (var row in section.Rows)
         {
+            if (row.IsEmpty)
+            {
+                table.AddRow(Subject(row), Markup.Escape(section.Label(row.Cell)), "[yellow]NOT RUN[/]");
+                continue;
+            }
+
             table.AddRow(
             [
                 Subject(row),
                 Markup.Escape(section.Label(row.Cell)),
                 .. metrics.Select(metric => row.Metrics.TryGetValue(metric, out double value)
                     ? NumberText.Metric(metric, value)
-                    : metric == metrics[0] ? "[yellow]NOT RUN[/]" : ""),
+                    : ""),
             ]);
         }
 
-        Explain(table, section);
         return table;
     }
 
