@@ -130,7 +130,7 @@ internal sealed class ThreadsLab : ILab
         var section = new Section
         {
             Title = "Waiting for a resource on threads of the pool",
-            About = "16 work items wait for the one resource of a pool of ours, which is held for 400 ms; threads of the thread pool meanwhile, threads added at the end, and when all were served after the return.",
+            About = "16 work items wait for the one resource of a pool of ours, which is held for 400 ms; threads of the thread pool meanwhile, the most threads at any time beyond those of before, and when all were served after the return.",
             Layout = SectionLayout.Metrics,
             Varies = ["wait"],
         };
