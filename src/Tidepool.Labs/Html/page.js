@@ -46,6 +46,7 @@
     const spread = values.length ? Math.max(...values) / Math.min(...values) : 1;
     const logarithmic = view.unit === 'ns' && spread > 30;
     const narrow = width < 560;
+    const hasLongNames = view.items.some(item => item.name.length > 40);
     return {
       ...basics(),
       grid: { left: narrow ? 2 : 8, right: narrow ? 92 : 120, top: narrow ? 20 : 12, bottom: 26, containLabel: true },
@@ -55,14 +56,14 @@
         // On a narrow page the names stand above their bars: beside them they would leave no room.
         axisLabel: narrow
           ? { color: css('--ink'), inside: true, align: 'left', verticalAlign: 'bottom', padding: [0, 0, 9, -4], fontSize: 11.5 }
-          : { color: css('--ink'), width: 260, overflow: 'break', fontSize: 13 },
+          : { color: css('--ink'), fontSize: 13, ...(hasLongNames ? { width: 340, overflow: 'break', lineHeight: 14, align: 'right' } : {}) },
         z: 5,
       },
       tooltip: {
         ...basics().tooltip, trigger: 'item',
         formatter: point => {
           const item = view.items[point.dataIndex];
-          const lines = [`<strong>${encode(item.name)}</strong>`, `${view.unit === 'ns' ? 'median ' : ''}${amount(item.value, view.unit)}`];
+          const lines = [`<strong>${encode(item.name)}</strong>`, `${item.min !== null ? 'median ' : ''}${amount(item.value, view.unit)}`];
           if (item.min !== null) lines.push(`min ${amount(item.min, view.unit)}`);
           if (item.ratio) lines.push(`ratio ${encode(item.ratio)}`);
           return lines.join('<br>');

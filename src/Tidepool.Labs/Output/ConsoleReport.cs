@@ -71,12 +71,14 @@ internal static class ConsoleReport
         {
             case SectionLayout.Rows:
                 console.Write(RowsTable(section));
+                Explain(console, section);
                 break;
             case SectionLayout.Matrix:
                 PrintMatrix(console, section);
                 break;
             default:
                 console.Write(MetricsTable(section));
+                Explain(console, section);
                 break;
         }
     }
@@ -109,12 +111,16 @@ internal static class ConsoleReport
             }
         }
 
-        foreach (var row in section.Rows.Where(row => row.IsEmpty))
-        {
-            table.Caption = new TableTitle(Markup.Escape($"{row.Subject}: {row.Dropped}"));
-        }
-
         return table;
+    }
+
+    /// <summary>Says below a table why rows are empty.</summary>
+    private static void Explain(IAnsiConsole console, ReportSection section)
+    {
+        foreach (var reason in section.Rows.Where(row => row.IsEmpty).GroupBy(row => row.Dropped))
+        {
+            console.MarkupLine(Markup.Escape($"  {string.Join(", ", reason.Select(row => row.Subject).Distinct())}: {reason.Key}"));
+        }
     }
 
     private static void PrintMatrix(IAnsiConsole console, ReportSection section)
@@ -157,15 +163,26 @@ internal static class ConsoleReport
             table.AddColumn(Right(NumberText.MetricName(metric)));
         }
 
+        if (metrics.Length == 0)
+        {
+            table.AddColumn("");
+        }
+
         foreach (var row in section.Rows)
         {
+            if (row.IsEmpty)
+            {
+                table.AddRow(Subject(row), Markup.Escape(section.Label(row.Cell)), "[yellow]NOT RUN[/]");
+                continue;
+            }
+
             table.AddRow(
             [
                 Subject(row),
                 Markup.Escape(section.Label(row.Cell)),
                 .. metrics.Select(metric => row.Metrics.TryGetValue(metric, out double value)
                     ? NumberText.Metric(metric, value)
-                    : metric == metrics[0] ? "[yellow]NOT RUN[/]" : ""),
+                    : ""),
             ]);
         }
 

@@ -75,15 +75,18 @@ internal static class HtmlSummary
 
     private static void WriteHeadlines(StringBuilder page, LabReport report, IReadOnlyList<ReportLab> labs)
     {
-        page.Append("<h3>In short</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>what</th><th class=\"n\">usual choice</th><th class=\"n\">ours</th><th class=\"n\">ratio</th></tr></thead>\n<tbody>\n");
-        foreach (var (outcome, lab) in report.Labs.Zip(labs))
+        Headline[] lines = [.. report.Labs.Zip(labs).SelectMany(pair => Headlines.Of(pair.First.Lab, pair.First.Plan, pair.Second))];
+        if (lines.Length == 0)
         {
-            foreach (var headline in Headlines.Of(outcome.Lab, outcome.Plan, lab))
-            {
-                page.Append($"<tr><th scope=\"row\">{Encode(headline.What)}<small>{HtmlReport.EncodeName(headline.Usual.Subject)} &rarr; <span class=\"ours\">{HtmlReport.EncodeName(headline.Ours.Subject)}</span></small></th>");
-                page.Append($"<td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td><td class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
-                page.Append($"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.Ratio(headline.Ours.Ratio)}</td></tr>\n");
-            }
+            return; // a lab whose rows are all of others
+        }
+
+        page.Append("<h3>In short</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>what</th><th class=\"n\">usual choice</th><th class=\"n\">ours</th><th class=\"n\">ratio</th></tr></thead>\n<tbody>\n");
+        foreach (Headline headline in lines)
+        {
+            page.Append($"<tr><th scope=\"row\">{Encode(headline.What)}<small>{HtmlReport.EncodeName(headline.Usual.Subject)} &rarr; <span class=\"ours\">{HtmlReport.EncodeName(headline.Ours.Subject)}</span></small></th>");
+            page.Append($"<td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td><td class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
+            page.Append($"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.Ratio(headline.Ours.Ratio)}</td></tr>\n");
         }
 
         page.Append("</tbody></table></div>\n");

@@ -52,6 +52,7 @@ internal static class NumberText
     /// <summary>A factor with two decimals, fewer when it is large.</summary>
     public static string Factor(double factor) => factor switch
     {
+        > 0 and < 0.005 => "<0.01",
         < 10 => factor.ToString("0.00", CultureInfo.InvariantCulture),
         < 100 => factor.ToString("0.0", CultureInfo.InvariantCulture),
         _ => factor.ToString("0", CultureInfo.InvariantCulture),

@@ -78,6 +78,7 @@ internal static class PlotViews
     private static string UnitOf(string metric) =>
         metric.EndsWith("_B", StringComparison.Ordinal) ? "B"
         : metric.EndsWith("_MiB", StringComparison.Ordinal) ? "MiB"
+        : metric.EndsWith("_ns", StringComparison.Ordinal) ? "ns"
         : metric.EndsWith("_percent", StringComparison.Ordinal) ? "%"
         : "";
 

@@ -70,6 +70,7 @@ internal sealed class Cell : IEquatable<Cell>
         ("size", _) when long.TryParse(value, CultureInfo.InvariantCulture, out _) => $"{value} B",
         ("pause", _) => $"pause of {value}",
         ("held", _) => $"{value} owners",
+        ("items", _) => $"{value} items",
         ("after", _) => $"after {value}",
         _ => value,
     };

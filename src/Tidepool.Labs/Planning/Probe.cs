@@ -28,6 +28,12 @@ internal sealed class Probe
     /// says when it has gone quiet, and is collected last.
     /// </summary>
     public bool Waits { get; init; }
+
+    /// <summary>
+    /// Makes the command of its process from that of the others, when it needs surroundings of its own; throws
+    /// <see cref="LabProcessException"/> with the reason where they are not to be had. Only for probes that do not wait.
+    /// </summary>
+    public Func<ChildCommand, ChildCommand>? Within { get; init; }
 }
 
 /// <summary>What a probe may ask of the process it runs in.</summary>

@@ -21,7 +21,7 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
             {
                 await RunProbesAsync(run, stop);
                 await MeasureAsync(run, stop);
-                progress(new(run.Lab.Name, waiting.Covers(run) ? 0.95 : 1, waiting.Covers(run) ? "waiting for idle memory" : "done"));
+                progress(new(run.Lab.Name, waiting.Covers(run) ? 0.95 : 1, waiting.Covers(run) ? "waiting for its idle processes" : "done"));
             }
 
             await waiting.CollectAsync(stop);
@@ -49,9 +49,9 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
             return;
         }
 
-        progress(new(run.Lab.Name, 0.01, "counting memory"));
-        foreach (int index in probes)
+        foreach (var (place, index) in probes.Index())
         {
+            progress(new(run.Lab.Name, 0.01, $"counting, {place + 1} of {probes.Length}"));
             var probe = run.Plan.Probes[index];
             await run.TryAsync(probe.Key, async () =>
             {
@@ -62,7 +62,7 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
                 }
 
                 // What one probe leaves behind in the heap or the pools must not meet the next.
-                using var process = LabProcess.Start(options.Child, run.Lab.Name, options.Mode);
+                using var process = LabProcess.Start(probe.Within?.Invoke(options.Child) ?? options.Child, run.Lab.Name, options.Mode);
                 await process.BeginProbeAsync(index, stop);
                 run.AddProbe(index, await process.FinishProbeAsync(stop));
             });

@@ -362,6 +362,33 @@ internal static class Bars
     public static readonly Bar KeyedBytes = Count(
         "resources.keyed.bytes", "resources, keyed", "a key that was forgotten leaves nothing behind", 0);
 
+    public static readonly Bar HttpShared = Count(
+        "http.shared.sockets", "http, sockets", "one HttpClient leaves at most 2 sockets in TIME_WAIT", 2);
+
+    public static readonly Bar HttpPerRequest = Count(
+        "http.each.sockets", "http, sockets", "an HttpClient per request: at most 10 % of the requests leave no socket (at least 0.9 sockets for each)", 10);
+
+    public static readonly Bar HttpOurs = Count(
+        "http.ours.sockets", "http, sockets", "shared leases of a handler leave as few sockets as one HttpClient", 0);
+
+    public static readonly Bar HttpFollows = Count(
+        "http.ours.follows", "http, change of address", "shared leases of a handler: no answer of the old server later than their lifetime after the change", 0);
+
+    public static readonly Bar HttpPorts = Count(
+        "http.ours.ports", "http, ports", "shared leases of a handler: no request fails for want of a port", 0);
+
+    public static readonly Bar HttpPortsPerRequest = Count(
+        "http.each.ports", "http, ports", "an HttpClient per request: no answer beyond as many as there are ports", 0);
+
+    public static readonly Bar ThreadsPooled = Ratio(
+        "threads.pooled", "threads, 10,000 empty items", "thread pool and tasks, 10,000 empty items: at most 0.5 of a thread for each", 0.5);
+
+    public static readonly Bar ThreadsAsync = Ratio(
+        "threads.async", "threads, async delay", "items that await 10 ms: at most 0.5 of items that block for 10 ms", 0.5);
+
+    public static readonly Bar ThreadsDistinct = Count(
+        "threads.distinct", "threads, distinct", "no more threads work than there are items", 1);
+
     /// <summary>All bars.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
@@ -374,6 +401,8 @@ internal static class Bars
         PdfSame, PdfReversed, PdfLargeObjects, PdfGen2,
         ResourceSync, ResourceAsync, ResourceBytes, ResourceMany64, ResourceMany1000, ResourceFair, ResourceThreads, ResourceInjection,
         ResourceWork, ResourceBurst, ResourceKilled, KeyedHot, KeyedBytes,
+        HttpShared, HttpPerRequest, HttpOurs, HttpFollows, HttpPorts, HttpPortsPerRequest,
+        ThreadsPooled, ThreadsAsync, ThreadsDistinct,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
         PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,

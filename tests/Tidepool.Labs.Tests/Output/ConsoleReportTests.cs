@@ -26,6 +26,27 @@ public class ConsoleReportTests
     }
 
     [Fact]
+    public void A_table_of_metrics_in_which_nothing_ran_says_not_run_and_why()
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(10, 24));
+        results.Drop(FakeLab.Held, "no room of its own");
+
+        string table = Print(FakeLab.Report(results)).Split("Held.")[1].Split("Verdicts")[0];
+
+        Assert.Contains("NOT RUN", table, StringComparison.Ordinal);
+        Assert.Contains("Ours<T>: no room of its own", table, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(0.0, "0.00")]
+    [InlineData(0.0004, "<0.01")]
+    [InlineData(0.005, "0.01")]
+    [InlineData(2371.8, "2372")]
+    public void A_factor_never_reads_as_nothing_when_it_is_something(double factor, string expected) =>
+        Assert.Equal(expected, NumberText.Factor(factor));
+
+    [Fact]
     public void An_interval_that_includes_one_is_shown_as_same() =>
         Assert.Equal("same", NumberText.Ratio(new RatioEstimate(0.97, 0.9, 1.05)));
 

@@ -38,6 +38,15 @@ public partial class HtmlReportTests
     }
 
     [Fact]
+    public void Where_no_row_is_ours_there_is_no_empty_short_table()
+    {
+        var nothing = FakeLab.Report(new LabResults(seed: 1));
+
+        Assert.Contains("<h3>In short</h3>", Page(FakePlots), StringComparison.Ordinal);
+        Assert.DoesNotContain("<h3>In short</h3>", HtmlReport.Write(nothing, [.. nothing.Labs.Select(ReportBuilder.Build)], FakePlots), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Names_are_text_and_not_markup()
     {
         string page = Page(FakePlots);

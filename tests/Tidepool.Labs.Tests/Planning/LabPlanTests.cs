@@ -25,8 +25,9 @@ public class LabPlanTests
     {
         var plan = Plan(lab, mode);
 
-        Assert.Contains(plan.Workloads, workload => workload.Ours);
-        Assert.Contains(plan.Workloads, workload => !workload.Ours);
+        bool[] ours = [.. plan.Workloads.Select(workload => workload.Ours), .. plan.Probes.Select(probe => probe.Ours)];
+        Assert.Contains(true, ours);
+        Assert.Contains(false, ours);
         Assert.NotEmpty(plan.Rivals);
         Assert.DoesNotContain("unknown", plan.Rivals.Values);
     }

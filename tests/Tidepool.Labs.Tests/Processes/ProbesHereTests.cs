@@ -28,14 +28,14 @@ public class ProbesHereTests
             progress =>
             {
                 said.Add(progress.Step);
-                if (progress.Step == "waiting for idle memory")
+                if (progress.Step == "waiting for its idle processes")
                 {
                     others.Set();
                 }
             });
 
         Assert.Equal(8, report.Results.Metric(ProbeLab.Key, "value"));
-        Assert.True(said.IndexOf("its turn comes") < said.IndexOf("waiting for idle memory"));
+        Assert.True(said.IndexOf("its turn comes") < said.IndexOf("waiting for its idle processes"));
         Assert.Equal("done", said[^1]);
     }
 
@@ -57,12 +57,31 @@ public class ProbesHereTests
         Assert.Equal("install it", report.Results.Dropped[ProbeLab.Key]);
     }
 
+    [Fact]
+    public async Task A_probe_that_needs_surroundings_of_its_own_gets_them()
+    {
+        var report = await RunAsync(new ProbeLab(waits: false, _ => null) { Within = _ => new("sh", ["-c", "echo in a room of its own; cat"]) });
+
+        Assert.Contains("in a room of its own", report.Results.Dropped[ProbeLab.Key], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_probe_whose_surroundings_are_not_to_be_had_loses_its_row_with_the_reason()
+    {
+        var report = await RunAsync(new ProbeLab(waits: false, _ => null) { Within = _ => throw new LabProcessException("no room") });
+
+        Assert.Equal("no room", report.Results.Dropped[ProbeLab.Key]);
+    }
+
     private static async Task<LabOutcome> RunAsync(ILab lab, Action<LabProgress>? progress = null) =>
         Assert.Single((await new LabRunner(NoChild, progress ?? (_ => { })).RunAsync([lab], CancellationToken.None)).Labs);
 
     private sealed class ProbeLab(bool waits, Func<ProbeSite, IReadOnlyDictionary<string, double>?> run) : ILab
     {
         public static readonly WorkloadKey Key = new(Cell.Of(("probe", "one")), "subject");
+
+        /// <summary>Makes the command of the probe's process; null lets the process of the lab run it.</summary>
+        public Func<ChildCommand, ChildCommand>? Within { get; init; }
 
         public string Name => "probes";
 
@@ -77,7 +96,8 @@ public class ProbesHereTests
             Key = Key,
             Section = new Section { Title = "probes", About = "", Layout = SectionLayout.Metrics, Varies = [] },
             Ours = true,
-            StartsPrograms = true,
+            StartsPrograms = Within is null,
+            Within = Within,
             Waits = waits,
             Missing = "install it",
             Run = run,

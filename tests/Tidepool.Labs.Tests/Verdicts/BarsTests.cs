@@ -34,6 +34,12 @@ public class BarsTests
         { "resources, cold burst", ["resources.burst"] },
         { "resources, server killed", ["resources.killed"] },
         { "resources, keyed", ["resources.keyed.hot", "resources.keyed.bytes"] },
+        { "http, sockets", ["http.shared.sockets", "http.each.sockets", "http.ours.sockets"] },
+        { "http, change of address", ["http.ours.follows"] },
+        { "http, ports", ["http.ours.ports", "http.each.ports"] },
+        { "threads, 10,000 empty items", ["threads.pooled"] },
+        { "threads, async delay", ["threads.async"] },
+        { "threads, distinct", ["threads.distinct"] },
         {
             "malloc groups",
             [

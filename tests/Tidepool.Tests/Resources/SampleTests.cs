@@ -2,7 +2,7 @@ using Samples;
 
 namespace Tidepool.Tests.Resources;
 
-/// <summary>The sample of the docs, compiled into this assembly and run.</summary>
+/// <summary>The samples of the docs, compiled into this assembly and run.</summary>
 public sealed class SampleTests
 {
     [Fact]
@@ -21,5 +21,22 @@ public sealed class SampleTests
                 "",
             ],
             lines[1..]);
+    }
+
+    [Fact]
+    public async Task Callers_share_a_handler_for_each_endpoint_that_is_renewed_under_them()
+    {
+        await using var console = new StringWriter { NewLine = "\n" };
+        await SharedHttpHandler.RunAsync(console);
+        Assert.Equal(
+            [
+                "100 callers at once, 1 answer: first server",
+                "the address changed, the handler has not: first server",
+                "the lifetime is over: second server",
+                "a request that began before ends well: first server",
+                "everything returned: True",
+                "",
+            ],
+            console.ToString().Split('\n'));
     }
 }

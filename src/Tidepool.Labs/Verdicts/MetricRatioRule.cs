@@ -1,0 +1,31 @@
+namespace Tidepool.Labs;
+
+/// <summary>A metric of one probe over that of another, each measured once; of several pairs all must hold and the worst is shown.</summary>
+internal sealed class MetricRatioRule(Bar bar, string metric, params IReadOnlyList<(WorkloadKey Ours, WorkloadKey Other)> pairs) : VerdictRule(bar)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Needs => pairs.SelectMany(pair => new[] { pair.Ours, pair.Other }).Distinct();
+
+    /// <inheritdoc/>
+    public override Verdict Judge(LabResults results)
+    {
+        foreach (var key in Needs)
+        {
+            if (results.Metric(key, metric) is null)
+            {
+                return NotRun(key);
+            }
+        }
+
+        var worst = pairs.MaxBy(RatioOf);
+        double value = RatioOf(worst);
+        string of = pairs.Count > 1 ? $", worst of {pairs.Count}" : "";
+        return new(
+            Bar,
+            value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail,
+            value,
+            $"{metric}{of}: {worst.Ours.Subject}, {worst.Ours.Cell.Describe()} / {worst.Other.Subject}, {worst.Other.Cell.Describe()}");
+
+        double RatioOf((WorkloadKey Ours, WorkloadKey Other) pair) => results.Metric(pair.Ours, metric)!.Value / results.Metric(pair.Other, metric)!.Value;
+    }
+}
