@@ -162,7 +162,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     }
 
     /// <summary>Whether a leased resource may serve more renters at once: it is neither due nor broken, and was not cleared.</summary>
-    internal bool MayServe(ResourceSlot<T> slot)
+    /// <param name="slot">Its slot; its lease is out.</param>
+    /// <param name="looks">Whether the policy is asked, too.</param>
+    internal bool MayServe(ResourceSlot<T> slot, bool looks)
     {
         bool isGood;
         lock (Gate)
@@ -170,7 +172,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
             isGood = !slot.IsMarked && Verdict(slot, Clock.Now) is null;
         }
 
-        return isGood && !IsBroken(slot.Resource!);
+        return isGood && (!looks || !IsBroken(slot.Resource!));
     }
 
     /// <summary>What a refusal says. Under the gate.</summary>
