@@ -44,8 +44,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private long _ids;
     private long _sequence;
     private bool _isClosed;
-    private bool _wasShrunk;
 
+    /// <summary>The pool was made smaller, and more places are taken than it has now.</summary>
+    private bool _isBeyond;
 
     /// <summary>Slots whose renter's own thread works on them.</summary>
     private int _byRenter;
@@ -222,6 +223,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private void Release(ResourceSlot<T> slot, SlotState to, ref Deferred<T> work)
     {
         Move(slot, to);
+        _isBeyond &= Used > _max;
         ResourceSlot<T> last = _slots[^1];
         last.Index = slot.Index;
         _slots[slot.Index] = last;
