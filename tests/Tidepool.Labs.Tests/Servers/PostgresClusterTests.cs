@@ -6,6 +6,8 @@ namespace Tidepool.Labs.Tests.Servers;
 /// <summary>What a cluster can be told, on one server; each test leaves it running.</summary>
 public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : IClassFixture<PostgresClusterTests.Server>
 {
+    private const string Torn = "torn";
+
     private PostgresCluster Cluster => server.Cluster;
 
     public sealed class Server : IAsyncLifetime
@@ -69,8 +71,8 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
 
     [PostgresTheory]
     [InlineData(PostgresStop.Fast, "57P01")]
-    [InlineData(PostgresStop.Immediate, "57P02")]
-    public async Task It_stops_with_the_code_of_the_way_and_starts_again_with_its_data(object how, string code)
+    [InlineData(PostgresStop.Immediate, Torn)] // 57P02 comes as a warning; then the connection ends
+    public async Task It_stops_in_the_way_that_was_asked_for_and_starts_again_with_its_data(object how, string code)
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS kept AS SELECT 7 AS value");
         await Cluster.ExecuteAsync("CHECKPOINT");
@@ -79,11 +81,13 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
 
         await Cluster.StopAsync((PostgresStop)how);
 
-        Assert.Null(Cluster.ServerProcess);
-        Assert.Equal(code, await StateOfNextUseAsync(session));
+        int? process = Cluster.ServerProcess;
+        string? next = await StateOfNextUseAsync(session);
         await Assert.ThrowsAsync<NpgsqlException>(() => Cluster.OpenAsync());
         await Cluster.StopAsync();
         await Cluster.StartAgainAsync();
+        Assert.Null(process);
+        Assert.Equal(code, next);
         Assert.Equal(port, Cluster.Port);
         Assert.Equal(7, await Cluster.ReadAsync<int>("SELECT value FROM kept"));
         await Assert.ThrowsAsync<PostgresClusterException>(() => Cluster.StartAgainAsync());
@@ -113,7 +117,7 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
 
         await Cluster.CrashAsync(killed.ProcessID);
 
-        Assert.Equal("57P02", await StateOfNextUseAsync(other));
+        Assert.Equal(Torn, await StateOfNextUseAsync(other));
         Assert.Equal(process, Cluster.ServerProcess);
         Assert.Equal(1, await Cluster.ReadAsync<int>("SELECT 1"));
     }
@@ -154,7 +158,7 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
         Assert.Equal("28P01", (await Assert.ThrowsAsync<PostgresException>(() => connection.OpenAsync())).SqlState);
     }
 
-    /// <summary>The SQLSTATE of the next statement, or null when it works.</summary>
+    /// <summary>The SQLSTATE of the next statement, whether the connection ended without one, or null when it works.</summary>
     private static async Task<string?> StateOfNextUseAsync(NpgsqlConnection connection)
     {
         try
@@ -165,6 +169,10 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
         catch (PostgresException failure)
         {
             return failure.SqlState;
+        }
+        catch (NpgsqlException failure) when (failure.InnerException is IOException)
+        {
+            return Torn;
         }
     }
 }
