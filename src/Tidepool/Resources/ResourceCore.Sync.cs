@@ -243,6 +243,7 @@ internal sealed partial class ResourceCore<T>
         Deferred<T> work = default;
         long now = Clock.Now;
         T? late = null;
+        Schedule.Point("hand over");
         lock (Gate)
         {
             if (slot.State == SlotState.Checking)

@@ -149,7 +149,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
         return _core.ShutdownAsync(grace);
     }
 
-    /// <summary>Shuts down without grace: waits for idle resources to end, not for leases.</summary>
+    /// <summary>Shuts down without grace. Waits for idle resources to end unless leases are out; those end when they come back.</summary>
     public async ValueTask DisposeAsync() => await _core.ShutdownAsync(TimeSpan.Zero).ConfigureAwait(false);
 
     /// <summary>Checks the pool's invariants.</summary>

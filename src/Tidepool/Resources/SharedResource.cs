@@ -9,6 +9,7 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
 {
     private readonly Lock _gate = new();
     private int _renters;
+    private bool _wasJoined;
     private bool _isClosed;
     private bool _isBroken;
 
@@ -18,6 +19,7 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
     internal bool TryJoin(out SharedLease<T> joined)
     {
         joined = default;
+        bool looks;
         lock (_gate)
         {
             if (_isClosed)
@@ -25,25 +27,26 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
                 return false;
             }
 
-            _renters++; // from here on the slot is not others'
+            looks = _wasJoined; // the first one has it as it was rented: a policy that calls everything broken must not make this go on for ever
+            _wasJoined = true;
+            _renters++;
         }
 
-        // Not under the gate: the policy's code runs here.
-        bool mayServe = lease.Slot!.Core.MayServe(lease.Slot);
+        // Asked as one of the renters, so that it does not end meanwhile, and not under the gate, because the policy's code runs here.
+        Schedule.Point("shared: joined");
+        if (lease.Slot!.Core.MayServe(lease.Slot, looks))
+        {
+            joined = new SharedLease<T>(new SharedTicket<T>(this));
+            return true;
+        }
+
         lock (_gate)
         {
-            _isClosed |= !mayServe;
-            mayServe = !_isClosed;
+            _isClosed = true;
         }
 
-        if (!mayServe)
-        {
-            Leave();
-            return false;
-        }
-
-        joined = new SharedLease<T>(new SharedTicket<T>(this));
-        return true;
+        Leave();
+        return false;
     }
 
     internal void Mark()
@@ -57,6 +60,7 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
     internal void Leave()
     {
         bool isBroken;
+        Schedule.Point("shared: leave");
         lock (_gate)
         {
             if (--_renters > 0)

@@ -36,6 +36,41 @@ public sealed class AllocationTests : ResourceTest
         Assert.Equal(0, bytes);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Renting_an_idle_resource_and_returning_it_takes_no_lock(bool isForEver)
+    {
+        var options = new ResourcePoolOptions<FakeResource> { MaxSize = 2 };
+        if (isForEver)
+        {
+            options = new() { MaxSize = 2, ValidateAfterIdle = Timeout.InfiniteTimeSpan, IdleTimeout = Timeout.InfiniteTimeSpan, MaxLifetime = Timeout.InfiniteTimeSpan };
+        }
+
+        var pool = new ResourcePool<FakeResource>(Policy, options);
+        Watch(pool);
+        (await pool.RentAsync()).Dispose();
+        (await pool.RentAsync()).Dispose();
+        int rentals = 0;
+        var renter = new Thread(() =>
+        {
+            for (; rentals < 10 && pool.TryRent(out ResourceLease<FakeResource> lease); rentals++)
+            {
+                lease.Dispose();
+            }
+        });
+        bool hasEnded;
+        lock (pool.Core.Gate)
+        {
+            renter.Start();
+            hasEnded = renter.Join(TimeSpan.FromSeconds(20)); // who needs the lock waits for it until then
+        }
+
+        renter.Join();
+        Assert.True(hasEnded, "a rental waited for the lock");
+        Assert.Equal(10, rentals);
+    }
+
     [Fact]
     public async Task A_rental_that_waits_uses_the_same_node_again()
     {
