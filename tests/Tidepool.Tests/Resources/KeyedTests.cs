@@ -355,7 +355,10 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         KeyedResourceLease<string, FakeResource> exclusive = Rent(pool, "a");
         var shared = new SharedResource<FakeResource>(exclusive.Lease, static () => { });
         Assert.True(shared.TryJoin(out SharedLease<FakeResource> lease));
+        Assert.Equal(0, _policy.Looks); // it was just rented
+        Assert.True(shared.TryJoin(out SharedLease<FakeResource> second));
         Assert.Equal(1, _policy.Looks);
+        second.Dispose();
         lease.MarkBroken();
         Assert.False(shared.TryJoin(out _));
         lease.Dispose();
@@ -364,8 +367,10 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         Assert.Equal(looks, _policy.Looks);
         exclusive = Rent(pool, "a");
         shared = new SharedResource<FakeResource>(exclusive.Lease, static () => { });
+        Assert.True(shared.TryJoin(out lease));
         exclusive.Value.IsDead = true;
         Assert.False(shared.TryJoin(out _));
+        lease.Dispose();
         Assert.Equal(0, pool.GetTotal());
     }
 
