@@ -1,0 +1,311 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using System.Security.Cryptography;
+using System.Text.RegularExpressions;
+using Npgsql;
+
+namespace Tidepool.Labs;
+
+/// <summary>
+/// A PostgreSQL server of its own for a test or a lab, on the loopback address, with a random password. Disposal stops it and
+/// removes its folder; so does the end of this process, also by Ctrl+C or SIGKILL. Making one takes about a second.
+/// Safe to use from several threads.
+/// </summary>
+/// <remarks>It is fast and forgets: nothing is synced to disk. As root it runs as <c>postgres</c> or <c>nobody</c>.</remarks>
+internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
+{
+    /// <summary>The longest that a change of the server's state is waited for.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    /// <summary>A socket's path has at most 107 bytes, of which the folder's own name and the socket's take some 40.</summary>
+    private const int LongestPlace = 60;
+
+    private static readonly string[] Defaults =
+    [
+        "listen_addresses = '127.0.0.1'", "dynamic_shared_memory_type = 'mmap'", "shared_buffers = '16MB'", "fsync = 'off'", "full_page_writes = 'off'",
+        "synchronous_commit = 'off'", "wal_level = 'minimal'", "max_wal_senders = '0'", "min_wal_size = '2MB'", "autovacuum = 'off'", "jit = 'off'",
+    ];
+
+    private readonly PostgresSupervisor _supervisor;
+    private readonly string _password;
+
+    private PostgresCluster(PostgresSupervisor supervisor, string password)
+    {
+        _supervisor = supervisor;
+        _password = password;
+    }
+
+    /// <summary>Why no server can run here, with the line that installs it; null when one can.</summary>
+    public static string? Missing => PostgresPrograms.Missing;
+
+    /// <summary>Its folder; the server's log is the file <c>log</c> in it.</summary>
+    public string Folder => _supervisor.Folder;
+
+    /// <summary>The port on 127.0.0.1; the same for its whole life.</summary>
+    public int Port { get; private set; }
+
+    /// <summary>The server's first process, or null while it is stopped.</summary>
+    public int? ServerProcess { get; private set; }
+
+    /// <summary>The process that owns the server.</summary>
+    public int SupervisorProcess => _supervisor.Id;
+
+    /// <summary>For Npgsql: the superuser over TCP, without TLS, which the server does not have. Says nothing about pooling.</summary>
+    public string ConnectionString => ConnectionStringTo(Port);
+
+    /// <summary>Makes a cluster and starts its server.</summary>
+    /// <param name="settings">Lines of <c>postgresql.conf</c> that replace the fast defaults, such as <c>max_connections</c>; null for none.</param>
+    /// <param name="cancellationToken">Gives up, and leaves nothing behind.</param>
+    /// <exception cref="ArgumentException">A setting's name or value is none, or it is one of those that keep the server on the loopback address and in its folder.</exception>
+    /// <exception cref="PostgresClusterException">PostgreSQL is missing or did not start; the message says what to install, or what the server said.</exception>
+    public static async Task<PostgresCluster> StartAsync(
+        IReadOnlyDictionary<string, string>? settings = null, CancellationToken cancellationToken = default)
+    {
+        string[] lines = [.. Defaults, .. (settings ?? new Dictionary<string, string>()).Select(static setting => ToLine(setting.Key, setting.Value))];
+        string place = Path.TrimEndingDirectorySeparator(Path.GetTempPath());
+        string password = Convert.ToHexString(RandomNumberGenerator.GetBytes(16));
+        var supervisor = await PostgresSupervisor.StartAsync(place.Length <= LongestPlace ? place : "/tmp", password, lines, cancellationToken).ConfigureAwait(false);
+        var cluster = new PostgresCluster(supervisor, password);
+        try
+        {
+            await cluster.StartOnFreePortAsync(cancellationToken).ConfigureAwait(false);
+            return cluster;
+        }
+        catch
+        {
+            await cluster.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>The same connection string to another port of the loopback address, such as a proxy's.</summary>
+    public string ConnectionStringTo(int port) => new NpgsqlConnectionStringBuilder
+    {
+        Host = "127.0.0.1",
+        Port = port,
+        Username = "postgres",
+        Password = _password,
+        Database = "postgres",
+        SslMode = SslMode.Disable,
+        GssEncryptionMode = GssEncryptionMode.Disable,
+    }.ConnectionString;
+
+    /// <summary>Stops the server; returns when all its processes are gone. Does nothing when it is stopped.</summary>
+    public async Task StopAsync(PostgresStop how = PostgresStop.Fast)
+    {
+        await _supervisor.TellAsync(how == PostgresStop.Fast ? "stop INT" : "stop QUIT").ConfigureAwait(false);
+        ServerProcess = null;
+    }
+
+    /// <summary>Starts the stopped server again, on the same port; returns when it accepts connections.</summary>
+    /// <exception cref="PostgresClusterException">It is running, or did not start.</exception>
+    public async Task StartAgainAsync() => ServerProcess = await StartServerAsync(Port).ConfigureAwait(false);
+
+    /// <summary>Stops and starts.</summary>
+    public async Task RestartAsync(PostgresStop how = PostgresStop.Fast)
+    {
+        await StopAsync(how).ConfigureAwait(false);
+        await StartAgainAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>Lets the server read its settings again. It does so soon, not at once.</summary>
+    public Task ReloadAsync() => _supervisor.TellAsync("reload");
+
+    /// <summary>Changes a setting for good, reloads, and waits until new sessions have it.</summary>
+    /// <param name="name">The setting, one that needs no restart.</param>
+    /// <param name="value">The value as <c>SHOW</c> prints it, or null for the one of the start.</param>
+    public async Task AlterSystemAsync(string name, string? value)
+    {
+        string line = ToLine(name, value ?? "");
+        await ExecuteAsync(value is null ? $"ALTER SYSTEM RESET {name}" : $"ALTER SYSTEM SET {line}").ConfigureAwait(false);
+        long loaded = await ReadAsync<long>(LoadTime).ConfigureAwait(false);
+        await ReloadAsync().ConfigureAwait(false);
+        await WaitAsync(
+            async () => value is null ? await ReadAsync<long>(LoadTime).ConfigureAwait(false) > loaded : await ReadAsync<string>($"SHOW {name}").ConfigureAwait(false) == value,
+            $"new sessions have {name} = {value ?? "what it was"}").ConfigureAwait(false);
+    }
+
+    /// <summary>Ends one session as an administrator does (57P01); returns when it is gone.</summary>
+    /// <param name="process">Its process.</param>
+    public async Task TerminateAsync(int process)
+    {
+        await ExecuteAsync($"SELECT pg_terminate_backend({process.ToString(CultureInfo.InvariantCulture)})").ConfigureAwait(false);
+        await WaitAsync(async () => (await ListSessionsAsync().ConfigureAwait(false)).All(session => session.Process != process), $"session {process} is gone").ConfigureAwait(false);
+    }
+
+    /// <summary>Ends all sessions of clients; returns when they are gone.</summary>
+    /// <returns>How many there were.</returns>
+    public async Task<int> TerminateAllAsync()
+    {
+        int[] processes = [.. (await ListSessionsAsync().ConfigureAwait(false)).Select(static session => session.Process)];
+        await ExecuteAsync($"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY ('{{{string.Join(',', processes)}}}')").ConfigureAwait(false);
+        await WaitAsync(
+            async () => !(await ListSessionsAsync().ConfigureAwait(false)).Any(session => processes.Contains(session.Process)), "all sessions are gone").ConfigureAwait(false);
+        return processes.Length;
+    }
+
+    /// <summary>Kills a server process with SIGKILL, which makes the server end all others (57P02) and recover; returns when it accepts connections again.</summary>
+    /// <param name="process">The process of a session.</param>
+    public async Task CrashAsync(int process)
+    {
+        int before = CountRecoveries();
+        await _supervisor.TellAsync($"kill {process.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false);
+        await WaitAsync(() => Task.FromResult(CountRecoveries() > before), "the server has noticed").ConfigureAwait(false);
+        await WaitUntilReadyAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>Waits until a session can be opened.</summary>
+    public Task WaitUntilReadyAsync() => WaitAsync(
+        async () =>
+        {
+            try
+            {
+                await ExecuteAsync("SELECT 1").ConfigureAwait(false);
+                return true;
+            }
+            catch (NpgsqlException)
+            {
+                return false;
+            }
+        },
+        "the server accepts connections");
+
+    /// <summary>Opens a session that no pool knows.</summary>
+    public async Task<NpgsqlConnection> OpenAsync()
+    {
+        var connection = new NpgsqlConnection(ConnectionString + ";Pooling=false;Application Name=cluster");
+        try
+        {
+            await connection.OpenAsync().ConfigureAwait(false);
+            return connection;
+        }
+        catch
+        {
+            await connection.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>Runs statements in a session of their own.</summary>
+    public async Task ExecuteAsync(string sql)
+    {
+        await using NpgsqlConnection connection = await OpenAsync().ConfigureAwait(false);
+        await using var command = new NpgsqlCommand(sql, connection);
+        await command.ExecuteNonQueryAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>Reads one value in a session of its own.</summary>
+    public async Task<T> ReadAsync<T>(string sql)
+    {
+        await using NpgsqlConnection connection = await OpenAsync().ConfigureAwait(false);
+        await using var command = new NpgsqlCommand(sql, connection);
+        return (T)(await command.ExecuteScalarAsync().ConfigureAwait(false))!;
+    }
+
+    /// <summary>The sessions of clients, oldest first; without the one that asks.</summary>
+    public async Task<IReadOnlyList<PostgresSession>> ListSessionsAsync()
+    {
+        await using NpgsqlConnection connection = await OpenAsync().ConfigureAwait(false);
+        await using var command = new NpgsqlCommand(
+            """
+            SELECT pid, application_name, coalesce(state, ''), query, backend_start FROM pg_stat_activity
+            WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY backend_start, pid
+            """,
+            connection);
+        await using NpgsqlDataReader reader = await command.ExecuteReaderAsync().ConfigureAwait(false);
+        var sessions = new List<PostgresSession>();
+        while (await reader.ReadAsync().ConfigureAwait(false))
+        {
+            sessions.Add(new(reader.GetInt32(0), reader.GetString(1), reader.GetString(2), reader.GetString(3), reader.GetFieldValue<DateTimeOffset>(4)));
+        }
+
+        return sessions;
+    }
+
+    /// <summary>What the server wrote to its log.</summary>
+    public string ReadLog() => File.ReadAllText(Path.Combine(Folder, "log"));
+
+    /// <summary>Stops the server at once and removes its folder; returns when both is done.</summary>
+    public ValueTask DisposeAsync() => _supervisor.DisposeAsync();
+
+    /// <inheritdoc cref="DisposeAsync"/>
+    public void Dispose() => _supervisor.Dispose();
+
+    private const string LoadTime = "SELECT (extract(epoch FROM pg_conf_load_time()) * 1000000)::bigint";
+
+    private async Task StartOnFreePortAsync(CancellationToken cancellationToken)
+    {
+        for (int attempt = 0; ; attempt++)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            int port = FindFreePort();
+            try
+            {
+                ServerProcess = await StartServerAsync(port).ConfigureAwait(false);
+                Port = port;
+                return;
+            }
+            catch (PostgresClusterException failure) when (attempt < 10 && failure.Message.Contains("Address already in use", StringComparison.Ordinal))
+            {
+                // Somebody else was faster: another port.
+            }
+        }
+    }
+
+    private async Task<int> StartServerAsync(int port) => int.Parse(
+        await _supervisor.TellAsync($"start {port.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false), CultureInfo.InvariantCulture);
+
+    /// <summary>A port below those that the system gives to outgoing connections: one of these could hold it while the server is stopped.</summary>
+    private static int FindFreePort()
+    {
+        while (true)
+        {
+            int port = RandomNumberGenerator.GetInt32(15_000, 32_000);
+            using var probe = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+            try
+            {
+                probe.Bind(new IPEndPoint(IPAddress.Loopback, port));
+                return port;
+            }
+            catch (SocketException failure) when (failure.SocketErrorCode == SocketError.AddressAlreadyInUse)
+            {
+                // The next one.
+            }
+        }
+    }
+
+    private int CountRecoveries() => ReadLog().Split("all server processes terminated; reinitializing").Length;
+
+    private static async Task WaitAsync(Func<Task<bool>> isSo, string what)
+    {
+        long deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
+        while (!await isSo().ConfigureAwait(false))
+        {
+            if (Environment.TickCount64 > deadline)
+            {
+                throw new PostgresClusterException($"PostgreSQL: waited {Patience.TotalSeconds} s in vain until {what}.");
+            }
+
+            await Task.Delay(10).ConfigureAwait(false);
+        }
+    }
+
+    private static string ToLine(string name, string value)
+    {
+        if (!SettingName().IsMatch(name) || name is "port" or "listen_addresses" or "unix_socket_directories")
+        {
+            throw new ArgumentException($"'{name}' is not a setting that can be given: it must be a name of postgresql.conf, and not one of port, listen_addresses and unix_socket_directories.", nameof(name));
+        }
+
+        if (value.AsSpan().IndexOfAny('\n', '\r', '\0') >= 0)
+        {
+            throw new ArgumentException($"The value '{value}' of {name} has more than one line.", nameof(value));
+        }
+
+        return $"{name} = '{value.Replace("'", "''", StringComparison.Ordinal)}'";
+    }
+
+    [GeneratedRegex("^[a-z_][a-z0-9_.]*$")]
+    private static partial Regex SettingName();
+}
