@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Npgsql;
 
 namespace Tidepool.Labs;
 
@@ -8,6 +9,7 @@ internal sealed class ResourcesLab : ILab
     private const string ByHand = "SemaphoreSlim + ConcurrentQueue";
     private const string Ours = "ResourcePool<T>";
     private const string Keyed = "KeyedResourcePool<TKey, T>";
+    private const string Provider = "NpgsqlDataSource";
     private const string NoPool = "10 workers, no pool";
 
     /// <inheritdoc/>
@@ -27,6 +29,7 @@ internal sealed class ResourcesLab : ILab
     {
         plan.Rivals["SemaphoreSlim"] = RivalVersion.Of(typeof(SemaphoreSlim));
         plan.Rivals["ConcurrentQueue"] = RivalVersion.Of(typeof(ConcurrentQueue<int>));
+        plan.Rivals["Npgsql"] = RivalVersion.Of(typeof(NpgsqlConnection));
         OneCaller(plan);
         ManyCallers(plan);
         SyncCallers(plan);
@@ -42,8 +45,10 @@ internal sealed class ResourcesLab : ILab
         Cell sync = Cell.Of(("callers", 1), ("call", "synchronous"));
         Cell async = Cell.Of(("callers", 1), ("call", "asynchronous"));
         Add(plan, section, sync, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.One(8));
+        AddProvider(plan, section, sync, static () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.One(8));
         Add(plan, section, sync, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.One(8));
         Add(plan, section, async, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.OneAsync(8));
+        AddProvider(plan, section, async, static () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.OneAsync(8));
         Add(plan, section, async, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.OneAsync(8));
         plan.Add(Against(Bars.ResourceSync, sync));
         plan.Add(Against(Bars.ResourceAsync, async));
@@ -64,6 +69,11 @@ internal sealed class ResourcesLab : ILab
         {
             Cell cell = Cell.Of(("load", $"{callers} on {size}"));
             Add(plan, section, cell, ByHand, false, () => ResourceLoops<SemaphoreSubject, Thing>.Many(callers, size));
+            if (callers == 64)
+            {
+                AddProvider(plan, section, cell, () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.Many(callers, size));
+            }
+
             Add(plan, section, cell, Ours, true, () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.Many(callers, size));
             plan.Add(Against(bar, cell));
             int turns = 200_000 / callers;
@@ -172,6 +182,16 @@ internal sealed class ResourcesLab : ILab
     };
 
     private static RatioRule Against(Bar bar, Cell cell) => new(bar, (new WorkloadKey(cell, Ours), new WorkloadKey(cell, ByHand)));
+
+    /// <summary>What a provider's own pool costs, on the server of this run.</summary>
+    private static void AddProvider(LabPlan plan, Section section, Cell cell, Func<Loop> create) => plan.Add(new Workload
+    {
+        Key = new(cell, Provider),
+        Section = section,
+        Ours = false,
+        Create = () => NpgsqlSubject.On(create),
+        Missing = LabServer.Missing,
+    });
 
     private static void Add(LabPlan plan, Section section, Cell cell, string subject, bool ours, Func<Loop?> create, int operations = 0) => plan.Add(new Workload
     {

@@ -20,6 +20,7 @@ internal static class LabVerb
     private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every number.", HelpName = "FILE" };
     private static readonly Option<FileInfo?> Input = new("--file") { Description = "An input of yours instead of the one that the lab makes: a PDF for lab pdf.", HelpName = "INPUT" };
     private static readonly Option<bool> ExtraRivals = new("--extra-rivals") { Description = "Rows of RecyclableMemoryStream, MemoryStreamSlim and PooledStream too; their packages must restore." };
+    private static readonly Option<bool> Postgres = new("--postgres") { Description = "Rows that need a PostgreSQL server too: one is started for this run, on the loopback address, and removed with it." };
     private static readonly Option<int> Seed = new("--seed") { Description = "Seed of the bootstrap intervals.", HelpName = "N", DefaultValueFactory = _ => 1 };
 
     /// <summary>What the help says below the options.</summary>
@@ -34,6 +35,7 @@ internal static class LabVerb
           tidepool lab arrays --full --html out.html   the whole grid, and a page with plots
           tidepool lab memory --json out.json          every number
           tidepool lab streams --extra-rivals          with rivals whose packages not every feed has
+          tidepool lab resources --postgres            beside a provider's own pool, on a throw-away server
           tidepool lab pdf --file book.pdf             a PDF of yours
 
         Exit codes: 0 ok, 1 a verdict failed (counts always, ratios with --full or --strict), 2 wrong usage,
@@ -43,7 +45,7 @@ internal static class LabVerb
     /// <summary>The verb for the parser.</summary>
     public static Command Create()
     {
-        var verb = new Command("lab", "Runs experiments: rivals and ours side by side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Input, ExtraRivals, Seed };
+        var verb = new Command("lab", "Runs experiments: rivals and ours side by side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Input, ExtraRivals, Postgres, Seed };
         verb.Validators.Add(result =>
         {
             foreach (string name in result.GetValue(Names) ?? [])
@@ -108,6 +110,22 @@ internal static class LabVerb
             stop.Cancel();
         };
         Console.CancelKeyPress += onCtrlC;
+        PostgresCluster? server;
+        try
+        {
+            server = parsed.GetValue(Postgres) ? await LabServer.StartAsync(stop.Token) : null;
+        }
+        catch (PostgresClusterException failure)
+        {
+            await Console.Error.WriteLineAsync(failure.Message);
+            return ExitRule.EnvironmentLacks;
+        }
+        catch (OperationCanceledException) when (stop.IsCancellationRequested)
+        {
+            return ExitRule.Stopped;
+        }
+
+        await using var running = server;
         var console = ConsoleReport.CreateConsole();
         var report = await ConsoleProgress.RunAsync(console, labs, options, stop.Token);
         Console.CancelKeyPress -= onCtrlC;

@@ -115,7 +115,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
             cancellationToken.ThrowIfCancellationRequested();
             if (!_shared.TryGetValue(key, out Task<SharedResource<T>>? rental))
             {
-                var mine = new TaskCompletionSource<SharedResource<T>>(TaskCreationOptions.RunContinuationsAsynchronously);
+                var mine = new TaskCompletionSource<SharedResource<T>>(Schedule.Continuations);
                 rental = _shared.GetOrAdd(key, mine.Task);
                 if (rental == mine.Task)
                 {
@@ -132,7 +132,10 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
             {
                 // If nobody else wants what comes, it goes back.
                 _ = rental.ContinueWith(
-                    static t => Leave(t.Result), CancellationToken.None, TaskContinuationOptions.OnlyOnRanToCompletion, TaskScheduler.Default);
+                    static t => Leave(t.Result),
+                    CancellationToken.None,
+                    TaskContinuationOptions.OnlyOnRanToCompletion | TaskContinuationOptions.ExecuteSynchronously,
+                    TaskScheduler.Default);
                 throw;
             }
 

@@ -96,7 +96,6 @@ internal sealed partial class ResourceCore<T>
         lock (Gate)
         {
             ThrowIfClosed(now);
-            _wasShrunk |= max < _max;
             DrainHot(now, ref work);
             (_min, _max) = (min, max);
             while (Live + Count(SlotState.Creating) > max && _idle.Oldest is { } slot)
@@ -104,6 +103,7 @@ internal sealed partial class ResourceCore<T>
                 Yield(slot, DestroyReason.Resized, now, ref work);
             }
 
+            _isBeyond = Used > max;
             Pump(now, ref work);
         }
 

@@ -201,6 +201,8 @@ internal sealed partial class ResourceCore<T>
     {
         Deferred<T> work = default;
         long now = Clock.Now;
+        T? late = null;
+        Schedule.Point("hand over");
         lock (Gate)
         {
             if (slot.State == SlotState.Checking)
@@ -208,12 +210,20 @@ internal sealed partial class ResourceCore<T>
                 EndByRenter(slot);
                 work.Start(slot, SlotWork.Check);
             }
+            else
+            {
+                late = slot.Resource; // it took too long to say that it has no synchronous way
+            }
 
             Requeue(waiter, now, ref work);
             Pump(now, ref work);
         }
 
         work.Run(this);
+        if (late is not null)
+        {
+            _ = DestroyAsync(slot, late, DestroyReason.Abandoned);
+        }
     }
 
     private void EndByRenter(ResourceSlot<T> slot)

@@ -44,7 +44,8 @@ internal sealed partial class ResourceCore<T>
             : _slots.Count(static slot => slot.IsByRenter) != _byRenter ? "the renters at work are not those of the slots"
             : s.Total != s.Created - s.Destroyed - s.Detached ? "created - destroyed - detached is not the total"
             : _isHotOpen && (!_hasHot || _waiters.Count > 0 || _isClosed) ? "the hot place is open although somebody waits"
-            : !_wasShrunk && Used > _max ? "more places are taken than there are"
+            : Used > _max != _isBeyond ? "more places are taken than there are"
+            : Live > _max && s.Idle > 0 ? "a pool that was made smaller keeps idle resources"
             : !_isClosed && IsStalled(now, ref ignored) ? "somebody waits for whom nothing is done"
             : _isClosed && (s.Idle > 0 || s.Waiting > 0) ? "a closed pool has idle resources, or somebody waits"
             : null;

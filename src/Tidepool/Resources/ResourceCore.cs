@@ -44,8 +44,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private long _ids;
     private long _sequence;
     private bool _isClosed;
-    private bool _wasShrunk;
 
+    /// <summary>The pool was made smaller, and more places are taken than it has now.</summary>
+    private bool _isBeyond;
 
     /// <summary>Slots whose renter's own thread works on them.</summary>
     private int _byRenter;
@@ -162,7 +163,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     }
 
     /// <summary>Whether a leased resource may serve more renters at once: it is neither due nor broken, and was not cleared.</summary>
-    internal bool MayServe(ResourceSlot<T> slot)
+    /// <param name="slot">Its slot; its lease is out.</param>
+    /// <param name="looks">Whether the policy is asked, too.</param>
+    internal bool MayServe(ResourceSlot<T> slot, bool looks)
     {
         bool isGood;
         lock (Gate)
@@ -170,7 +173,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
             isGood = !slot.IsMarked && Verdict(slot, Clock.Now) is null;
         }
 
-        return isGood && !IsBroken(slot.Resource!);
+        return isGood && (!looks || !IsBroken(slot.Resource!));
     }
 
     /// <summary>What a refusal says. Under the gate.</summary>
@@ -220,6 +223,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private void Release(ResourceSlot<T> slot, SlotState to, ref Deferred<T> work)
     {
         Move(slot, to);
+        _isBeyond &= Used > _max;
         ResourceSlot<T> last = _slots[^1];
         last.Index = slot.Index;
         _slots[slot.Index] = last;

@@ -9,6 +9,7 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
 {
     private readonly Lock _gate = new();
     private int _renters;
+    private bool _wasJoined;
     private bool _isClosed;
     private bool _isBroken;
 
@@ -17,31 +18,34 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
     /// <summary>Joins, unless the resource is to be replaced or the last renter has just left.</summary>
     internal bool TryJoin(out SharedLease<T> joined)
     {
-        // Asked before the gate: the policy's code runs here.
-        bool mayServe = lease.Slot!.Core.MayServe(lease.Slot);
-        bool wasLast = false;
+        joined = default;
+        bool looks;
         lock (_gate)
         {
-            if (!_isClosed && !mayServe)
+            if (_isClosed)
             {
-                _isClosed = true;
-                wasLast = _renters == 0;
+                return false;
             }
 
-            if (!_isClosed)
-            {
-                _renters++;
-                joined = new SharedLease<T>(new SharedTicket<T>(this));
-                return true;
-            }
+            looks = _wasJoined; // the first one has it as it was rented: a policy that calls everything broken must not make this go on for ever
+            _wasJoined = true;
+            _renters++;
         }
 
-        if (wasLast)
+        // Asked as one of the renters, so that it does not end meanwhile, and not under the gate, because the policy's code runs here.
+        Schedule.Point("shared: joined");
+        if (lease.Slot!.Core.MayServe(lease.Slot, looks))
         {
-            lease.Dispose();
+            joined = new SharedLease<T>(new SharedTicket<T>(this));
+            return true;
         }
 
-        joined = default;
+        lock (_gate)
+        {
+            _isClosed = true;
+        }
+
+        Leave();
         return false;
     }
 
@@ -56,6 +60,7 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
     internal void Leave()
     {
         bool isBroken;
+        Schedule.Point("shared: leave");
         lock (_gate)
         {
             if (--_renters > 0)

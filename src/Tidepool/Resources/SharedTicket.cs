@@ -19,5 +19,9 @@ internal sealed class SharedTicket<T>(SharedResource<T> shared)
         return true;
     }
 
-    internal void Dispose() => Interlocked.Exchange(ref _shared, null)?.Leave();
+    internal void Dispose()
+    {
+        Schedule.Point("shared: end");
+        Interlocked.Exchange(ref _shared, null)?.Leave();
+    }
 }

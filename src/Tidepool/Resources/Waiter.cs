@@ -160,6 +160,16 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
 
     ValueTaskSourceStatus IValueTaskSource<ResourceLease<T>>.GetStatus(short token) => _source.GetStatus(token);
 
-    void IValueTaskSource<ResourceLease<T>>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+    void IValueTaskSource<ResourceLease<T>>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)
+    {
+#if TIDEPOOL_MODEL
+        if (Schedule.Later is { } later)
+        {
+            _source.RunContinuationsAsynchronously = false;
+            _source.OnCompleted(_ => later(() => continuation(state)), null, token, flags);
+            return;
+        }
+#endif
         _source.OnCompleted(continuation, state, token, flags);
+    }
 }

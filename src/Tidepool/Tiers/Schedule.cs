@@ -14,6 +14,13 @@ internal static class Schedule
     [Conditional("TIDEPOOL_MODEL")]
     internal static void Point(string place) => Hook?.Invoke(place);
 
+    /// <summary>Where a model keeps what awaiting callers do next, until one of its threads does it; null is the thread pool.</summary>
+    internal static Action<Action>? Later { get; set; }
+
+    /// <summary>How the awaiters of a task go on: on the thread pool, and with <see cref="Later"/> on the thread that completes it.</summary>
+    internal static TaskCreationOptions Continuations =>
+        Later is null ? TaskCreationOptions.RunContinuationsAsynchronously : TaskCreationOptions.None;
+
     /// <summary>One turn of a wait for another thread.</summary>
     internal static void Spin(ref SpinWait spin)
     {

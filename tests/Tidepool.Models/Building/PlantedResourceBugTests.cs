@@ -23,6 +23,17 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         { "KeyedScenario", new Mutation("Resources/ResourceCore.Rent.cs", "            if (IsRemoved)\n            {\n                refusal = null;\n                return null;\n            }\n", string.Empty) },
         { "KeyedScenario", new Mutation("Resources/ResourceGroup.cs", "else if (Used < MaxTotal)", "else if (Used <= MaxTotal)") },
         { "KeyedScenario", new Mutation("Resources/ResourceGroup.cs", "            CloseHots(now, ref work);\n            foreach", "            foreach") },
+        { "ParkedScenario", new Mutation("Resources/Waiters.cs", "while (before is not null && before.Sequence > waiter.Sequence)", "while (before is not null && before.Sequence > long.MaxValue - 1)") },
+        { "ParkedScenario", new Mutation("Resources/ResourceCore.Supply.cs", "        waiter.Slot = slot;\n        work.Tell(waiter);\n", "        waiter.Slot = slot;\n") },
+        { "ParkedScenario", new Mutation("Resources/ResourceCore.Rent.cs", "        CloseHot(now, ref work);\n        Timer.CountWaiting(1);", "        Timer.CountWaiting(1);") },
+        { "ParkedAloneScenario", new Mutation("Resources/ResourceCore.Supply.cs", "if (waiter is { IsSync: true })", "if (waiter is { IsSync: true, Timeout: 0 })") },
+        { "HangingScenario", new Mutation("Resources/ResourceCore.Supply.cs", "            if (isLate)\n            {\n                _ = DestroyAsync(slot, resource, DestroyReason.Abandoned);\n            }\n", string.Empty) },
+        { "HangingScenario", new Mutation("Resources/ResourceCore.Sync.cs", "late = slot.Resource; //", "late = null; //") },
+        { "HangingScenario", new Mutation("Resources/ResourceCore.Upkeep.cs", "if (now >= slot.DueAt)", "if (now >= slot.DueAt && slot.State != SlotState.Creating)") },
+        { "HangingScenario", new Mutation("Resources/ResourceCore.Upkeep.cs", "Release(slot, SlotState.Abandoned, ref work);", "Release(slot, SlotState.Free, ref work);") },
+        { "SharedScenario", new Mutation("Resources/SharedResource.cs", "            _renters++;\n        }\n\n        // Asked as one of the renters, so that it does not end meanwhile, and not under the gate, because the policy's code runs here.\n        Schedule.Point(\"shared: joined\");\n        if (lease.Slot!.Core.MayServe(lease.Slot, looks))\n        {\n", "        }\n\n        bool mayServe = lease.Slot!.Core.MayServe(lease.Slot, looks);\n        lock (_gate)\n        {\n            if (_isClosed)\n            {\n                return false;\n            }\n\n            _renters++;\n        }\n\n        if (mayServe)\n        {\n") },
+        { "SharedScenario", new Mutation("Resources/SharedResource.cs", "            _isClosed = true;\n            isBroken = _isBroken;", "            isBroken = _isBroken;") },
+        { "SharedScenario", new Mutation("Resources/SharedTicket.cs", "Interlocked.Exchange(ref _shared, null)?.Leave();", "SharedResource<T>? shared = _shared;\n        Schedule.Point(\"planted\");\n        _shared = null;\n        shared?.Leave();") },
     };
 
     [Theory]

@@ -19,20 +19,29 @@ internal sealed class ResourceWorld
     private readonly ModelTime _time = new();
     private readonly PlainPolicy _policy;
     private readonly StringBuilder _log = new();
+    private readonly List<(Waiter<ModelResource> Node, long Sequence, bool HasWorked)> _parked = [];
+    private readonly bool _mayHang;
     private bool _isAdvancing;
     private string? _fault;
     private int _returning;
 
-    internal ResourceWorld(Random random, int max, bool resetsLate = false)
+    [ThreadStatic]
+    private static bool t_wasQueued;
+
+    internal ResourceWorld(Random random, int max, bool resetsLate = false, bool mayHang = false)
     {
         _policy = random.Next(3) == 0 ? new PlainPolicy(this, random) : new ModelPolicy(this, random);
+        _mayHang = mayHang;
         Max = max;
         Pool = new ResourcePool<ModelResource>(_policy, new ResourcePoolOptions<ModelResource>
         {
             Name = "model",
             MaxSize = max,
             MaxCreateConcurrency = random.Next(1, 3),
-            ResetMode = resetsLate ? ResetMode.OnRent : ResetMode.None,
+            ResetMode = resetsLate ? ResetMode.OnRent : mayHang && random.Next(2) == 0 ? ResetMode.Background : ResetMode.None,
+            CreateTimeout = TimeSpan.FromMilliseconds(mayHang ? 1000 : 15_000),
+            PolicyTimeout = TimeSpan.FromMilliseconds(mayHang ? 400 : 5000),
+            KeepAliveInterval = mayHang ? TimeSpan.FromMilliseconds(300) : Timeout.InfiniteTimeSpan,
             RentTimeout = Timeout.InfiniteTimeSpan,
             TimeProvider = _time,
             Draw = static () => 0.5,
@@ -51,6 +60,77 @@ internal sealed class ResourceWorld
         set => _policy.Fails = value;
     }
 
+    /// <summary>Whether operations may begin to hang.</summary>
+    internal bool Hangs
+    {
+        get => _policy.Hangs;
+        set => _policy.Hangs = value;
+    }
+
+    internal bool HasWork => _work.Count > 0;
+
+    /// <summary>
+    /// Called at each point of each thread: notes which parked rentals have worked for themselves, because those that stand behind them may be
+    /// served meanwhile.
+    /// </summary>
+    internal void AtPoint(string place)
+    {
+        t_wasQueued |= place == "queue";
+        for (int i = 0; i < _parked.Count; i++)
+        {
+            (Waiter<ModelResource> node, long sequence, bool hasWorked) = _parked[i];
+            _parked[i] = (node, sequence, hasWorked || node.State == WaiterState.Working);
+        }
+
+        for (Waiter<ModelResource>? waiter = Pool.Core.FirstWaiter; waiter is not null; waiter = waiter.Next)
+        {
+            if (waiter.IsSync && !_parked.Exists(p => p.Sequence == waiter.Sequence))
+            {
+                _parked.Add((waiter, waiter.Sequence, false));
+            }
+        }
+    }
+
+    /// <summary>Rents with the calling thread, which stands still until it has its turn.</summary>
+    internal void RentParked(int thread, bool isPatient = true)
+    {
+        Log(thread, "park");
+        var rental = new ResourceRental { OldestAllowed = _policy.Cleared, IsParked = true };
+        _rentals.Add(rental);
+        long before = Pool.Core.LastSequence;
+        t_wasQueued = false;
+        try
+        {
+            ResourceLease<ModelResource> lease = Pool.Rent(isPatient ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
+            Require(t_wasQueued || !HasOvertaken(before), "a newcomer that parks overtook a rental that waits");
+            Hold(rental, lease);
+            Log(thread, "got");
+        }
+        catch (Exception e) when (e is OperationCanceledException or ResourcePoolException)
+        {
+            Log(thread, "gave up");
+        }
+
+        rental.IsTaken = true;
+        Look();
+    }
+
+    /// <summary>Lets one of the operations that hang go on.</summary>
+    internal bool Release(int thread, int which)
+    {
+        if (_policy.Hanging.Count == 0)
+        {
+            return false;
+        }
+
+        Log(thread, "release");
+        TaskCompletionSource hang = _policy.Hanging[which % _policy.Hanging.Count];
+        _policy.Hanging.Remove(hang);
+        hang.TrySetResult();
+        Look();
+        return true;
+    }
+
     internal void Rent(int thread, bool isPatient = true)
     {
         Log(thread, "rent");
@@ -66,10 +146,9 @@ internal sealed class ResourceWorld
         }
 
         rental.Waiter = Node.GetValue(rental.Task) as Waiter<ModelResource>;
-        if (rental.Waiter is null && rental.Task.IsCompletedSuccessfully && Pool.Core.FirstWaiter is { } first && first.Sequence <= before)
-        {
-            throw new ScheduleException("a newcomer overtook a rental that waits");
-        }
+        Require(
+            rental.Waiter is not null || !rental.Task.IsCompletedSuccessfully || !HasOvertaken(before),
+            "a newcomer overtook a rental that waits");
 
         rental.Sequence = rental.Waiter?.Sequence ?? 0;
         _rentals.Add(rental);
@@ -86,10 +165,7 @@ internal sealed class ResourceWorld
         {
             if (Pool.TryRent(out ResourceLease<ModelResource> lease))
             {
-                if (Pool.Core.FirstWaiter is { } first && first.Sequence <= before)
-                {
-                    throw new ScheduleException("TryRent overtook a rental that waits");
-                }
+                Require(Pool.Core.FirstWaiter is not { IsSync: false } first || first.Sequence > before, "TryRent overtook a rental that waits");
 
                 var rental = new ResourceRental { IsTaken = true, OldestAllowed = cleared };
                 _rentals.Add(rental);
@@ -236,7 +312,21 @@ internal sealed class ResourceWorld
     /// <summary>Everybody has ended: what is held goes back, all work is done, and then nobody may wait and nothing may be lost.</summary>
     internal void Check()
     {
-        FailsCreations = false;
+        SynchronizationContext? context = SynchronizationContext.Current;
+        SynchronizationContext.SetSynchronizationContext(null); // or what hangs would go on somewhere else
+        try
+        {
+            FailsCreations = Hangs = false;
+            CheckEnd();
+        }
+        finally
+        {
+            SynchronizationContext.SetSynchronizationContext(context);
+        }
+    }
+
+    private void CheckEnd()
+    {
         for (int round = 0; round < 200; round++)
         {
             bool isQuiet = !Work(9);
@@ -260,6 +350,10 @@ internal sealed class ResourceWorld
         }
 
         Require(_rentals.TrueForAll(static r => r.IsTaken), "a rental waits for ever");
+        while (Release(9, 0) || Work(9))
+        {
+        }
+
         Pool.Validate();
         ResourcePoolStatistics s = Pool.GetStatistics();
         Require(s.Leased == 0 && s.Waiting == 0 && s.Creating == 0, $"something is left: {s}");
@@ -292,7 +386,7 @@ internal sealed class ResourceWorld
 
     /// <summary>A creation ends: no more live than there are places.</summary>
     internal void LookAtCapacity() => Expect(
-        _policy.Resources.Count(static r => r.Ends == 0 && !r.IsDetached) <= Max,
+        _mayHang || _policy.Resources.Count(static r => r.Ends == 0 && !r.IsDetached) <= Max,
         "more resources live than there are places");
 
     private ResourceRental? Held(int which)
@@ -301,9 +395,16 @@ internal sealed class ResourceWorld
         return held.Length == 0 ? null : held[which % held.Length];
     }
 
+    /// <summary>
+    /// A rental that did not wait is over: nobody may wait since before it began. Exact for parked rentals only where nothing lies between the
+    /// taking of the resource and this look, because those that work for themselves come back to the queue.
+    /// </summary>
+    private bool HasOvertaken(long before) =>
+        Pool.Core.FirstWaiter is { } first && first.Sequence <= before && (!first.IsSync || _policy is not ModelPolicy);
+
     private void Poll(ResourceRental rental)
     {
-        if (rental.IsTaken || !rental.Task.IsCompleted)
+        if (rental.IsParked || rental.IsTaken || !rental.Task.IsCompleted)
         {
             return;
         }
@@ -326,6 +427,7 @@ internal sealed class ResourceWorld
         rental.Holds = resource;
         Require(++resource.Users == 1, "a resource has two renters");
         Require(resource.Ends == 0, "a resource was rented after its end");
+        Require(!resource.IsBusy, "a resource was rented while the policy works on it");
         Require(resource.Number > rental.OldestAllowed, "a resource was rented after it was cleared");
     }
 
@@ -343,10 +445,12 @@ internal sealed class ResourceWorld
     {
         Require(_fault is null, _fault ?? string.Empty);
         Require(_returning > 0 || !Pool.Core.IsHotStranded, "somebody waits, and a resource lies where nobody looks");
-        ResourceRental[] waiting = [.. _rentals.Where(static r => r.Waiter is not null).OrderBy(static r => r.Sequence)];
-        int queued = Array.FindIndex(waiting, static r => r.Waiter!.State == WaiterState.Queued);
+        IEnumerable<(long Sequence, WaiterState State, bool HasWorked)> waiting = _rentals
+            .Where(static r => r.Waiter is not null).Select(static r => (r.Sequence, r.Waiter!.State, false))
+            .Concat(_parked.Where(static p => p.Node.Sequence == p.Sequence).Select(static p => (p.Sequence, p.Node.State, p.HasWorked)));
+        long queued = waiting.Where(static w => w.State == WaiterState.Queued && !w.HasWorked).Select(static w => w.Sequence).DefaultIfEmpty(long.MaxValue).Min();
         Require(
-            queued < 0 || !waiting.Skip(queued).Any(static r => r.Waiter!.State == WaiterState.Assigned),
+            !waiting.Any(w => w.State == WaiterState.Assigned && w.Sequence > queued),
             "a rental was served before one that came earlier");
         if (!_isAdvancing)
         {
@@ -372,6 +476,9 @@ internal sealed class ResourceRental
 
     internal bool IsTaken { get; set; }
 
+    /// <summary>A thread stands still for it.</summary>
+    internal bool IsParked { get; init; }
+
     /// <summary>Resources up to this number were cleared before it began.</summary>
     internal long OldestAllowed { get; init; }
 
@@ -391,6 +498,9 @@ internal sealed class ModelResource(long number)
 
     internal bool IsDead { get; set; }
 
+    /// <summary>An operation of the policy hangs with it.</summary>
+    internal bool IsBusy { get; set; }
+
     internal bool IsDetached { get; set; }
 }
 
@@ -403,10 +513,11 @@ internal sealed class ModelPolicy(ResourceWorld world, Random random) : PlainPol
         return resource.IsDead;
     }
 
-    public override ValueTask<bool> ResetAsync(ModelResource resource, CancellationToken cancellationToken)
+    public override async ValueTask<bool> ResetAsync(ModelResource resource, CancellationToken cancellationToken)
     {
         Schedule.Point("reset");
-        return new(resource.Number % 7 != 0);
+        await Hang(resource, cancellationToken).ConfigureAwait(false);
+        return resource.Number % 7 != 0;
     }
 }
 
@@ -417,14 +528,32 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
 
     internal bool Fails { get; set; }
 
+    internal bool Hangs { get; set; }
+
+    /// <summary>Operations that hang until one of the threads lets them go on.</summary>
+    internal List<TaskCompletionSource> Hanging { get; } = [];
+
     internal long Made { get; private set; }
 
     /// <summary>Resources up to this number were cleared.</summary>
     internal long Cleared { get; set; }
 
-    public override ValueTask<ModelResource> CreateAsync(CancellationToken cancellationToken)
+    public override async ValueTask<ModelResource> CreateAsync(CancellationToken cancellationToken)
     {
         Schedule.Point("create");
+        await Hang(null, cancellationToken).ConfigureAwait(false);
+        return Make();
+    }
+
+    public override ModelResource Create(CancellationToken cancellationToken)
+    {
+        Schedule.Point("create here");
+        HangHere(null, cancellationToken);
+        return Make();
+    }
+
+    private ModelResource Make()
+    {
         if (Fails && random.Next(2) == 0)
         {
             throw new IOException("as asked");
@@ -433,22 +562,96 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
         var resource = new ModelResource(++Made);
         Resources.Add(resource);
         world.LookAtCapacity();
-        return new(resource);
+        return resource;
     }
 
-    public override ValueTask<bool> ValidateAsync(ModelResource resource, CancellationToken cancellationToken)
+    public override async ValueTask<bool> ValidateAsync(ModelResource resource, CancellationToken cancellationToken)
     {
         Schedule.Point("validate");
         world.Expect(resource.Users == 0, "a resource is validated while it is leased");
-        return new(resource.Number % 5 != 0);
+        await Hang(resource, cancellationToken).ConfigureAwait(false);
+        return resource.Number % 5 != 0;
     }
 
-    public override ValueTask DestroyAsync(ModelResource resource, DestroyReason reason)
+    public override bool? Validate(ModelResource resource)
+    {
+        Schedule.Point("validate here");
+        world.Expect(resource.Users == 0, "a resource is validated while it is leased");
+        HangHere(resource, CancellationToken.None);
+        return resource.Number % 3 == 0 ? null : resource.Number % 5 != 0;
+    }
+
+    public override async ValueTask KeepAliveAsync(ModelResource resource, CancellationToken cancellationToken)
+    {
+        Schedule.Point("keep alive");
+        world.Expect(resource.Users == 0, "a leased resource is kept alive");
+        await Hang(resource, cancellationToken).ConfigureAwait(false);
+    }
+
+    public override async ValueTask DestroyAsync(ModelResource resource, DestroyReason reason)
     {
         Schedule.Point("destroy");
         world.Expect(resource.Users == 0, "a leased resource was ended");
         world.Expect(++resource.Ends == 1, "a resource was ended twice");
-        return default;
+        world.Expect(!resource.IsBusy, "a resource was ended while the policy works on it");
+        await Hang(resource, CancellationToken.None).ConfigureAwait(false);
+    }
+
+    /// <summary>Perhaps waits until it is released; half of those that wait listen to their token.</summary>
+    private protected async ValueTask Hang(ModelResource? resource, CancellationToken cancellation)
+    {
+        if (!Hangs || random.Next(2) == 0)
+        {
+            return;
+        }
+
+        TaskCompletionSource hang = new();
+        Hanging.Add(hang);
+        await using CancellationTokenRegistration stop = random.Next(2) == 0 ? default : cancellation.UnsafeRegister(_ => hang.TrySetCanceled(cancellation), null);
+        SetBusy(resource, true);
+        try
+        {
+            await hang.Task.ConfigureAwait(false);
+        }
+        finally
+        {
+            SetBusy(resource, false);
+        }
+
+        Schedule.Point("hung");
+    }
+
+    /// <summary>The same with the calling thread.</summary>
+    private void HangHere(ModelResource? resource, CancellationToken cancellation)
+    {
+        if (!Hangs || random.Next(2) == 0)
+        {
+            return;
+        }
+
+        TaskCompletionSource hang = new();
+        Hanging.Add(hang);
+        bool listens = random.Next(2) == 0;
+        SetBusy(resource, true);
+        while (!hang.Task.IsCompleted && !(listens && cancellation.IsCancellationRequested))
+        {
+            Schedule.Point("spin");
+        }
+
+        SetBusy(resource, false);
+        if (!hang.Task.IsCompleted)
+        {
+            Hanging.Remove(hang);
+            throw new OperationCanceledException(cancellation);
+        }
+    }
+
+    private static void SetBusy(ModelResource? resource, bool isBusy)
+    {
+        if (resource is not null)
+        {
+            resource.IsBusy = isBusy;
+        }
     }
 }
 
@@ -467,14 +670,19 @@ internal sealed class ModelTime : TimeProvider
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {
         var timer = new ModelTimer(this, callback, state);
-        _timers.Add(timer);
+        timer.Change(dueTime, period);
+        lock (_timers)
+        {
+            _timers.Add(timer);
+        }
+
         return timer;
     }
 
     internal void Advance(int milliseconds)
     {
         long end = _now + milliseconds;
-        while (_timers.Where(t => t.Due <= end).MinBy(static t => t.Due) is { } timer)
+        while (NextDue(end) is { } timer)
         {
             _now = Math.Max(_now, timer.Due);
             timer.Due = long.MaxValue;
@@ -482,6 +690,14 @@ internal sealed class ModelTime : TimeProvider
         }
 
         _now = end;
+    }
+
+    private ModelTimer? NextDue(long end)
+    {
+        lock (_timers) // the end of a shutdown, which nobody schedules, takes its timer away
+        {
+            return _timers.Where(t => t.Due <= end).MinBy(static t => t.Due);
+        }
     }
 
     private sealed class ModelTimer(ModelTime time, TimerCallback callback, object? state) : ITimer
@@ -496,7 +712,13 @@ internal sealed class ModelTime : TimeProvider
             return true;
         }
 
-        public void Dispose() => time._timers.Remove(this);
+        public void Dispose()
+        {
+            lock (time._timers)
+            {
+                time._timers.Remove(this);
+            }
+        }
 
         public ValueTask DisposeAsync()
         {

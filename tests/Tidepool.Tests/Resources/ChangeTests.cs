@@ -92,6 +92,38 @@ public sealed class ChangeTests : ResourceTest
         Assert.Equal((2, 2), (pool.GetStatistics().MinSize, pool.GetStatistics().MaxSize));
     }
 
+    [Theory]
+    [InlineData(ResetMode.None)]
+    [InlineData(ResetMode.Background)]
+    public async Task The_invariants_hold_while_a_smaller_pool_has_more_leases_out_than_places_and_when_they_are_back(ResetMode reset)
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 6, creators: 6, reset: reset));
+        ResourceLease<FakeResource>[] leases = [.. Enumerable.Range(0, 5).Select(_ => Rent(pool))];
+        leases[4].Dispose();
+        TaskCompletionSource gate = Policy.CreateGate = FakePolicy.DirectGate();
+        Task<ResourceLease<FakeResource>>[] waiting = [Task.FromResult(Rent(pool)), Wait(pool)];
+        pool.Resize(0, 2);
+        pool.Validate();
+        Assert.Equal((5, 1), (pool.GetStatistics().Total, pool.GetStatistics().Creating));
+        for (int i = 0; i < 4; i++)
+        {
+            leases[i].Dispose();
+            pool.Validate();
+        }
+
+        FakePolicy.Open(gate);
+        pool.Validate();
+        Array.ForEach(await Task.WhenAll(waiting).WaitAsync(Eventually.Limit), static l => l.Dispose());
+        pool.Validate();
+        ResourcePoolStatistics statistics = pool.GetStatistics();
+        Assert.InRange(statistics.Total, 1, 2);
+        Assert.Equal(statistics.Idle, statistics.Total);
+        Assert.Equal(statistics.Total, Policy.Alive);
+        pool.Resize(0, 1);
+        pool.Validate();
+        Assert.Equal((1, 1), (pool.GetStatistics().Total, pool.GetStatistics().Idle));
+    }
+
     [Fact]
     public async Task A_warm_up_grows_the_pool_and_fails_with_the_first_failure()
     {

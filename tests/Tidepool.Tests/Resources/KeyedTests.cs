@@ -207,33 +207,6 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
     }
 
     [Fact]
-    public void Churn_over_many_cold_keys_leaves_bounded_memory() => Churn(20_000);
-
-    [Fact]
-    [Trait("Category", "Slow")]
-    public void Churn_over_a_million_cold_keys_leaves_bounded_memory() => Churn(1_000_000);
-
-    private void Churn(int keys)
-    {
-        KeyedResourcePool<string, FakeResource> pool = NewPool(total: 10);
-        for (int i = 0; i < keys; i++)
-        {
-            Use(pool, $"{i}");
-            if (i % 1000 == 0)
-            {
-                Assert.InRange(pool.Keys.Count, 1, 10);
-                _policy.Forget();
-            }
-        }
-
-        Assert.Equal(keys - 10, pool.Forgotten);
-        _time.Advance(TimeSpan.FromMinutes(6));
-        Assert.Empty(pool.Keys);
-        Assert.Equal(0, pool.GetTotal());
-        output.WriteLine($"{keys} keys");
-    }
-
-    [Fact]
     public async Task Rentals_racing_with_the_forgetting_of_their_keys_get_live_ones()
     {
         var random = Seeds.New(output);
@@ -401,15 +374,6 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
                 {
                     return [.. _made];
                 }
-            }
-        }
-
-        internal void Forget()
-        {
-            lock (_made)
-            {
-                _made.RemoveAll(static r => r.Ends == 1);
-                Destroyed.Clear();
             }
         }
 

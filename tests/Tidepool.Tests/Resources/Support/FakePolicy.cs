@@ -31,6 +31,9 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
     /// <summary>Whether operations that hang listen to their token.</summary>
     public bool HonoursTokens { get; set; } = true;
 
+    /// <summary>Called by each creation, before it waits for its gate.</summary>
+    public Action? OnCreate { get; set; }
+
     public Func<FakeResource, bool> Broken { get; set; } = static r => r.IsDead;
 
     public Func<FakeResource, CancellationToken, ValueTask<bool>> OnValidate { get; set; } = static (r, _) => new(!r.IsDead);
@@ -77,6 +80,7 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
 
         try
         {
+            OnCreate?.Invoke();
             if (CreateGate is { } gate)
             {
                 await (HonoursTokens ? gate.Task.WaitAsync(cancellationToken) : gate.Task).ConfigureAwait(false);
