@@ -65,6 +65,7 @@ internal static class NumberText
         : name.EndsWith("_MiB", StringComparison.Ordinal) ? Bytes(value * (1 << 20))
         : name.EndsWith("_ns", StringComparison.Ordinal) ? Time(value)
         : name.EndsWith("_percent", StringComparison.Ordinal) ? $"{Digits(value)} %"
+        : name.EndsWith("_count", StringComparison.Ordinal) || name.EndsWith("_id", StringComparison.Ordinal) ? value.ToString("0", CultureInfo.InvariantCulture)
         : Digits(value);
 
     /// <summary>The heading of a metric: its name without the unit.</summary>
