@@ -19,11 +19,14 @@ public sealed class SqliteSessionTests : IDisposable
             connection.Run("CREATE TABLE kept (a)");
             connection.Run("CREATE TEMP TABLE \"my \"\"scratch\" (a); CREATE TEMP VIEW seen AS SELECT 1; CREATE TEMP TRIGGER t AFTER INSERT ON kept BEGIN DELETE FROM kept; END");
             connection.Run("ATTACH ':memory:' AS other");
+            connection.Run("INSERT INTO kept VALUES (1)");
+            connection.Run("DELETE FROM kept");
             connection.Run("BEGIN; INSERT INTO kept VALUES (1)");
         }
 
         using (PooledDbConnection connection = pool.OpenConnection())
         {
+            Assert.Equal("0/0", connection.Read<string>("SELECT changes() || '/' || last_insert_rowid()"));
             Assert.Equal(0, connection.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
             Assert.Equal("main", connection.Read<string>("SELECT group_concat(name) FROM pragma_database_list WHERE name <> 'temp'"));
             Assert.Equal(0, connection.Read<int>("SELECT count(*) FROM kept"));

@@ -115,8 +115,11 @@ public abstract class DbAdapter
 
     internal virtual DbBatch CreateBatch(DbConnection connection, DbProviderFactory? factory) => connection.CreateBatch();
 
-    /// <summary>What the provider says when a reader is used after its end.</summary>
-    internal virtual Exception EndedReader() => new ObjectDisposedException(nameof(DbDataReader));
+    /// <summary>What the provider says when a reader is used that was disposed.</summary>
+    internal virtual Exception DisposedReader() => new ObjectDisposedException(nameof(DbDataReader));
+
+    /// <summary>What the provider says when a reader is used whose connection was closed.</summary>
+    internal virtual Exception ClosedReader() => new InvalidOperationException("The reader is closed");
 
     /// <summary>What the provider says when a transaction is used after its end.</summary>
     internal virtual Exception EndedTransaction() => new ObjectDisposedException(nameof(DbTransaction));

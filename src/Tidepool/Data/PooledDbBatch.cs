@@ -11,6 +11,7 @@ internal sealed class PooledDbBatch : DbBatch
     private readonly PooledDbDataSource _source;
     private readonly DbBatch _native;
     private PooledDbConnection? _connection;
+    private PooledDbTransaction? _transaction;
     private PooledDbDataReader? _reader;
     private int _isRunning;
 
@@ -58,8 +59,16 @@ internal sealed class PooledDbBatch : DbBatch
 
     protected override DbTransaction? DbTransaction
     {
-        get => _native.Transaction is { } native && _connection?.Current is { } current && ReferenceEquals(current.NativeOrNull, native) ? current : null;
-        set => _native.Transaction = value is PooledDbTransaction pooled ? pooled.Native : value;
+        get => _native.Transaction is not { } native ? null
+            : Is(_transaction, native) ? _transaction
+            : Is(_connection?.Current, native) ? _connection!.Current
+            : null;
+        set
+        {
+            var pooled = value as PooledDbTransaction;
+            _native.Transaction = pooled?.Native ?? value;
+            _transaction = pooled;
+        }
     }
 
     /// <summary>Cancels what this batch has under way, and nothing else.</summary>
@@ -200,6 +209,8 @@ internal sealed class PooledDbBatch : DbBatch
 
     private DbDataReader Wrap(DbDataReader native, DbSession? session, CommandBehavior behavior) =>
         session is null ? native : _reader = new PooledDbDataReader(_connection!, session, native, _source.Adapter, (behavior & CommandBehavior.CloseConnection) != 0);
+
+    private static bool Is(PooledDbTransaction? transaction, DbTransaction native) => transaction is not null && ReferenceEquals(transaction.NativeOrNull, native);
 
     private DbSession? Begin()
     {

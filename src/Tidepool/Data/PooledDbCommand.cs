@@ -14,6 +14,7 @@ internal sealed class PooledDbCommand : DbCommand
     private readonly PooledDbDataSource _source;
     private readonly DbCommand _native;
     private PooledDbConnection? _connection;
+    private PooledDbTransaction? _transaction;
 
     /// <summary>Between the beginning of an execution and the end of its reader: only then is there anything to cancel.</summary>
     private PooledDbDataReader? _reader;
@@ -101,8 +102,16 @@ internal sealed class PooledDbCommand : DbCommand
 
     protected override DbTransaction? DbTransaction
     {
-        get => _native.Transaction is { } native && _connection?.Current is { } current && ReferenceEquals(current.NativeOrNull, native) ? current : null;
-        set => _native.Transaction = value is PooledDbTransaction pooled ? pooled.Native : value;
+        get => _native.Transaction is not { } native ? null
+            : Is(_transaction, native) ? _transaction
+            : Is(_connection?.Current, native) ? _connection!.Current
+            : null;
+        set
+        {
+            var pooled = value as PooledDbTransaction;
+            _native.Transaction = pooled?.Native ?? value;
+            _transaction = pooled;
+        }
     }
 
     /// <summary>Cancels what this command has under way. Does nothing when it has nothing: the session may be somebody else's by now.</summary>
@@ -301,6 +310,8 @@ internal sealed class PooledDbCommand : DbCommand
 
     private DbDataReader Wrap(DbDataReader native, DbSession? session, CommandBehavior behavior) =>
         session is null ? native : _reader = new PooledDbDataReader(_connection!, session, native, _source.Adapter, (behavior & CommandBehavior.CloseConnection) != 0);
+
+    private static bool Is(PooledDbTransaction? transaction, DbTransaction native) => transaction is not null && ReferenceEquals(transaction.NativeOrNull, native);
 
     /// <summary>Begins an execution: the session is held, and the provider's command is pointed at it.</summary>
     private DbSession? Begin()

@@ -183,7 +183,7 @@ public sealed partial class PooledDbConnection
     {
         DbSession session = lease.Value;
         session.Slot ??= lease.Slot;
-        _hasFailed = false;
+        _hasFailed = _hasTold = false;
         _lease = lease;
         Volatile.Write(ref _isOpening, 0);
         Volatile.Write(ref _session, session);
@@ -200,7 +200,7 @@ public sealed partial class PooledDbConnection
     private void Announce(DbSession session)
     {
         _hasFailed = false;
-        if (session.Native.State != ConnectionState.Open && Has(session))
+        if (!_hasTold && session.Native.State != ConnectionState.Open && Has(session))
         {
             _hasTold = true;
             OnStateChange(Closed);

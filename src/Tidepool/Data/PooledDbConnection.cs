@@ -332,10 +332,26 @@ public sealed partial class PooledDbConnection : DbConnection
     }
 
     /// <inheritdoc/>
-    protected override DbCommand CreateDbCommand() => new PooledDbCommand(_source, this);
+    protected override DbCommand CreateDbCommand()
+    {
+        if (_isDisposed)
+        {
+            Shell.CreateCommand().Dispose(); // throws where the provider's throws
+        }
+
+        return new PooledDbCommand(_source, this);
+    }
 
     /// <inheritdoc/>
-    protected override DbBatch CreateDbBatch() => new PooledDbBatch(_source, this);
+    protected override DbBatch CreateDbBatch()
+    {
+        if (_isDisposed)
+        {
+            Shell.CreateBatch().Dispose(); // throws where the provider's throws
+        }
+
+        return new PooledDbBatch(_source, this);
+    }
 
     /// <inheritdoc/>
     protected override void Dispose(bool disposing)

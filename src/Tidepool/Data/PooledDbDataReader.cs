@@ -37,7 +37,7 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     /// <summary>The next reader of the connection.</summary>
     internal PooledDbDataReader? Next { get; set; }
 
-    private DbDataReader Native => _native ?? throw _adapter.EndedReader();
+    private DbDataReader Native => _native ?? throw Ended();
 
     public override bool Read()
     {
@@ -282,6 +282,8 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         return _connection.Has(_session) || !_adapter.RecyclesObjects ? _native : null;
     }
 
+    private Exception Ended() => _isDisposed ? _adapter.DisposedReader() : _adapter.ClosedReader();
+
     private void Cut()
     {
         if (_native is { } native)
@@ -301,7 +303,7 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         if (native is null)
         {
             _connection.Exit(session);
-            throw _adapter.EndedReader();
+            throw Ended();
         }
 
         return native;

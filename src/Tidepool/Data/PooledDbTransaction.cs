@@ -68,7 +68,6 @@ internal sealed class PooledDbTransaction : DbTransaction
         {
             _isDisposed = true;
             await RunAsync(static native => native.DisposeAsync().AsTask(), ends: true).ConfigureAwait(false);
-            Cut();
         }
     }
 
@@ -78,7 +77,6 @@ internal sealed class PooledDbTransaction : DbTransaction
         {
             _isDisposed = true;
             Run(static native => native.Dispose(), ends: true);
-            Cut();
         }
     }
 

@@ -84,9 +84,9 @@ internal sealed class PostgresAdapter : DbAdapter
     internal override DbBatch CreateBatch(DbConnection connection, DbProviderFactory? factory) =>
         factory is { CanCreateBatch: true } ? factory.CreateBatch() : connection.CreateBatch();
 
-    internal override Exception EndedReader() => new ObjectDisposedException("NpgsqlDataReader");
+    internal override Exception DisposedReader() => new ObjectDisposedException("NpgsqlDataReader");
 
-    internal override Exception EndedTransaction() => new ObjectDisposedException("NpgsqlTransaction");
+    internal override Exception EndedTransaction() => new ObjectDisposedException("NpgsqlTransaction", innerException: null);
 
     /// <summary>A statement that may not stand in a transaction says so, or the transaction had failed before.</summary>
     private static bool IsInTransaction(DbException e) => e.SqlState is "25001" or "25P02";

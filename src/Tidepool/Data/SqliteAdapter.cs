@@ -22,6 +22,15 @@ internal sealed class SqliteAdapter : DbAdapter
         SELECT 'DETACH "' || replace(name, '"', '""') || '"' FROM pragma_database_list WHERE name NOT IN ('main', 'temp')
         """;
 
+    /// <summary>A session remembers what its last statement changed, and the last row that it inserted; only further statements make it forget.</summary>
+    private const string Forget =
+        """
+        CREATE TEMP TABLE "tidepool forget" (a INTEGER PRIMARY KEY);
+        INSERT INTO temp."tidepool forget" VALUES (0);
+        DELETE FROM temp."tidepool forget" WHERE a = 1;
+        DROP TABLE temp."tidepool forget"
+        """;
+
     /// <summary>The settings of a connection that a pragma changes; those of the file itself belong to everybody.</summary>
     private static readonly string[] Settings =
     [
@@ -30,6 +39,9 @@ internal sealed class SqliteAdapter : DbAdapter
         "secure_delete", "trusted_schema", "writable_schema", "cell_size_check", "full_column_names", "short_column_names",
         "checkpoint_fullfsync", "fullfsync", "wal_autocheckpoint", "count_changes", "threads", "cache_spill",
     ];
+
+    /// <summary>Asks for all settings at once; made when the first session is opened, of those that the library has.</summary>
+    private string? _question;
 
     public override bool JoinsAmbientTransactions => false;
 
@@ -50,6 +62,11 @@ internal sealed class SqliteAdapter : DbAdapter
         foreach (string statement in Read(connection, Leftovers))
         {
             Execute(connection, statement);
+        }
+
+        if (Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0")[0] != "0")
+        {
+            Execute(connection, Forget);
         }
 
         var before = (Description)session.Remembered!;
@@ -76,16 +93,21 @@ internal sealed class SqliteAdapter : DbAdapter
         }
     }
 
-    private static Description Describe(DbConnection connection, bool withFunctions)
+    private Description Describe(DbConnection connection, bool withFunctions)
     {
-        string settings = string.Join(
-            ';', Settings.Select(setting => $"{setting}={string.Join(',', Read(connection, "PRAGMA " + setting))}"));
+        string settings = Read(connection, _question ??= NewQuestion(connection))[0];
         string? functions = withFunctions
             ? string.Join(
                 ';',
                 Read(connection, "SELECT name || '/' || narg FROM pragma_function_list WHERE builtin = 0 UNION ALL SELECT name FROM pragma_collation_list ORDER BY 1"))
             : null;
         return new Description(settings, functions);
+    }
+
+    private static string NewQuestion(DbConnection connection)
+    {
+        IEnumerable<string> known = Settings.Intersect(Read(connection, "SELECT name FROM pragma_pragma_list"));
+        return "SELECT " + string.Join(" || ',' || ", known.Select(static name => $"ifnull((SELECT * FROM pragma_{name}), '')"));
     }
 
     private static List<string> Read(DbConnection connection, string sql)
