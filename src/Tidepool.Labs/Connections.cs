@@ -8,6 +8,15 @@ namespace Tidepool.Labs;
 /// <summary>Lab <c>connections</c>: what does connection pooling do?</summary>
 internal sealed class ConnectionsLab : ILab
 {
+    /// <summary>The part that docs/connections.md quotes for the size of a pool.</summary>
+    public const string Sizes = "How large a pool, PostgreSQL";
+
+    /// <summary>The part that it quotes for the price of connections.</summary>
+    public const string Asking = "Open, ask, dispose, PostgreSQL";
+
+    /// <summary>The part that it quotes for failovers.</summary>
+    public const string Failovers = "Failover, PostgreSQL";
+
     private const string Sqlite = "Microsoft.Data.Sqlite";
     private const string Postgres = "Npgsql";
     private const int Callers = 64;
@@ -135,7 +144,7 @@ internal sealed class ConnectionsLab : ILab
     private static void AddAsking(LabPlan plan)
     {
         Section section = Part(
-            "Open, ask, dispose, PostgreSQL",
+            Asking,
             "SELECT 1 on a connection of its own for each; with the session reset between two users, as both do by default, and without. One caller: the latency. Many on few: the throughput.",
             PoolKind.Provider.Name(Postgres), 6, "load", "between");
         foreach ((Cell cell, int callers, bool resets) in new[] { (OneResets, 1, true), (OnePlain, 1, false), (ManyResets, Callers, true), (ManyPlain, Callers, false) })
@@ -165,7 +174,7 @@ internal sealed class ConnectionsLab : ILab
     {
         var section = new Section
         {
-            Title = "Failover, PostgreSQL",
+            Title = Failovers,
             About = "8 sessions, 3 of them open in programs while it happens. Then those 3 ask, and others come one by one; while the server restarts one arrives every 10 ms. Requests, those that failed, those beyond the 3, the time until the server is back, the longest wait, and what was thrown (SQLSTATE, or the error of the socket).",
             Layout = SectionLayout.Metrics,
             Varies = ["server"],
@@ -196,7 +205,7 @@ internal sealed class ConnectionsLab : ILab
         var key = new WorkloadKey(cell, PoolKinds.Ours);
         var section = new Section
         {
-            Title = "How large a pool, PostgreSQL",
+            Title = Sizes,
             About = $"{PoolSizes.Callers} callers arrive at once; each opens, asks, disposes. Answers per second, and the time within which half and 99 % of the callers have theirs.",
             Layout = SectionLayout.Metrics,
             Varies = ["question", "sessions"],

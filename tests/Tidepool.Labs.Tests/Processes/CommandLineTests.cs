@@ -10,7 +10,7 @@ public class CommandLineTests
         var (code, _, errors) = await RunAsync("lab", "nonsense");
 
         Assert.Equal(2, code);
-        Assert.Contains("There is no lab 'nonsense'. There are: arrays, memory, native, objects, pdf, resources, streams, writers.", errors, StringComparison.Ordinal);
+        Assert.Contains("There is no lab 'nonsense'. There are: arrays, connections, ef, memory, native, objects, pdf, resources, streams, writers.", errors, StringComparison.Ordinal);
     }
 
     [Fact]
