@@ -40,8 +40,8 @@ internal sealed class SqliteAdapter : DbAdapter
         "checkpoint_fullfsync", "fullfsync", "wal_autocheckpoint", "count_changes", "threads", "cache_spill",
     ];
 
-    /// <summary>Asks for all settings at once; made when the first session is opened, of those that the library has.</summary>
-    private string? _question;
+    /// <summary>What asks for all settings; made when the first session is opened.</summary>
+    private string[]? _questions;
 
     public override bool JoinsAmbientTransactions => false;
 
@@ -95,7 +95,7 @@ internal sealed class SqliteAdapter : DbAdapter
 
     private Description Describe(DbConnection connection, bool withFunctions)
     {
-        string settings = Read(connection, _question ??= NewQuestion(connection))[0];
+        string settings = string.Join(';', (_questions ??= NewQuestions(connection)).SelectMany(question => Read(connection, question)));
         string? functions = withFunctions
             ? string.Join(
                 ';',
@@ -104,10 +104,25 @@ internal sealed class SqliteAdapter : DbAdapter
         return new Description(settings, functions);
     }
 
-    private static string NewQuestion(DbConnection connection)
+    /// <summary>One query for the settings that the library shows as tables, and one pragma for each of the others; it ignores those that it has not.</summary>
+    private static string[] NewQuestions(DbConnection connection)
     {
-        IEnumerable<string> known = Settings.Intersect(Read(connection, "SELECT name FROM pragma_pragma_list"));
-        return "SELECT " + string.Join(" || ',' || ", known.Select(static name => $"ifnull((SELECT * FROM pragma_{name}), '')"));
+        ILookup<bool, string> settings = Settings.ToLookup(name => IsTable(connection, name));
+        string together = "SELECT " + string.Join(" || ',' || ", settings[true].Select(static name => $"ifnull((SELECT * FROM pragma_{name}), '')"));
+        return [together, .. settings[false].Select(static name => "PRAGMA " + name)];
+    }
+
+    private static bool IsTable(DbConnection connection, string pragma)
+    {
+        try
+        {
+            Read(connection, $"SELECT * FROM pragma_{pragma}");
+            return true;
+        }
+        catch (DbException)
+        {
+            return false;
+        }
     }
 
     private static List<string> Read(DbConnection connection, string sql)
