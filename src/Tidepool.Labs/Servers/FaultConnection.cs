@@ -9,6 +9,7 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
     private const int PieceBytes = 16 << 10;
 
     private volatile bool _isServerGone;
+    private volatile bool _isFrozen;
     private volatile bool _hasAnswer;
 
     /// <summary>Whether the server has not answered a byte yet.</summary>
@@ -18,9 +19,14 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
     public Task Ended { get; private set; } = Task.CompletedTask;
 
     /// <summary>Connects to the server and passes bytes until one side ends.</summary>
-    public void Begin(IPEndPoint address, CancellationToken end)
+    public void Begin(EndPoint address, CancellationToken end)
     {
-        client.NoDelay = server.NoDelay = true;
+        client.NoDelay = true;
+        if (address is IPEndPoint)
+        {
+            server.NoDelay = true;
+        }
+
         Ended = Task.Run(() => RunAsync(address, end), CancellationToken.None);
     }
 
@@ -40,6 +46,9 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
         server.Dispose();
     }
 
+    /// <summary>Passes nothing more.</summary>
+    public void Freeze() => _isFrozen = true;
+
     /// <summary>Drops the server's side; the client learns of it when it sends.</summary>
     public void DropServer()
     {
@@ -47,7 +56,7 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
         ResetOne(server);
     }
 
-    private async Task RunAsync(IPEndPoint address, CancellationToken end)
+    private async Task RunAsync(EndPoint address, CancellationToken end)
     {
         try
         {
@@ -57,7 +66,8 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
         }
         catch (Exception failure) when (failure is SocketException or ObjectDisposedException or OperationCanceledException)
         {
-            Reset(); // the server refuses, or the proxy ends
+            _hasAnswer = true; // the server refuses, or the proxy ends
+            Reset();
         }
         finally
         {
@@ -77,7 +87,13 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
             while (true)
             {
                 int count = await from.ReceiveAsync(buffer.AsMemory(), end).ConfigureAwait(false);
+                _hasAnswer |= from == server; // also an end is one
                 await direction.WaitUntilOpenAsync(end).ConfigureAwait(false);
+                if (_isFrozen)
+                {
+                    await Task.Delay(Timeout.Infinite, end).ConfigureAwait(false);
+                }
+
                 if (_isServerGone)
                 {
                     throw new SocketException((int)SocketError.ConnectionReset);
@@ -89,7 +105,6 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
                     return;
                 }
 
-                _hasAnswer |= from == server;
                 await Task.Delay(direction.Latency, end).ConfigureAwait(false);
                 count = (int)Math.Clamp(direction.LimitBytes - passed, 0, count);
                 await SendAsync(buffer.AsMemory(0, count), to, direction, end).ConfigureAwait(false);
@@ -103,6 +118,7 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
         }
         catch (Exception failure) when (failure is SocketException or ObjectDisposedException)
         {
+            _hasAnswer = true;
             if (!_isServerGone)
             {
                 Reset();

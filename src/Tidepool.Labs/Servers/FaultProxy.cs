@@ -13,7 +13,7 @@ internal sealed class FaultProxy : IAsyncDisposable
     private readonly HashSet<FaultConnection> _open = [];
     private readonly CancellationTokenSource _end = new();
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-    private readonly IPEndPoint _server;
+    private readonly EndPoint _server;
     private readonly Task _accepting;
     private long _connectDelayTicks;
     private int _accepted;
@@ -23,17 +23,28 @@ internal sealed class FaultProxy : IAsyncDisposable
     /// <param name="serverPort">The server's port on 127.0.0.1, 1 to 65535.</param>
     /// <exception cref="ArgumentOutOfRangeException">It is no port.</exception>
     public FaultProxy(int serverPort)
+        : this(AddressOf(serverPort))
     {
-        ArgumentOutOfRangeException.ThrowIfLessThan(serverPort, 1);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(serverPort, IPEndPoint.MaxPort);
-        _server = new(IPAddress.Loopback, serverPort);
+    }
+
+    /// <summary>The same for a server on a socket in the file system, which is reached also from a network namespace without the server's network.</summary>
+    /// <param name="serverSocket">The path of the socket.</param>
+    public FaultProxy(string serverSocket)
+        : this(new UnixDomainSocketEndPoint(serverSocket))
+    {
+    }
+
+    private FaultProxy(EndPoint server)
+    {
+        _server = server;
         _listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         _listener.Listen(512);
+        Port = ((IPEndPoint)_listener.LocalEndPoint!).Port;
         _accepting = Task.Run(AcceptAsync);
     }
 
     /// <summary>The port that clients connect to.</summary>
-    public int Port => ((IPEndPoint)_listener.LocalEndPoint!).Port;
+    public int Port { get; }
 
     /// <summary>What clients send.</summary>
     public FaultDirection ToServer { get; } = new();
@@ -101,6 +112,9 @@ internal sealed class FaultProxy : IAsyncDisposable
     /// <summary>Drops the server's side of the open connections only: the client is told nothing, and what it sends next is answered with a reset, as a server does that was started anew.</summary>
     public void HalfOpenAll() => ForEach(static connection => connection.DropServer());
 
+    /// <summary>Passes nothing more on the open connections, for good, and tells nobody; new ones are not concerned.</summary>
+    public void FreezeAll() => ForEach(static connection => connection.Freeze());
+
     /// <summary>Stops listening and ends all connections; returns when all is closed.</summary>
     public async ValueTask DisposeAsync()
     {
@@ -114,6 +128,13 @@ internal sealed class FaultProxy : IAsyncDisposable
         }
 
         await Task.WhenAll(open.Select(static connection => connection.Ended)).ConfigureAwait(false);
+    }
+
+    private static IPEndPoint AddressOf(int serverPort)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(serverPort, 1);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(serverPort, IPEndPoint.MaxPort);
+        return new(IPAddress.Loopback, serverPort);
     }
 
     private async Task AcceptAsync()
@@ -134,7 +155,7 @@ internal sealed class FaultProxy : IAsyncDisposable
                 continue; // the client was gone before it was accepted
             }
 
-            var connection = new FaultConnection(client, new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp), this);
+            var connection = new FaultConnection(client, new Socket(_server.AddressFamily, SocketType.Stream, _server is IPEndPoint ? ProtocolType.Tcp : ProtocolType.Unspecified), this);
             lock (_gate)
             {
                 _accepted++;

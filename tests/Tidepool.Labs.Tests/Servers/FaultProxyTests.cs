@@ -175,6 +175,44 @@ public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_frozen_connection_is_silent_for_good_and_new_ones_work()
+    {
+        Socket client = await ConnectAsync();
+        await EchoAsync(client, 1);
+
+        _proxy.FreezeAll();
+
+        await SendAsync(client, [2]);
+        await EchoAsync(await ConnectAsync(), 3);
+        await Task.Delay(Moment);
+        Assert.False(client.Poll(0, SelectMode.SelectRead));
+    }
+
+    [Fact]
+    public async Task A_server_on_a_socket_in_the_file_system_is_reached()
+    {
+        string folder = Directory.CreateTempSubdirectory("proxy").FullName;
+        try
+        {
+            string path = Path.Combine(folder, "socket");
+            using var listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+            listener.Bind(new UnixDomainSocketEndPoint(path));
+            listener.Listen();
+            await using var proxy = new FaultProxy(path);
+            using var client = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+            await client.ConnectAsync(IPAddress.Loopback, proxy.Port);
+            using Socket server = await listener.AcceptAsync();
+            await server.SendAsync(new byte[] { 7 });
+
+            Assert.Equal([7], await ReceiveAsync(client, 1));
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
+    [Fact]
     public async Task A_limit_closes_behind_its_last_byte()
     {
         _proxy.ToClient.LimitBytes = 5;
