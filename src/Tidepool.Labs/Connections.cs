@@ -147,17 +147,18 @@ internal sealed class ConnectionsLab : ILab
             Asking,
             "SELECT 1 on a connection of its own for each; with the session reset between two users, as both do by default, and without. One caller: the latency. Many on few: the throughput.",
             PoolKind.Provider.Name(Postgres), 6, "load", "between");
+        int rarely = plan.Mode == LabMode.Quick ? 3 : 1; // for what takes tens of milliseconds
         foreach ((Cell cell, int callers, bool resets) in new[] { (OneResets, 1, true), (OnePlain, 1, false), (ManyResets, Callers, true), (ManyPlain, Callers, false) })
         {
             int size = callers == 1 ? Few : Some;
             int operations = callers == 1 ? 20 : (plan.Mode == LabMode.Full ? 5 : 3) * callers;
-            int every = callers > 1 && plan.Mode == LabMode.Quick ? 2 : 1;
+            int every = callers > 1 ? rarely : 1;
             Add(plan, section, cell, PoolKind.Provider.Name(Postgres), PoolKind.Provider, operations, LabServer.Missing,
                 () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.Provider, size, resets), size, callers), every);
             if (callers == 1 && resets)
             {
                 Add(plan, section, cell, PoolKind.None.Name(Postgres), PoolKind.None, 2, LabServer.Missing,
-                    () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.None, size, resets), 1, callers));
+                    () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.None, size, resets), 1, callers), rarely);
             }
 
             Add(plan, section, cell, PoolKinds.Ours, PoolKind.Tidepool, operations, LabServer.Missing,
@@ -175,7 +176,7 @@ internal sealed class ConnectionsLab : ILab
         var section = new Section
         {
             Title = Failovers,
-            About = "8 sessions, 3 of them open in programs while it happens. Then those 3 ask, and others come one by one; while the server restarts one arrives every 10 ms. Requests, those that failed, those beyond the 3, the time until the server is back, the longest wait, and what was thrown (SQLSTATE, or the error of the socket).",
+            About = "8 sessions, 3 of them open in programs while it happens. Then those 3 ask, and others come one by one; while the server restarts one arrives every 10 ms. Requests, those that failed, those beyond the 3 (one that has just arrived may hold a session too), the time until the server is back, the longest wait, and what was thrown (SQLSTATE, or the error of the socket).",
             Layout = SectionLayout.Metrics,
             Varies = ["server"],
             Order = 7,

@@ -26,7 +26,7 @@ internal static class PoolSizes
     /// <summary>Measures all points.</summary>
     public static Dictionary<string, double> Measure(LabMode mode)
     {
-        int bursts = mode == LabMode.Full ? 20 : 2;
+        int bursts = mode == LabMode.Full ? 10 : 2;
         var seen = new Dictionary<string, double>();
         foreach (var (name, sql) in Questions)
         {

@@ -7,6 +7,9 @@ internal sealed partial class ResourceCore<T>
 {
     private List<Warming>? _warmings;
 
+    /// <summary>Detached work runs where a test says, and not on the thread pool.</summary>
+    internal bool IsInline => _executor is not null;
+
     /// <summary>Hands a slot's work to where it runs. The gate was left.</summary>
     internal void Begin(ResourceSlot<T> slot, bool checksHere)
     {
