@@ -178,12 +178,21 @@ internal abstract class ItemStation : Station
         isNew = false;
         while (Find(bucket) is { } magazine)
         {
-            if (magazine.PopSlow() is { } item)
+            // The fast path has seen an empty magazine, or one that a visitor had paused.
+            object? item;
+            Chunk? chunk = magazine.TakeShared();
+            if (chunk is null)
             {
-                return item;
+                item = magazine.PopSlow();
+                if (item is not null)
+                {
+                    return item;
+                }
+
+                chunk = TakeFromTwin(bucket);
             }
 
-            if ((magazine.TakeShared() ?? TakeFromTwin(bucket)) is { } chunk)
+            if (chunk is not null)
             {
                 item = magazine.RefillHomeless(chunk);
                 magazine.PutShared(chunk);

@@ -192,7 +192,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         ResourceCore<T>[] cores;
         lock (_group.Gate)
         {
-            _isClosed = true;
+            _isClosed = _group.IsClosing = true;
             cores = [.. _group.Cores];
         }
 

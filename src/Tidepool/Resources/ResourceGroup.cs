@@ -38,6 +38,9 @@ internal sealed class ResourceGroup<T>
 
     internal IReadOnlyList<ResourceCore<T>> Cores => _cores;
 
+    /// <summary>The shutdown has begun: keys are closed one after the other, and places that come free are given to none of them.</summary>
+    internal bool IsClosing { get; set; }
+
     internal void Add(ResourceCore<T> core)
     {
         core.GroupIndex = _cores.Count;
@@ -262,7 +265,7 @@ internal sealed class ResourceGroup<T>
             Require(Used <= MaxTotal, $"{Used} places are taken of {MaxTotal}");
             Require(_cores.All(static c => !c.IsRemoved) && _blocked.All(static c => c.IsBlocked && !c.IsRemoved), "a forgotten key is still listed");
             Deferred<T> ignored = default;
-            Require(!(Used < MaxTotal && _blocked.Exists(c => c.WantsCreation(Clock.Now, ref ignored))), "a key waits although there is a place");
+            Require(IsClosing || !(Used < MaxTotal && _blocked.Exists(c => c.WantsCreation(Clock.Now, ref ignored))), "a key waits although there is a place");
         }
     }
 

@@ -313,7 +313,15 @@ internal sealed partial class Magazine
         Span<object?> items = Items.Span(ref _state.Items);
         into.Add(items[..count]);
         int left = _state.Count - count;
-        items.Slice(count, left).CopyTo(items);
+        if (left == 2)
+        {
+            (items[0], items[1]) = (items[count], items[count + 1]); // as MakeRoomAtOnce leaves it; a bulk copy has a price of its own
+        }
+        else
+        {
+            items.Slice(count, left).CopyTo(items);
+        }
+
         _state.Count = left;
         _state.Flushed += count;
     }

@@ -103,17 +103,12 @@ internal sealed class SharedTier
     /// <summary>The same, which also leaves the empty chunk <paramref name="spare"/> for others, if it is one.</summary>
     internal Chunk? TryTake(ref Chunk? spare)
     {
-        if (IsEmpty)
-        {
-            return null;
-        }
-
+        Stripe?[] stripes = _stripes;
         int start = Home();
-        for (int step = 0; step < _stripes.Length; step++)
+        for (int step = 0; step < stripes.Length; step++)
         {
             Schedule.Point("shared take");
-            Chunk? chunk = Volatile.Read(ref _stripes[(start + step) & (_stripes.Length - 1)])?.Pop(ref spare);
-            if (chunk is not null)
+            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)]) is { IsEmpty: false } stripe && stripe.Pop(ref spare) is { } chunk)
             {
                 return chunk;
             }

@@ -19,7 +19,8 @@ internal sealed class ResourceWorld
     private readonly ModelTime _time = new();
     private readonly PlainPolicy _policy;
     private readonly StringBuilder _log = new();
-    private readonly List<(Waiter<ModelResource> Node, long Sequence, bool HasWorked)> _parked = [];
+    private readonly List<(Waiter<ModelResource> Node, long Sequence)> _parked = [];
+    private readonly HashSet<long> _worked = []; // parked rentals that have left the queue to work for themselves
     private readonly bool _mayHang;
     private bool _isAdvancing;
     private string? _fault;
@@ -27,6 +28,9 @@ internal sealed class ResourceWorld
 
     [ThreadStatic]
     private static bool t_wasQueued;
+
+    [ThreadStatic]
+    private static long t_sequence; // of the rental that this thread parks for
 
     internal ResourceWorld(Random random, int max, bool resetsLate = false, bool mayHang = false)
     {
@@ -75,18 +79,22 @@ internal sealed class ResourceWorld
     /// </summary>
     internal void AtPoint(string place)
     {
-        t_wasQueued |= place == "queue";
-        for (int i = 0; i < _parked.Count; i++)
+        if (t_wasQueued && t_sequence == 0)
         {
-            (Waiter<ModelResource> node, long sequence, bool hasWorked) = _parked[i];
-            _parked[i] = (node, sequence, hasWorked || node.State == WaiterState.Working);
+            t_sequence = Pool.Core.LastSequence; // no other thread has run since
+        }
+
+        t_wasQueued |= place == "queue";
+        if (place is "created" or "checked" or "hand over")
+        {
+            _worked.Add(t_sequence);
         }
 
         for (Waiter<ModelResource>? waiter = Pool.Core.FirstWaiter; waiter is not null; waiter = waiter.Next)
         {
             if (waiter.IsSync && !_parked.Exists(p => p.Sequence == waiter.Sequence))
             {
-                _parked.Add((waiter, waiter.Sequence, false));
+                _parked.Add((waiter, waiter.Sequence));
             }
         }
     }
@@ -98,7 +106,7 @@ internal sealed class ResourceWorld
         var rental = new ResourceRental { OldestAllowed = _policy.Cleared, IsParked = true };
         _rentals.Add(rental);
         long before = Pool.Core.LastSequence;
-        t_wasQueued = false;
+        (t_wasQueued, t_sequence) = (false, 0);
         try
         {
             ResourceLease<ModelResource> lease = Pool.Rent(isPatient ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
@@ -447,7 +455,7 @@ internal sealed class ResourceWorld
         Require(_returning > 0 || !Pool.Core.IsHotStranded, "somebody waits, and a resource lies where nobody looks");
         IEnumerable<(long Sequence, WaiterState State, bool HasWorked)> waiting = _rentals
             .Where(static r => r.Waiter is not null).Select(static r => (r.Sequence, r.Waiter!.State, false))
-            .Concat(_parked.Where(static p => p.Node.Sequence == p.Sequence).Select(static p => (p.Sequence, p.Node.State, p.HasWorked)));
+            .Concat(_parked.Where(static p => p.Node.Sequence == p.Sequence).Select(p => (p.Sequence, p.Node.State, _worked.Contains(p.Sequence))));
         long queued = waiting.Where(static w => w.State == WaiterState.Queued && !w.HasWorked).Select(static w => w.Sequence).DefaultIfEmpty(long.MaxValue).Min();
         Require(
             !waiting.Any(w => w.State == WaiterState.Assigned && w.Sequence > queued),
