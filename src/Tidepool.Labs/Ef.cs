@@ -43,12 +43,13 @@ internal sealed class EfLab : ILab
         plan.Rivals["Microsoft.EntityFrameworkCore"] = RivalVersion.Of(typeof(DbContext));
         plan.Rivals["Npgsql.EntityFrameworkCore.PostgreSQL"] = RivalVersion.Of(typeof(NpgsqlDbContextOptionsBuilder));
         plan.Rivals["Npgsql"] = RivalVersion.Of(typeof(NpgsqlConnection));
-        AddSessions(plan);
+        WorkloadKey looked = AddSessions(plan);
         AddTimes(plan);
-        AddPressure(plan);
+        AddPressure(plan, looked);
     }
 
-    private static void AddSessions(LabPlan plan)
+    /// <summary>Adds the probe too, which is one for all: to start Entity Framework takes longer than what is looked at.</summary>
+    private static WorkloadKey AddSessions(LabPlan plan)
     {
         var section = new Section
         {
@@ -57,7 +58,16 @@ internal sealed class EfLab : ILab
             Layout = SectionLayout.Metrics,
             Varies = ["unit"],
         };
-        WorkloadKey all = AddProbe(plan, section, "sessions", CountSessions);
+        var all = new WorkloadKey(Cell.Of(("all", "kinds")), PoolKinds.Ours);
+        plan.Add(new Probe
+        {
+            Key = all,
+            Section = section,
+            Ours = true,
+            OnlySteps = true,
+            Run = _ => LabServer.ConnectionString is null ? null : Look(),
+            Missing = LabServer.Missing,
+        });
         foreach (var (unit, _) in UnitSizes)
         {
             foreach (ContextKind kind in Kinds)
@@ -68,6 +78,7 @@ internal sealed class EfLab : ILab
 
         plan.Add(new MetricRule(Bars.EfBackends, Beyond, all));
         plan.Add(new EqualRule(Bars.EfUnpooled, Unpooled, all));
+        return all;
     }
 
     private static void AddTimes(LabPlan plan)
@@ -95,37 +106,20 @@ internal sealed class EfLab : ILab
         }
     }
 
-    private static void AddPressure(LabPlan plan)
+    private static void AddPressure(LabPlan plan, WorkloadKey all)
     {
         var section = new Section
         {
             Title = "Pressure on the pool",
-            About = $"{Crowd} units at once on a pool of {Few}: an insert, {Elsewhere.TotalMilliseconds:0} ms of work elsewhere, an insert. Entity Framework holds a connection for a command; who leases one for the life of the context holds it meanwhile too. Median of ten times.",
+            About = $"{Crowd} units at once on a pool of {Few}: an insert, {Elsewhere.TotalMilliseconds:0} ms of work elsewhere, an insert. Entity Framework holds a connection for a command; who leases one for the life of the context holds it meanwhile too. Median of five times.",
             Layout = SectionLayout.Metrics,
             Varies = ["load"],
             Order = 2,
         };
-        WorkloadKey all = AddProbe(plan, section, "pressure", MeasurePressure);
         foreach (ContextKind kind in Pressing)
         {
             AddStep(plan, section, all, Cell.Of(("load", $"{Crowd} units on {Few}")), kind);
         }
-    }
-
-    /// <summary>All in one process: to start Entity Framework takes longer than what is looked at.</summary>
-    private static WorkloadKey AddProbe(LabPlan plan, Section section, string what, Func<Dictionary<string, double>> run)
-    {
-        var key = new WorkloadKey(Cell.Of(("all", what)), PoolKinds.Ours);
-        plan.Add(new Probe
-        {
-            Key = key,
-            Section = section,
-            Ours = true,
-            OnlySteps = true,
-            Run = _ => LabServer.ConnectionString is null ? null : run(),
-            Missing = LabServer.Missing,
-        });
-        return key;
     }
 
     private static void AddStep(LabPlan plan, Section section, WorkloadKey probe, Cell cell, ContextKind kind) => plan.Add(new StepRow
@@ -139,26 +133,22 @@ internal sealed class EfLab : ILab
 
     private static string StepOf(Cell cell, ContextKind kind) => $"{cell.Describe()}, {kind}";
 
-    private static Dictionary<string, double> CountSessions()
+    private static Dictionary<string, double> Look()
     {
         using NpgsqlConnection observer = DbConnections.OpenObserver();
         var seen = new Dictionary<string, double>();
-        foreach (var (unit, saves) in UnitSizes)
+        foreach (ContextKind kind in Kinds.Union(Pressing))
         {
-            foreach (ContextKind kind in Kinds)
+            string application = $"{Environment.ProcessId}: {kind}";
+            using UnitContexts units = UnitContexts.Open(kind, Few, application);
+            if (Kinds.Contains(kind))
             {
-                string step = StepOf(Cell.Of(("unit", unit)), kind);
-                string mark = $"{Environment.ProcessId}: {step}";
-                using UnitContexts units = UnitContexts.Open(kind, 100, mark);
-                for (int i = 0; i < Units; i++)
-                {
-                    units.RunAsync(mark, saves).GetAwaiter().GetResult();
-                }
+                CountSessions(seen, kind, units, observer, application);
+            }
 
-                using var used = new NpgsqlCommand("SELECT count(DISTINCT backend) FROM notes WHERE text = $1", observer);
-                used.Parameters.Add(new() { Value = mark });
-                seen[StepRow.NameOf(step, Used)] = (long)used.ExecuteScalar()!;
-                seen[StepRow.NameOf(step, "left_count")] = DbConnections.CountSessions(observer, mark, kind == ContextKind.None ? 0 : 1);
+            if (Pressing.Contains(kind))
+            {
+                MeasurePressure(seen, kind, units);
             }
         }
 
@@ -168,27 +158,38 @@ internal sealed class EfLab : ILab
         return seen;
     }
 
-    private static Dictionary<string, double> MeasurePressure()
+    private static void CountSessions(Dictionary<string, double> seen, ContextKind kind, UnitContexts units, NpgsqlConnection observer, string application)
     {
-        var seen = new Dictionary<string, double>();
-        foreach (ContextKind kind in Pressing)
+        foreach (var (unit, saves) in UnitSizes)
         {
-            using UnitContexts units = UnitContexts.Open(kind, Few);
-            double[] times = new double[10];
-            for (int i = -2; i < times.Length; i++)
+            string step = StepOf(Cell.Of(("unit", unit)), kind);
+            string mark = $"{application}, {unit}";
+            for (int i = 0; i < Units; i++)
             {
-                long start = Stopwatch.GetTimestamp();
-                Task.WhenAll(Enumerable.Range(0, Crowd).Select(_ => Task.Run(() => units.RunAsync("pressure", 2, Elsewhere)))).GetAwaiter().GetResult();
-                times[Math.Max(i, 0)] = Stopwatch.GetElapsedTime(start).TotalNanoseconds; // the first two are to warm up, and are written over
+                units.RunAsync(mark, saves).GetAwaiter().GetResult();
             }
 
-            Array.Sort(times);
-            string step = StepOf(Cell.Of(("load", $"{Crowd} units on {Few}")), kind);
-            seen[StepRow.NameOf(step, "all units_ns")] = times[times.Length / 2];
-            seen[StepRow.NameOf(step, "fastest_ns")] = times[0];
+            using var used = new NpgsqlCommand("SELECT count(DISTINCT backend) FROM notes WHERE text = $1", observer);
+            used.Parameters.Add(new() { Value = mark });
+            seen[StepRow.NameOf(step, Used)] = (long)used.ExecuteScalar()!;
+            seen[StepRow.NameOf(step, "left_count")] = DbConnections.CountSessions(observer, application, kind == ContextKind.None ? 0 : 1);
+        }
+    }
+
+    private static void MeasurePressure(Dictionary<string, double> seen, ContextKind kind, UnitContexts units)
+    {
+        double[] times = new double[5];
+        for (int i = -1; i < times.Length; i++)
+        {
+            long start = Stopwatch.GetTimestamp();
+            Task.WhenAll(Enumerable.Range(0, Crowd).Select(_ => Task.Run(() => units.RunAsync("pressure", 2, Elsewhere)))).GetAwaiter().GetResult();
+            times[Math.Max(i, 0)] = Stopwatch.GetElapsedTime(start).TotalNanoseconds; // the first is to warm up, and is written over
         }
 
-        return seen;
+        Array.Sort(times);
+        string step = StepOf(Cell.Of(("load", $"{Crowd} units on {Few}")), kind);
+        seen[StepRow.NameOf(step, "all units_ns")] = times[times.Length / 2];
+        seen[StepRow.NameOf(step, "fastest_ns")] = times[0];
     }
 
     private static AsyncLoop Time(UnitContexts units) => new(

@@ -82,14 +82,14 @@ internal sealed class UnitContexts : IDisposable
     /// <summary>Makes the table, and units of that kind.</summary>
     /// <param name="kind">Who has contexts and connections.</param>
     /// <param name="size">The most sessions.</param>
-    /// <param name="table">A name of its own for those who count rows.</param>
-    public static UnitContexts Open(ContextKind kind, int size, string table = "units")
+    /// <param name="application">The name under which the server lists the sessions.</param>
+    public static UnitContexts Open(ContextKind kind, int size, string application = "units")
     {
         using var observer = DbConnections.OpenObserver();
         using var command = observer.CreateCommand();
         command.CommandText = "CREATE UNLOGGED TABLE IF NOT EXISTS notes (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL, backend int NOT NULL DEFAULT pg_backend_pid())";
         command.ExecuteNonQuery();
-        return new UnitContexts(kind, size, table);
+        return new UnitContexts(kind, size, application);
     }
 
     /// <summary>Whether ours pools the connections.</summary>
