@@ -34,7 +34,6 @@ public sealed partial class PooledDbConnection : DbConnection
     private int _running;
     private int _isOpening;
     private bool _isDisposed;
-    private bool _hasFailed;
 
     /// <summary>Listeners know already that the session was closed, by an error.</summary>
     private bool _hasTold;
