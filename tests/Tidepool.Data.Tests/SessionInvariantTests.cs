@@ -8,17 +8,18 @@ namespace Tidepool.Data.Tests;
 [Collection(PostgresServer.Collection)]
 public sealed class SessionInvariantTests(PostgresServer server)
 {
-    /// <summary>Modes of reset, and how the session was used: nothing prepared, something prepared, lent.</summary>
-    public static TheoryData<ResetMode, string> Ways
+    /// <summary>Modes of reset, how the session was used (nothing prepared, something prepared, lent), and whether the callers are synchronous.</summary>
+    public static TheoryData<ResetMode, string, bool> Ways
     {
         get
         {
-            var ways = new TheoryData<ResetMode, string>();
+            var ways = new TheoryData<ResetMode, string, bool>();
             foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
             {
                 foreach (string use in new[] { "plain", "prepared", "lent" })
                 {
-                    ways.Add(mode, use);
+                    ways.Add(mode, use, false);
+                    ways.Add(mode, use, true);
                 }
             }
 
@@ -28,43 +29,43 @@ public sealed class SessionInvariantTests(PostgresServer server)
 
     [PostgresTheory]
     [MemberData(nameof(Ways))]
-    public async Task After_return_a_new_holder_sees_nothing_of_the_one_before(ResetMode mode, string use)
+    public async Task After_return_a_new_holder_sees_nothing_of_the_one_before(ResetMode mode, string use, bool isSync)
     {
         await server.Cluster.ExecuteAsync("DROP ROLE IF EXISTS guest; CREATE ROLE guest; CREATE SEQUENCE IF NOT EXISTS numbers");
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = mode });
-        int process;
-        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        PooledDbConnection connection = await OpenAsync(pool, isSync);
+        Use(connection, use);
+        int process = connection.Read<int>("SELECT pg_backend_pid()");
+        connection.Run("CREATE TEMP TABLE scratch (a int)");
+        connection.Run("SET work_mem = '7MB'");
+        connection.Run("SET search_path = information_schema");
+        connection.Run("LISTEN news");
+        connection.Run("SELECT pg_catalog.pg_advisory_lock(42)");
+        connection.Run("DECLARE walk CURSOR WITH HOLD FOR SELECT 1");
+        connection.Run("PREPARE \"my \"\"plan\" AS SELECT 1");
+        connection.Run("SELECT nextval('public.numbers')");
+        connection.Run("SET ROLE guest");
+        connection.Run("BEGIN"); // by hand: nobody but the server knows
+        connection.Run("SET LOCAL TIME ZONE 'Asia/Tokyo'");
+        await CloseAsync(connection, isSync);
+        connection = await OpenAsync(pool, isSync);
+        Assert.Equal(process, connection.Read<int>("SELECT pg_backend_pid()"));
+        Assert.Equal("", connection.Read<string>("SELECT coalesce(to_regclass('scratch')::text, '')"));
+        Assert.Equal("4MB", connection.Read<string>("SHOW work_mem"));
+        Assert.Equal("\"$user\", public", connection.Read<string>("SHOW search_path"));
+        Assert.NotEqual("Asia/Tokyo", connection.Read<string>("SHOW TIME ZONE"));
+        Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_listening_channels()"));
+        Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
+        Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_cursors WHERE name <> ''"));
+        Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_prepared_statements WHERE from_sql"));
+        Assert.Equal("postgres postgres none", connection.Read<string>("SELECT current_user || ' ' || session_user || ' ' || current_setting('role')"));
+        Assert.Equal("55000", Assert.ThrowsAny<DbException>(() => connection.Read<long>("SELECT currval('numbers')")).SqlState);
+        await using (await connection.BeginTransactionAsync())
         {
-            Use(connection, use);
-            process = connection.Read<int>("SELECT pg_backend_pid()");
-            connection.Run("CREATE TEMP TABLE scratch (a int)");
-            connection.Run("SET work_mem = '7MB'");
-            connection.Run("SET search_path = information_schema");
-            connection.Run("LISTEN news");
-            connection.Run("SELECT pg_catalog.pg_advisory_lock(42)");
-            connection.Run("DECLARE walk CURSOR WITH HOLD FOR SELECT 1");
-            connection.Run("PREPARE \"my \"\"plan\" AS SELECT 1");
-            connection.Run("SELECT nextval('public.numbers')");
-            connection.Run("SET ROLE guest");
-            connection.Run("BEGIN"); // by hand: nobody but the server knows
-            connection.Run("SET LOCAL TIME ZONE 'Asia/Tokyo'");
+            // It would be refused while another one is open.
         }
 
-        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
-        {
-            Assert.Equal(process, connection.Read<int>("SELECT pg_backend_pid()"));
-            Assert.Equal("", connection.Read<string>("SELECT coalesce(to_regclass('scratch')::text, '')"));
-            Assert.Equal("4MB", connection.Read<string>("SHOW work_mem"));
-            Assert.Equal("\"$user\", public", connection.Read<string>("SHOW search_path"));
-            Assert.NotEqual("Asia/Tokyo", connection.Read<string>("SHOW TIME ZONE"));
-            Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_listening_channels()"));
-            Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
-            Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_cursors WHERE name <> ''"));
-            Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_prepared_statements WHERE from_sql"));
-            Assert.Equal("postgres postgres none", connection.Read<string>("SELECT current_user || ' ' || session_user || ' ' || current_setting('role')"));
-            Assert.Equal("55000", Assert.ThrowsAny<DbException>(() => connection.Read<long>("SELECT currval('numbers')")).SqlState);
-            await using DbTransaction transaction = await connection.BeginTransactionAsync(); // refused while another one is open
-        }
+        await CloseAsync(connection, isSync);
     }
 
     [PostgresTheory]
@@ -153,6 +154,20 @@ public sealed class SessionInvariantTests(PostgresServer server)
         await using PooledDbConnection next = await pool.OpenConnectionAsync();
         Assert.Equal("7MB", next.Read<string>("SHOW work_mem"));
         Assert.Equal("", next.Read<string>("SELECT coalesce(to_regclass('never')::text, '')"));
+    }
+
+    private static async Task<PooledDbConnection> OpenAsync(PooledDbDataSource pool, bool isSync) => isSync ? pool.OpenConnection() : await pool.OpenConnectionAsync();
+
+    private static async Task CloseAsync(PooledDbConnection connection, bool isSync)
+    {
+        if (isSync)
+        {
+            connection.Dispose();
+        }
+        else
+        {
+            await connection.DisposeAsync();
+        }
     }
 
     private static void Use(PooledDbConnection connection, string use)

@@ -35,7 +35,7 @@ public sealed partial class PooledDbConnection
         }
 
         Interlocked.Decrement(ref _running);
-        if (_hasFailed)
+        if (session.Native.State != ConnectionState.Open)
         {
             Announce(session);
         }
@@ -46,7 +46,6 @@ public sealed partial class PooledDbConnection
     {
         if (session is not null)
         {
-            _hasFailed = true;
             _source.Policy.Note(session, error);
         }
 
@@ -183,7 +182,7 @@ public sealed partial class PooledDbConnection
     {
         DbSession session = lease.Value;
         session.Slot ??= lease.Slot;
-        _hasFailed = _hasTold = false;
+        _hasTold = false;
         _lease = lease;
         Volatile.Write(ref _isOpening, 0);
         Volatile.Write(ref _session, session);
@@ -196,11 +195,10 @@ public sealed partial class PooledDbConnection
         OnStateChange(Opened);
     }
 
-    /// <summary>The provider has closed the connection over an error: those who listen learn of it as from the provider.</summary>
+    /// <summary>The provider has closed the connection, over an error that it may have kept to itself: those who listen learn of it as from the provider.</summary>
     private void Announce(DbSession session)
     {
-        _hasFailed = false;
-        if (!_hasTold && session.Native.State != ConnectionState.Open && Has(session))
+        if (!_hasTold && Has(session))
         {
             _hasTold = true;
             OnStateChange(Closed);
@@ -345,14 +343,20 @@ public sealed partial class PooledDbConnection
 
         async ValueTask Finish(DbSession session)
         {
-            await EndUseAsync(session).ConfigureAwait(false);
-            if (_enlisted is not null)
+            try
             {
-                ReturnAfterTransaction();
+                await EndUseAsync(session).ConfigureAwait(false);
             }
-            else
+            finally
             {
-                await _lease.DisposeAsync().ConfigureAwait(false);
+                if (_enlisted is not null)
+                {
+                    ReturnAfterTransaction();
+                }
+                else
+                {
+                    await _lease.DisposeAsync().ConfigureAwait(false);
+                }
             }
 
             TellClosed();
@@ -373,11 +377,17 @@ public sealed partial class PooledDbConnection
         ResourceLease<DbSession> lease = _lease;
         if (transaction.TransactionInformation.Status == TransactionStatus.Active)
         {
-            transaction.TransactionCompleted += (_, _) => lease.Dispose();
+            transaction.TransactionCompleted += (_, _) => End();
         }
         else
         {
+            End();
+        }
+
+        void End()
+        {
             lease.Dispose();
+            transaction.Dispose();
         }
     }
 

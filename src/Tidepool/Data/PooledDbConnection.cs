@@ -34,7 +34,6 @@ public sealed partial class PooledDbConnection : DbConnection
     private int _running;
     private int _isOpening;
     private bool _isDisposed;
-    private bool _hasFailed;
 
     /// <summary>Listeners know already that the session was closed, by an error.</summary>
     private bool _hasTold;
@@ -188,12 +187,17 @@ public sealed partial class PooledDbConnection : DbConnection
     {
         if (Interlocked.Exchange(ref _session, null) is { } session)
         {
-            if (HasLeftovers(session))
+            try
             {
-                EndUse(session);
+                if (HasLeftovers(session))
+                {
+                    EndUse(session);
+                }
             }
-
-            Return();
+            finally
+            {
+                Return();
+            }
         }
     }
 
@@ -262,7 +266,7 @@ public sealed partial class PooledDbConnection : DbConnection
             if (session is not null && transaction is not null)
             {
                 session.Break();
-                _enlisted = transaction;
+                _enlisted = transaction.Clone(); // the caller may dispose its own before it closes the connection
             }
         }
         finally

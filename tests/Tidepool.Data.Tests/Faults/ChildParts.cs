@@ -1,5 +1,7 @@
 using System.Data.Common;
 using System.Net.Sockets;
+using System.Reflection;
+using System.Runtime.InteropServices;
 using Npgsql;
 using Tidepool.Labs;
 
@@ -105,16 +107,17 @@ internal static class ChildParts
     {
         const int free = 6;
         var options = new PooledDbOptions { MaxSize = 20, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(20), BackoffMax = TimeSpan.FromMilliseconds(40) };
+        await Task.Yield(); // to a thread of the pool
+        PrepareForExhaustion();
         await using (PooledDbDataSource rehearsal = NewPool(server, options))
         {
-            // Loads what a success, a failure and an end need: files that could not be opened later.
             await FaultTest.FillAsync(rehearsal, 2);
             await using PooledDbDataSource refused = NewPool(server + ";Port=1", options);
             Assert.NotNull(await FaultTest.TryUseAsync(refused));
             await FaultTest.EndAsync(rehearsal);
         }
 
-        int before = CountFiles();
+        int before = CountSockets();
         await using PooledDbDataSource pool = NewPool(server, options);
         var held = new List<PooledDbConnection>();
         var failures = new List<DbException>();
@@ -173,7 +176,7 @@ internal static class ChildParts
         Assert.All(await Task.WhenAll(held.Select(static connection => FaultTest.TryAskAsync(connection))), Assert.Null);
         await FaultTest.SettleAsync(pool);
         await FaultTest.EndAsync(pool);
-        await FaultTest.UntilAsync(() => CountFiles() <= before, "every descriptor is given back");
+        await FaultTest.UntilAsync(() => CountSockets() <= before, "every socket is closed");
     }
 
     /// <summary>A pool in a process that has few ports to connect from. The server is on a socket in the file system.</summary>
@@ -215,5 +218,34 @@ internal static class ChildParts
 
     private static PooledDbDataSource NewPool(string server, PooledDbOptions options) => new(NpgsqlFactory.Instance, server, options);
 
-    private static int CountFiles() => Directory.GetFiles("/proc/self/fd").Length;
+    /// <summary>
+    /// Gets now what the runtime itself could not get without descriptors, and would not survive: its assemblies, and the threads of its pool,
+    /// which from now on are so many, no more and no less.
+    /// </summary>
+    private static void PrepareForExhaustion()
+    {
+        const int threads = 12;
+        foreach (string assembly in Directory.GetFiles(RuntimeEnvironment.GetRuntimeDirectory(), "System.*.dll").Where(static file => !file.Contains("Native", StringComparison.Ordinal)))
+        {
+            Assembly.Load(Path.GetFileNameWithoutExtension(assembly));
+        }
+
+        Assert.True(ThreadPool.SetMaxThreads(threads, threads) && ThreadPool.SetMinThreads(threads, threads));
+        using var started = new CountdownEvent(threads - 1); // this thread is one of them
+        using var over = new CountdownEvent(threads - 1);
+        for (int i = 0; i < started.InitialCount; i++)
+        {
+            ThreadPool.QueueUserWorkItem(_ =>
+            {
+                started.Signal();
+                started.Wait();
+                over.Signal();
+            });
+        }
+
+        over.Wait();
+    }
+
+    private static int CountSockets() =>
+        Directory.GetFiles("/proc/self/fd").Count(static file => new FileInfo(file).LinkTarget?.StartsWith("socket:", StringComparison.Ordinal) == true);
 }

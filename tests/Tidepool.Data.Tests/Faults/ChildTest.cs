@@ -30,7 +30,6 @@ internal sealed class ChildTest : IDisposable
         var start = new ProcessStartInfo(command[0], command[1..]) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment[Variable] = server;
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
-        start.Environment["DOTNET_EnableWriteXorExecute"] = "0"; // which needs descriptors for code
         return new(Process.Start(start)!);
     }
 
