@@ -9,12 +9,20 @@ namespace Tidepool.Tidy;
 /// <summary>One C# block of a page, with the output that the page promises for it.</summary>
 internal sealed partial record DocCode(string Page, int Line, string Code, string? Output)
 {
-    /// <summary>All blocks of README.md and the pages in docs/. A block is a whole program.</summary>
+    /// <summary>All blocks of README.md and the pages in docs/ that are whole programs. Excerpts of docs/samples/ are compiled and run with those.</summary>
     public static IEnumerable<DocCode> All() =>
         from page in Repository.Under("", ".md")
         where page == "README.md" || page.StartsWith("docs/", StringComparison.Ordinal)
         from block in Read(page)
+        where !IsExcerpt(block.Code)
         select block;
+
+    private static readonly Lazy<string[]> Samples = new(() => [.. Repository.Under("docs/samples/", ".cs").Select(Repository.Read).Select(Unindent)]);
+
+    /// <summary>Whether the lines follow each other in a sample, at whatever indentation.</summary>
+    private static bool IsExcerpt(string code) => Samples.Value.Any(sample => sample.Contains(Unindent(code), StringComparison.Ordinal));
+
+    private static string Unindent(string code) => "\n" + string.Join('\n', code.Split('\n').Select(line => line.Trim()));
 
     private static IEnumerable<DocCode> Read(string page)
     {

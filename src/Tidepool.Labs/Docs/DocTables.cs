@@ -69,6 +69,24 @@ internal static class DocTables
         return text.Length > 0 ? text.ToString() : NoResults;
     }
 
+    /// <summary>One part of a lab's committed results, of the first machine that has it.</summary>
+    public static string Part(string lab, string title, IReadOnlyList<MachineResults> machines)
+    {
+        var plan = PlanOf(LabCatalog.Find(lab)!);
+        foreach (var machine in machines.Where(machine => machine.Labs.ContainsKey(lab)))
+        {
+            var (file, results) = machine.Labs[lab];
+            if (ReportBuilder.Group(plan, results.Rows).FirstOrDefault(section => section.Section.Title == title) is { } part)
+            {
+                var text = new StringBuilder(Describe(machine, file));
+                WriteTable(text.Append('\n'), part);
+                return text.ToString();
+            }
+        }
+
+        return NoResults;
+    }
+
     /// <summary>The verdicts of a lab.</summary>
     public static string Verdicts(ILab lab, IReadOnlyList<MachineResults> machines)
     {
@@ -125,6 +143,11 @@ internal static class DocTables
     private static void WriteSection(StringBuilder text, ReportSection section)
     {
         text.Append(CultureInfo.InvariantCulture, $"\n### {section.Section.Title}\n\n{Escape(section.Section.About)}\n\n");
+        WriteTable(text, section);
+    }
+
+    private static void WriteTable(StringBuilder text, ReportSection section)
+    {
         switch (section.Section.Layout)
         {
             case SectionLayout.Rows:

@@ -14,6 +14,11 @@ internal static class GeneratedDocs
     {
         var machines = ResultFolder.Read(repository);
         yield return RenderFile(Path.Combine(repository, "README.md"), ("readme-ratios", DocTables.Ratios(machines)));
+        yield return RenderFile(
+            Path.Combine(repository, "docs", "connections.md"),
+            ("pool-sizes", DocTables.Part("connections", ConnectionsLab.Sizes, machines)),
+            ("asking", DocTables.Part("connections", ConnectionsLab.Asking, machines)),
+            ("failover", DocTables.Part("connections", ConnectionsLab.Failovers, machines)));
         foreach (var lab in LabCatalog.All)
         {
             yield return RenderFile(

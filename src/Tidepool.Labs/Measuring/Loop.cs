@@ -77,8 +77,8 @@ internal sealed class SingleThreadLoop(Action<int> body, int granularity = 1) : 
     }
 }
 
-/// <summary>A loop that hops between threads of the thread pool; the caller waits for its end.</summary>
-internal sealed class AsyncLoop(Func<int, Task> body, int batchFactor = 4) : Loop
+/// <summary>A loop that hops between threads of the thread pool; the caller waits for its end. It disposes what it holds.</summary>
+internal sealed class AsyncLoop(Func<int, Task> body, int batchFactor = 4, IDisposable? holds = null) : Loop
 {
     /// <inheritdoc/>
     public override int BatchFactor => batchFactor;
@@ -96,6 +96,13 @@ internal sealed class AsyncLoop(Func<int, Task> body, int batchFactor = 4) : Loo
         long ticks = Stopwatch.GetTimestamp() - start;
         bytes = GC.GetTotalAllocatedBytes(precise: true) - bytes;
         return Sample.Of(ticks, bytes, CollectionCounts.Now().Since(collections), operations);
+    }
+
+    /// <inheritdoc/>
+    public override void Dispose()
+    {
+        holds?.Dispose();
+        base.Dispose();
     }
 }
 

@@ -30,13 +30,20 @@ internal static class ConsoleReport
     {
         foreach (var (outcome, lab) in report.Labs.Zip(labs))
         {
-            if (lab.Rows.All(row => row.IsEmpty))
+            bool isEmpty = lab.Rows.All(row => row.IsEmpty);
+            if (isEmpty && report.Stopped)
             {
                 continue;
             }
 
             console.WriteLine();
             console.Write(new Rule($"[bold]{Markup.Escape(lab.Name)}[/]: {Markup.Escape(outcome.Lab.Question)}").LeftJustified());
+            if (isEmpty)
+            {
+                PrintReasons(console, lab);
+                continue;
+            }
+
             foreach (var section in ReportBuilder.Group(outcome.Plan, lab.Rows))
             {
                 PrintSection(console, section);
@@ -53,6 +60,17 @@ internal static class ConsoleReport
 
         console.WriteLine();
         PrintMachine(console, report);
+    }
+
+    /// <summary>Instead of the tables of a lab that could measure nothing: why.</summary>
+    private static void PrintReasons(IAnsiConsole console, ReportLab lab)
+    {
+        foreach (string? reason in lab.Rows.Select(row => row.Dropped).Distinct())
+        {
+            console.MarkupLine($"[yellow]NOT RUN[/]: {Markup.Escape(reason ?? "not measured")}");
+        }
+
+        console.MarkupLine($"[bold]Verdicts of {Markup.Escape(lab.Name)}[/]: {Markup.Escape(Summarize(lab.Verdicts))}");
     }
 
     /// <summary>One line: how many verdicts of each state.</summary>

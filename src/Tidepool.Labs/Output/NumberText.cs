@@ -9,7 +9,7 @@ internal static class NumberText
     public const string None = "-";
 
     /// <summary>Ends of metric names that say how the value is shown.</summary>
-    private static readonly string[] Units = ["_B", "_MiB", "_ns", "_percent"];
+    private static readonly string[] Units = ["_B", "_MiB", "_ns", "_count", "_id", "_percent"];
 
     /// <summary>A time given in nanoseconds.</summary>
     public static string Time(double? nanoseconds) => nanoseconds switch
@@ -69,6 +69,7 @@ internal static class NumberText
         "_B" => Bytes(value),
         "_MiB" => Bytes(value * (1 << 20)),
         "_ns" => Time(value),
+        "_count" or "_id" => value.ToString("0", CultureInfo.InvariantCulture),
         "_percent" => $"{Digits(value)} %",
         _ => Digits(value),
     };

@@ -71,8 +71,8 @@ internal static class ReportBuilder
         outcome.Processes,
         [
             .. outcome.Plan.Workloads.Select(workload => FromWorkload(workload, outcome.Results)),
-            .. outcome.Plan.Derived.Select(derived => FromDerived(derived, outcome.Results)),
-            .. outcome.Plan.Probes.Select(probe => FromProbe(probe, outcome.Results)),
+            .. outcome.Plan.Derived.Select(derived => FromDerived(derived, outcome.Results)).OfType<ReportRow>(),
+            .. outcome.Plan.Probes.Where(probe => !probe.OnlySteps || outcome.Results.Metrics(probe.Key) is null).Select(probe => FromProbe(probe, outcome.Results)),
         ],
         outcome.Verdicts);
 
@@ -128,7 +128,8 @@ internal static class ReportBuilder
         };
     }
 
-    private static ReportRow FromDerived(DerivedRow derived, LabResults results)
+    /// <summary>The row; null for a step of probes that have no result: their own rows say why.</summary>
+    private static ReportRow? FromDerived(DerivedRow derived, LabResults results)
     {
         var row = new ReportRow { Cell = derived.Key.Cell, Subject = derived.Key.Subject, Ours = derived.Ours, Baseline = derived.Section.Baseline };
         string? baseline = row.Baseline == row.Subject ? null : row.Baseline;
@@ -153,6 +154,8 @@ internal static class ReportBuilder
                         MinNs = GeometricMean(keys.Select(key => results.Samples(key)!.MinimumNanoseconds)),
                         Ratio = baseline is null ? null : results.MeanRatio([mean.Group], mean.Key.Subject, baseline),
                     };
+            case StepRow step:
+                return step.Select(results) is { Count: > 0 } metrics ? row with { Metrics = metrics } : null;
             default:
                 throw new InvalidOperationException($"{derived.GetType().Name} has no row.");
         }
@@ -166,7 +169,7 @@ internal static class ReportBuilder
     {
         var row = new ReportRow { Cell = probe.Key.Cell, Subject = probe.Key.Subject, Ours = probe.Ours };
         return results.Metrics(probe.Key) is { } metrics
-            ? row with { Metrics = metrics }
+            ? row with { Metrics = metrics.Where(metric => !StepRow.IsOfStep(metric.Key)).ToDictionary(metric => metric.Key, metric => metric.Value) }
             : row with { Dropped = results.Dropped.GetValueOrDefault(probe.Key, "not measured") };
     }
 }

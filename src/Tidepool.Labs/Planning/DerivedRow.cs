@@ -46,3 +46,31 @@ internal sealed class MeanRow : DerivedRow
 
 /// <summary>Cells that count as one: in a mean of groups each group has the same weight, however many cells it has.</summary>
 internal sealed record CellGroup(string Name, IReadOnlyList<Cell> Cells);
+
+/// <summary>One step of what several probes did: their metrics of that step side by side, each under the probe's column.</summary>
+internal sealed class StepRow : DerivedRow
+{
+    private const char Separator = ':';
+
+    /// <summary>The step.</summary>
+    public required string Step { get; init; }
+
+    /// <summary>The probes, and what stands before the names of their metrics.</summary>
+    public required IReadOnlyList<(string Column, WorkloadKey Probe)> Of { get; init; }
+
+    /// <summary>The name under which a probe reports a metric of a step.</summary>
+    public static string NameOf(string step, string metric) => $"{step}{Separator}{metric}";
+
+    /// <summary>Whether a metric belongs to a step, and so not to the probe's own row.</summary>
+    public static bool IsOfStep(string metric) => metric.Contains(Separator, StringComparison.Ordinal);
+
+    /// <summary>The metrics of the step.</summary>
+    public IReadOnlyDictionary<string, double> Select(LabResults results)
+    {
+        string prefix = NameOf(Step, "");
+        return (from column in Of
+                from metric in results.Metrics(column.Probe) ?? new Dictionary<string, double>()
+                where metric.Key.StartsWith(prefix, StringComparison.Ordinal)
+                select (Name: column.Column + metric.Key[prefix.Length..], metric.Value)).ToDictionary(metric => metric.Name, metric => metric.Value);
+    }
+}

@@ -34,6 +34,15 @@ internal sealed class Probe
     /// <see cref="LabProcessException"/> with the reason where they are not to be had. Only for probes that do not wait.
     /// </summary>
     public Func<ChildCommand, ChildCommand>? Within { get; init; }
+
+    /// <summary>
+    /// What is seen when the probe's own process has ended by itself: metrics that are added to those that it sent. Only for
+    /// probes that do not wait and start no programs.
+    /// </summary>
+    public Func<ProbeProcess, IReadOnlyDictionary<string, double>>? AfterExit { get; init; }
+
+    /// <summary>Whether all its metrics are shown in rows of steps: it has a row of its own only to say why there are none.</summary>
+    public bool OnlySteps { get; init; }
 }
 
 /// <summary>What a probe may ask of the process it runs in.</summary>
@@ -45,3 +54,8 @@ internal sealed class ProbeSite(Action quiet)
     /// <summary>Says that from now on the probe only waits, so that others may measure.</summary>
     public void Quiet() => quiet();
 }
+
+/// <summary>The process of a probe.</summary>
+/// <param name="Process">Its number.</param>
+/// <param name="Folder">Where its files are.</param>
+internal readonly record struct ProbeProcess(int Process, string Folder);

@@ -6,6 +6,9 @@ namespace Tidepool.Labs;
 /// <summary>The command that starts this program again as a child.</summary>
 internal sealed record ChildCommand(string FileName, IReadOnlyList<string> LeadingArguments)
 {
+    /// <summary>Where its files are; null is the folder of temporary files.</summary>
+    public string? Folder { get; init; }
+
     /// <summary>The command line of the running program: its own executable, or the .NET host with the program's assembly.</summary>
     public static ChildCommand OfThisProgram()
     {
@@ -27,6 +30,11 @@ internal sealed record ChildCommand(string FileName, IReadOnlyList<string> Leadi
         foreach (string argument in (IEnumerable<string>)[.. LeadingArguments, ChildProgram.Argument, lab, mode.ToString()])
         {
             info.ArgumentList.Add(argument);
+        }
+
+        if (Folder is not null)
+        {
+            RunFolder.Tell(info.Environment, Folder);
         }
 
         return info;

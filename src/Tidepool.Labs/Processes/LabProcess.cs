@@ -23,6 +23,9 @@ internal sealed class LabProcess : IDisposable
         _process.BeginErrorReadLine();
     }
 
+    /// <summary>The number of the process.</summary>
+    public int Id => _process.Id;
+
     /// <summary>Starts a child.</summary>
     /// <exception cref="LabProcessException">It did not start.</exception>
     public static LabProcess Start(ChildCommand command, string lab, LabMode mode) =>
@@ -89,6 +92,26 @@ internal sealed class LabProcess : IDisposable
             {
                 return probed;
             }
+        }
+    }
+
+    /// <summary>Lets the child end by itself, as it does when its input ends, and waits for that.</summary>
+    /// <exception cref="LabProcessException">It did not end within ten seconds.</exception>
+    /// <exception cref="OperationCanceledException">The run was stopped.</exception>
+    public async Task EndAsync(CancellationToken stop)
+    {
+        try
+        {
+            _process.StandardInput.Close();
+            await _process.WaitForExitAsync(stop).WaitAsync(TimeSpan.FromSeconds(10), stop);
+        }
+        catch (IOException)
+        {
+            throw Ended();
+        }
+        catch (TimeoutException)
+        {
+            throw new LabProcessException("The measuring process did not end by itself within ten seconds.");
         }
     }
 

@@ -11,6 +11,12 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
     /// <summary>Runs the labs; a stop request ends the run early with what is done.</summary>
     public async Task<LabReport> RunAsync(IReadOnlyList<ILab> labs, CancellationToken stop)
     {
+        using var folder = new RunFolder();
+        return await new LabRunner(options with { Child = options.Child with { Folder = folder.Path } }, progress).RunInFolderAsync(labs, stop);
+    }
+
+    private async Task<LabReport> RunInFolderAsync(IReadOnlyList<ILab> labs, CancellationToken stop)
+    {
         LabRun[] runs = [.. labs.Select(lab => new LabRun(lab, LabPlan.Of(lab, options.Mode), new LabResults(options.Seed)))];
         var waiting = new WaitingProbes(options, progress);
         bool stopped = false;
@@ -64,8 +70,28 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
                 // What one probe leaves behind in the heap or the pools must not meet the next.
                 using var process = LabProcess.Start(probe.Within?.Invoke(options.Child) ?? options.Child, run.Lab.Name, options.Mode);
                 await process.BeginProbeAsync(index, stop);
-                run.AddProbe(index, await process.FinishProbeAsync(stop));
+                var reply = await process.FinishProbeAsync(stop);
+                run.AddProbe(index, await AddAfterExitAsync(probe, process, reply, stop));
             });
+        }
+    }
+
+    /// <summary>Adds what is seen when the probe's process has ended, where the probe asks for it.</summary>
+    private async Task<ProbeReply> AddAfterExitAsync(Probe probe, LabProcess process, ProbeReply reply, CancellationToken stop)
+    {
+        if (probe.AfterExit is not { } look || reply.Metrics is not { } metrics)
+        {
+            return reply;
+        }
+
+        await process.EndAsync(stop);
+        try
+        {
+            return new(metrics.Concat(await Task.Run(() => look(new(process.Id, options.Child.Folder!)), stop)).ToDictionary(metric => metric.Key, metric => metric.Value));
+        }
+        catch (Exception failure) when (failure is not OperationCanceledException)
+        {
+            throw new LabProcessException(failure.GetBaseException().Message);
         }
     }
 

@@ -98,6 +98,9 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         ServerProcess = null;
     }
 
+    /// <summary>Lets the server refuse new sessions (57P03) from soon on, and stop when the last one has ended. <see cref="StopAsync"/> ends the waiting.</summary>
+    public Task DrainAsync() => _supervisor.TellAsync("drain");
+
     /// <summary>Starts the stopped server again, on the same port; returns when it accepts connections.</summary>
     /// <exception cref="PostgresClusterException">It is running, or did not start.</exception>
     public async Task StartAgainAsync() => ServerProcess = await StartServerAsync(Port).ConfigureAwait(false);

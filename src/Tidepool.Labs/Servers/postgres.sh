@@ -92,6 +92,7 @@ while read -r verb argument; do
   case $verb in
     start) start "$argument" ;;
     stop) stop "$argument" && echo ok ;;
+    drain) signal TERM "$server" ;;
     reload) signal HUP "$server" ;;
     kill) signal KILL "$argument" ;;
     *) echo "error no such command: $verb" ;;

@@ -389,6 +389,66 @@ internal static class Bars
     public static readonly Bar ThreadsDistinct = Count(
         "threads.distinct", "threads, distinct", "no more threads work than there are items", 1);
 
+    public static readonly Bar FileUsed = Count(
+        "connections.sqlite.used", "connections, five inserts, SQLite", "SQLite, pooled: five inserts use 1 session", 1);
+
+    public static readonly Bar FileKept = Count(
+        "connections.sqlite.kept", "connections, five inserts, SQLite", "SQLite, pooled: it is still there after the last of them", 1);
+
+    public static readonly Bar FileCleared = Count(
+        "connections.sqlite.cleared", "connections, five inserts, SQLite", "SQLite, pooled: no session is left after the pool was cleared", 0);
+
+    public static readonly Bar FileEnded = Count(
+        "connections.sqlite.ended", "connections, five inserts, SQLite", "SQLite, pooled: no session is left after the process ended", 0);
+
+    public static readonly Bar FileUnpooled = Count(
+        "connections.sqlite.unpooled.used", "connections, five inserts, SQLite", "SQLite, not pooled: five inserts use 5 sessions", 5);
+
+    public static readonly Bar FileNotKept = Count(
+        "connections.sqlite.unpooled.kept", "connections, five inserts, SQLite", "SQLite, not pooled: none is left", 0);
+
+    public static readonly Bar ServerUsed = Count(
+        "connections.postgres.used", "connections, five inserts, PostgreSQL", "PostgreSQL, pooled: five inserts use 1 session", 1);
+
+    public static readonly Bar ServerKept = Count(
+        "connections.postgres.kept", "connections, five inserts, PostgreSQL", "PostgreSQL, pooled: it is still there after the last of them", 1);
+
+    public static readonly Bar ServerCleared = Count(
+        "connections.postgres.cleared", "connections, five inserts, PostgreSQL", "PostgreSQL, pooled: no session is left after the pool was cleared", 0);
+
+    public static readonly Bar ServerEnded = Count(
+        "connections.postgres.ended", "connections, five inserts, PostgreSQL", "PostgreSQL, pooled: no session is left after the process ended", 0);
+
+    public static readonly Bar ServerUnpooled = Count(
+        "connections.postgres.unpooled.used", "connections, five inserts, PostgreSQL", "PostgreSQL, not pooled: five inserts use 5 sessions", 5);
+
+    public static readonly Bar ServerNotKept = Count(
+        "connections.postgres.unpooled.kept", "connections, five inserts, PostgreSQL", "PostgreSQL, not pooled: none is left", 0);
+
+    public static readonly Bar ConnectionOpen = Ratio(
+        "connections.open", "connections, opening", "open and dispose an idle connection, no reset: at most 0.60 of NpgsqlDataSource", 0.60);
+
+    public static readonly Bar ConnectionLatency = Ratio(
+        "connections.latency", "connections, PostgreSQL", "open, SELECT 1, dispose, 1 caller on 4: at most 1.10 of Npgsql", 1.10);
+
+    public static readonly Bar ConnectionManyResets = Ratio(
+        "connections.many.reset", "connections, PostgreSQL", "64 callers on 8, reset between users: throughput at least 0.8 of Npgsql (time at most 1.25)", 1 / 0.8);
+
+    public static readonly Bar ConnectionManyPlain = Ratio(
+        "connections.many.plain", "connections, PostgreSQL", "64 callers on 8, no reset: throughput at least 1.1 of Npgsql (time at most 0.909)", 1 / 1.1);
+
+    public static readonly Bar ConnectionUnpooled = Ratio(
+        "connections.unpooled", "connections, PostgreSQL", "open, SELECT 1, dispose: at least 30 times as fast as without a pool (time at most 0.033)", 1 / 30.0);
+
+    public static readonly Bar ConnectionKilled = Count(
+        "connections.killed", "connections, sessions ended", "all sessions ended: no failed request beyond the connections that were open", 0);
+
+    public static readonly Bar EfBackends = Count(
+        "ef.backends", "ef", "units of work over our pool use no more sessions than over the provider's pool", 0);
+
+    public static readonly Bar EfUnpooled = Count(
+        "ef.unpooled", "ef", "five units of work without a pool use 5 sessions", 5);
+
     /// <summary>All bars.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
@@ -403,6 +463,10 @@ internal static class Bars
         ResourceWork, ResourceBurst, ResourceKilled, KeyedHot, KeyedBytes,
         HttpShared, HttpPerRequest, HttpOurs, HttpFollows, HttpPorts, HttpPortsPerRequest,
         ThreadsPooled, ThreadsAsync, ThreadsDistinct,
+
+        FileUsed, FileKept, FileCleared, FileEnded, FileUnpooled, FileNotKept,
+        ServerUsed, ServerKept, ServerCleared, ServerEnded, ServerUnpooled, ServerNotKept,
+        ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled, EfBackends, EfUnpooled,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
         PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,

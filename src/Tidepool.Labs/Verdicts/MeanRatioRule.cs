@@ -17,7 +17,7 @@ internal sealed class MeanRatioRule(Bar bar, IReadOnlyList<CellGroup> groups, st
         {
             if (results.MeanRatio(groups, ours, other) is not { } ratio)
             {
-                return NotRun(KeysWith(other).First(key => !results.Has(key)));
+                return NotRun(results, KeysWith(other).First(key => !results.Has(key)));
             }
 
             judged.Add((Compare(ratio.Low, ratio.High, Bar.Limit), ratio, other));

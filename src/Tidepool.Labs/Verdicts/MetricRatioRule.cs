@@ -13,7 +13,7 @@ internal sealed class MetricRatioRule(Bar bar, string metric, params IReadOnlyLi
         {
             if (results.Metric(key, metric) is null)
             {
-                return NotRun(key);
+                return NotRun(results, key);
             }
         }
 

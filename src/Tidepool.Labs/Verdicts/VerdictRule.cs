@@ -28,8 +28,12 @@ internal abstract class VerdictRule(Bar bar)
         : states.Contains(VerdictState.Unclear) ? VerdictState.Unclear
         : VerdictState.Pass;
 
-    /// <summary>The verdict that says what is missing.</summary>
-    protected Verdict NotRun(WorkloadKey missing) => new(bar, VerdictState.NotRun, null, $"no result of {missing.Subject}");
+    /// <summary>The verdict that says what is missing, and why.</summary>
+    protected Verdict NotRun(LabResults results, WorkloadKey missing)
+    {
+        string why = results.Dropped.TryGetValue(missing, out string? reason) ? $": {reason}" : "";
+        return new(bar, VerdictState.NotRun, null, $"no result of {missing.Subject}{why}");
+    }
 
     /// <summary>A number with as many digits as a reader needs.</summary>
     protected static string Text(double value) => value.ToString(Math.Abs(value) < 10 ? "0.00" : "0.#", CultureInfo.InvariantCulture);
@@ -49,7 +53,7 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
         {
             if (results.Ratio(ours, other) is not { } ratio)
             {
-                return NotRun(results.Has(ours) ? other : ours);
+                return NotRun(results, results.Has(ours) ? other : ours);
             }
 
             judged.Add((Compare(ratio.Low, ratio.High, Bar.Limit), ratio, ours, other));
@@ -96,7 +100,7 @@ internal sealed class BytesRule(Bar bar, params IReadOnlyList<WorkloadKey> keys)
         {
             if (!results.Has(key))
             {
-                return NotRun(key);
+                return NotRun(results, key);
             }
         }
 
@@ -120,7 +124,7 @@ internal sealed class MetricRule(Bar bar, string metric, params IReadOnlyList<Wo
         {
             if (results.Metric(key, metric) is null)
             {
-                return NotRun(key);
+                return NotRun(results, key);
             }
         }
 
@@ -144,14 +148,14 @@ internal sealed class NotAboveRule(Bar bar, string metric, IReadOnlyList<Workloa
         WorkloadKey[] there = [.. rivals.Where(key => results.Metric(key, metric) is not null)];
         if (there.Length == 0)
         {
-            return NotRun(rivals[0]);
+            return NotRun(results, rivals[0]);
         }
 
         foreach (var key in ours)
         {
             if (results.Metric(key, metric) is null)
             {
-                return NotRun(key);
+                return NotRun(results, key);
             }
         }
 
@@ -162,5 +166,30 @@ internal sealed class NotAboveRule(Bar bar, string metric, IReadOnlyList<Workloa
         double value = Math.Max(0, highest - lowest);
         var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
         return new(Bar, state, value, $"{metric} {Text(highest)} of {worst.Subject}, {Text(lowest)} of {best.Subject}");
+    }
+}
+
+/// <summary>A metric of probes that must be the limit exactly, neither more nor less; of several probes all must hold.</summary>
+internal sealed class EqualRule(Bar bar, string metric, params IReadOnlyList<WorkloadKey> keys) : VerdictRule(bar)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Needs => keys;
+
+    /// <inheritdoc/>
+    public override Verdict Judge(LabResults results)
+    {
+        foreach (var key in keys)
+        {
+            if (results.Metric(key, metric) is null)
+            {
+                return NotRun(results, key);
+            }
+        }
+
+        var worst = keys.MaxBy(key => Math.Abs(results.Metric(key, metric)!.Value - Bar.Limit));
+        double value = results.Metric(worst, metric)!.Value;
+        var state = value == Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
+        string of = keys.Count > 1 ? $", worst of {keys.Count}" : "";
+        return new(Bar, state, value, $"exactly {Text(Bar.Limit)} wanted, found {Text(value)}{of}: {worst.Subject}");
     }
 }

@@ -7,13 +7,12 @@ namespace Tidepool;
 
 /// <summary>
 /// The resource instruments of the meter <c>Tidepool</c>. Sizes are read when somebody collects; times are taken, and events counted, only
-/// while somebody listens. Pools are held weakly. A pool that was shut down goes on being read, as zeros, until it is collected.
+/// while somebody listens. What the conventions for connections do not name has the names of resources. Pools are held weakly. A pool that was shut down goes on being read, as zeros, until it is collected.
 /// </summary>
 internal sealed class ResourceMeter
 {
-    private const string NameTag = "pool.name";
     private static readonly Meter Own = new("Tidepool");
-    private static readonly ConditionalWeakTable<Meter, ResourceMeter> Meters = [];
+    private static readonly ConditionalWeakTable<Meter, Dictionary<MeterNames, ResourceMeter>> Meters = [];
     private static readonly string[] Reasons = [.. Enum.GetNames<DestroyReason>().Select(Snake)];
 
     private static readonly (ResourceGauge Gauge, string Name)[] States = [(ResourceGauge.Idle, "idle"), (ResourceGauge.Used, "used")];
@@ -29,20 +28,34 @@ internal sealed class ResourceMeter
     private readonly Histogram<double> _waitTime;
     private readonly Histogram<double> _useTime;
 
-    private ResourceMeter(Meter meter)
+    private readonly MeterNames _names;
+
+    private ResourceMeter(Meter meter, MeterNames names)
     {
-        meter.CreateObservableUpDownCounter("pool.resource.count", MeasureStates, "{resource}", "Resources, by state.");
-        Gauge(meter, "pool.resource.max", "{resource}", "The largest size.", ResourceGauge.Max);
-        Gauge(meter, "pool.resource.min", "{resource}", "The smallest size.", ResourceGauge.Min);
-        Gauge(meter, "pool.resource.pending_requests", "{request}", "Rentals that wait.", ResourceGauge.Waiting);
-        _timeouts = meter.CreateCounter<long>("pool.resource.timeouts", "{timeout}", "Rentals that timed out.");
-        _rejected = meter.CreateCounter<long>("pool.resource.rejected", "{request}", "Rentals that were refused because the queue was full.");
-        _leaked = meter.CreateCounter<long>("pool.resource.leaked", "{lease}", "Leases that were overdue, or dropped and reclaimed.");
-        _destroyed = meter.CreateCounter<long>("pool.resource.destroyed", "{resource}", "Resources that were ended, by reason.");
-        _createFailures = meter.CreateCounter<long>("pool.resource.create_failures", "{failure}", "Creations that failed, by type of error.");
-        _createTime = meter.CreateHistogram<double>("pool.resource.create_time", "s", "Time of successful creations.");
-        _waitTime = meter.CreateHistogram<double>("pool.resource.wait_time", "s", "Time in the queue, of the rentals that waited.");
-        _useTime = meter.CreateHistogram<double>("pool.resource.use_time", "s", "Time between rental and return.");
+        _names = names;
+        string prefix = names.Prefix;
+        const string general = "pool.resource.";
+        meter.CreateObservableUpDownCounter(prefix + "count", MeasureStates, names.Unit, "Resources, by state.");
+        Gauge(meter, prefix + "max", names.Unit, "The largest size.", ResourceGauge.Max);
+        if (names.HasIdleSizes)
+        {
+            Gauge(meter, prefix + "idle.max", names.Unit, "The most that may be idle.", ResourceGauge.Max);
+            Gauge(meter, prefix + "idle.min", names.Unit, "The fewest that the pool keeps.", ResourceGauge.Min);
+        }
+        else
+        {
+            Gauge(meter, prefix + "min", names.Unit, "The smallest size.", ResourceGauge.Min);
+        }
+
+        Gauge(meter, prefix + "pending_requests", "{request}", "Rentals that wait.", ResourceGauge.Waiting);
+        _timeouts = meter.CreateCounter<long>(prefix + "timeouts", "{timeout}", "Rentals that timed out.");
+        _createTime = meter.CreateHistogram<double>(prefix + "create_time", "s", "Time of successful creations.");
+        _waitTime = meter.CreateHistogram<double>(prefix + "wait_time", "s", "Time in the queue, of the rentals that waited.");
+        _useTime = meter.CreateHistogram<double>(prefix + "use_time", "s", "Time between rental and return.");
+        _rejected = meter.CreateCounter<long>(general + "rejected", "{request}", "Rentals that were refused because the queue was full.");
+        _leaked = meter.CreateCounter<long>(general + "leaked", "{lease}", "Leases that were overdue, or dropped and reclaimed.");
+        _destroyed = meter.CreateCounter<long>(general + "destroyed", "{resource}", "Resources that were ended, by reason.");
+        _createFailures = meter.CreateCounter<long>(general + "create_failures", "{failure}", "Creations that failed, by type of error.");
     }
 
     /// <summary>Whether times of waiting are worth taking.</summary>
@@ -52,8 +65,20 @@ internal sealed class ResourceMeter
     internal bool MeasuresUse => _useTime.Enabled;
 
     /// <summary>The instruments on the factory's meter, or on the process's.</summary>
-    internal static ResourceMeter Of(IMeterFactory? factory) =>
-        Meters.GetValue(factory?.Create("Tidepool") ?? Own, static meter => new ResourceMeter(meter));
+    internal static ResourceMeter Of(IMeterFactory? factory, MeterNames names)
+    {
+        Meter meter = factory?.Create("Tidepool") ?? Own;
+        Dictionary<MeterNames, ResourceMeter> sets = Meters.GetValue(meter, static _ => []);
+        lock (sets)
+        {
+            if (!sets.TryGetValue(names, out ResourceMeter? set))
+            {
+                sets.Add(names, set = new ResourceMeter(meter, names));
+            }
+
+            return set;
+        }
+    }
 
     internal void Add(IMeteredResources pool)
     {
@@ -64,15 +89,15 @@ internal sealed class ResourceMeter
         }
     }
 
-    internal void TimedOut(string pool) => Count(_timeouts, pool);
+    internal void TimedOut(string pool) => Count(_timeouts, Tag(pool));
 
-    internal void Rejected(string pool) => Count(_rejected, pool);
+    internal void Rejected(string pool) => Count(_rejected, General(pool));
 
-    internal void Leaked(string pool) => Count(_leaked, pool);
+    internal void Leaked(string pool) => Count(_leaked, General(pool));
 
-    internal void Destroyed(string pool, DestroyReason reason) => Count(_destroyed, pool, "reason", Reasons[(int)reason]);
+    internal void Destroyed(string pool, DestroyReason reason) => Count(_destroyed, General(pool), "reason", Reasons[(int)reason]);
 
-    internal void CreateFailed(string pool, Exception failure) => Count(_createFailures, pool, "error.type", failure.GetType().FullName);
+    internal void CreateFailed(string pool, Exception failure) => Count(_createFailures, General(pool), "error.type", failure.GetType().FullName);
 
     internal void Created(string pool, long start) => Record(_createTime, pool, start);
 
@@ -80,7 +105,7 @@ internal sealed class ResourceMeter
 
     internal void Used(string pool, long start) => Record(_useTime, pool, start);
 
-    private static void Record(Histogram<double> histogram, string pool, long start)
+    private void Record(Histogram<double> histogram, string pool, long start)
     {
         // A start of 0 was taken before anybody listened.
         if (histogram.Enabled && start != 0)
@@ -96,7 +121,7 @@ internal sealed class ResourceMeter
         }
     }
 
-    private static void Count(Counter<long> counter, string pool, string? tag = null, string? value = null)
+    private static void Count(Counter<long> counter, KeyValuePair<string, object?> pool, string? tag = null, string? value = null)
     {
         if (!counter.Enabled)
         {
@@ -107,11 +132,11 @@ internal sealed class ResourceMeter
         {
             if (tag is null)
             {
-                counter.Add(1, Tag(pool));
+                counter.Add(1, pool);
             }
             else
             {
-                counter.Add(1, Tag(pool), new KeyValuePair<string, object?>(tag, value));
+                counter.Add(1, pool, new KeyValuePair<string, object?>(tag, value));
             }
         }
         catch (Exception)
@@ -120,7 +145,9 @@ internal sealed class ResourceMeter
         }
     }
 
-    private static KeyValuePair<string, object?> Tag(string pool) => new(NameTag, pool);
+    private KeyValuePair<string, object?> Tag(string pool) => new(_names.PoolTag, pool);
+
+    private static KeyValuePair<string, object?> General(string pool) => new(MeterNames.Resources.PoolTag, pool);
 
     private void Gauge(Meter meter, string name, string unit, string what, ResourceGauge gauge) =>
         meter.CreateObservableUpDownCounter(name, () => Measure(gauge), unit, what);
@@ -131,7 +158,7 @@ internal sealed class ResourceMeter
     private IEnumerable<Measurement<int>> MeasureStates() =>
         from pool in Snapshot()
         from state in States
-        select new Measurement<int>(pool.Read(state.Gauge), Tag(pool.Name), new KeyValuePair<string, object?>("state", state.Name));
+        select new Measurement<int>(pool.Read(state.Gauge), Tag(pool.Name), new KeyValuePair<string, object?>(_names.StateTag, state.Name));
 
     private List<IMeteredResources> Snapshot()
     {

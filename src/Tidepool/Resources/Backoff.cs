@@ -15,8 +15,12 @@ internal struct Backoff
     /// <summary>The last creation failed: one probe at a time.</summary>
     internal readonly bool IsProbing => _failures > 0;
 
-    internal void Fail(ResourceSettings settings, long now, double draw)
+    /// <summary>The last creation failed for a reason that lasts: rentals do not wait for the next attempt.</summary>
+    internal bool IsLasting { get; private set; }
+
+    internal void Fail(ResourceSettings settings, bool isLasting, long now, double draw)
     {
+        IsLasting = isLasting;
         long step = settings.BackoffMin;
         for (int i = 0; i < _failures && step < settings.BackoffMax; i++)
         {
@@ -28,5 +32,5 @@ internal struct Backoff
         Until = now + Math.Max(1, (long)((step * 0.1) + (step * 0.9 * draw)));
     }
 
-    internal void Succeed() => (_failures, Until) = (0, long.MinValue);
+    internal void Succeed() => (_failures, Until, IsLasting) = (0, long.MinValue, false);
 }

@@ -17,6 +17,8 @@ internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TK
 
     public override T Create(CancellationToken cancellationToken) => policy.Create(key, cancellationToken);
 
+    public override bool IsLasting(Exception failure) => policy.IsLasting(key, failure);
+
     public override bool IsBroken(T resource) => policy.IsBroken(resource);
 
     public override ValueTask<bool> ValidateAsync(T resource, CancellationToken cancellationToken) => policy.ValidateAsync(resource, cancellationToken);

@@ -32,6 +32,11 @@ public abstract class KeyedResourcePolicy<TKey, T>
     public virtual T Create(TKey key, CancellationToken cancellationToken) =>
         throw new NotSupportedException($"{GetType()} creates only asynchronously. Override Create for Rent, or use RentAsync.");
 
+    /// <summary>Whether a failed creation will fail again until somebody changes something; see <see cref="ResourcePolicy{T}.IsLasting"/>. The default says no.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="failure">What the creation threw.</param>
+    public virtual bool IsLasting(TKey key, Exception failure) => false;
+
     /// <summary>Whether the resource is known to be broken; quick, no I/O. Asked for a shared one also while its renters use it.</summary>
     /// <param name="resource">The resource.</param>
     public virtual bool IsBroken(T resource) => false;

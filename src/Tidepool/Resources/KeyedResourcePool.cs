@@ -58,7 +58,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         _cores = new ConcurrentDictionary<TKey, ResourceCore<T>>(options.Comparer);
         _shared = new ConcurrentDictionary<TKey, Task<SharedResource<T>>>(options.Comparer);
         _group = new ResourceGroup<T>(options.MaxTotal, options.StealIdleAcrossKeys, options.PerKey.TimeProvider, Forget);
-        ResourceMeter.Of(options.PerKey.MeterFactory).Add(this);
+        ResourceMeter.Of(options.PerKey.MeterFactory, options.PerKey.MeterNames).Add(this);
     }
 
     /// <summary>The name in messages, events and metrics.</summary>

@@ -6,7 +6,12 @@ internal sealed partial class ResourceCore<T>
     private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    internal Task ClearAsync()
+    internal Task ClearAsync() => Clear(only: null)!;
+
+    /// <summary>Clears, unless the pool has been cleared since this resource's creation began, or was shut down: of many that report the same fault one clears.</summary>
+    internal void ClearOnce(ResourceSlot<T> slot) => Clear(slot.Generation);
+
+    private Task? Clear(int? only)
     {
         Deferred<T> work = default;
         Task done;
@@ -14,6 +19,11 @@ internal sealed partial class ResourceCore<T>
         Schedule.Point("clear");
         lock (Gate)
         {
+            if (only is { } generation && (_isClosed || generation != _generation))
+            {
+                return null;
+            }
+
             ThrowIfClosed(now);
             DrainHot(now, ref work);
             Volatile.Write(ref _generation, _generation + 1);

@@ -370,6 +370,11 @@ internal sealed partial class ResourceCore<T>
                 waiter.QueuedTicks = _meter.MeasuresWait ? Stopwatch.GetTimestamp() : 0;
                 Enqueue(waiter, now, ref work);
                 Pump(now, ref work);
+                if (waiter.State == WaiterState.Queued && IsHopeless(now))
+                {
+                    Fail(waiter, WaiterFailure.CreateFailed, _lastError, now, ref work);
+                    LeaveIfEmpty(now, ref work);
+                }
             }
         }
 

@@ -7,6 +7,9 @@ internal sealed partial class ResourceCore<T>
 {
     private List<Warming>? _warmings;
 
+    /// <summary>Detached work runs where a test says, and not on the thread pool.</summary>
+    internal bool IsInline => _executor is not null;
+
     /// <summary>Hands a slot's work to where it runs. The gate was left.</summary>
     internal void Begin(ResourceSlot<T> slot, bool checksHere)
     {
@@ -235,6 +238,7 @@ internal sealed partial class ResourceCore<T>
         long now = Clock.Now;
         bool isLate;
         bool isFailure = false;
+        bool isLasting = failure is not null && IsLasting(failure);
         Schedule.Point("created");
         lock (Gate)
         {
@@ -267,7 +271,7 @@ internal sealed partial class ResourceCore<T>
                 isFailure = !gaveUp && !_isClosed && !isUnsupported;
                 if (isFailure)
                 {
-                    FailCreation(failure!, renter, renter is not null, now, ref work);
+                    FailCreation(failure!, isLasting, renter, renter is not null, now, ref work);
                 }
                 else if (isUnsupported)
                 {
@@ -318,15 +322,16 @@ internal sealed partial class ResourceCore<T>
 
     /// <summary>One renter learns of a failed creation; the next attempt waits. Under the gate.</summary>
     /// <param name="failure">What happened.</param>
+    /// <param name="isLasting">Whether the next attempt will fail in the same way.</param>
     /// <param name="renter">The rental whose own thread tried, which learns of it instead of the first one.</param>
     /// <param name="isByRenter">Whether there is such a rental; one whose thread still hangs in the creation is told later.</param>
     /// <param name="now">The time.</param>
     /// <param name="work">What follows.</param>
-    private void FailCreation(Exception failure, Waiter<T>? renter, bool isByRenter, long now, ref Deferred<T> work)
+    private void FailCreation(Exception failure, bool isLasting, Waiter<T>? renter, bool isByRenter, long now, ref Deferred<T> work)
     {
         _createFailures++;
         _lastError = failure;
-        _backoff.Fail(_settings, now, _draw());
+        _backoff.Fail(_settings, isLasting, now, _draw());
         if (_group is not null)
         {
             Ask(_backoff.Until, ref work); // a key that nobody wants any more is forgotten then
@@ -338,12 +343,38 @@ internal sealed partial class ResourceCore<T>
             Fail(first, WaiterFailure.CreateFailed, failure, now, ref work);
         }
 
+        if (isLasting)
+        {
+            // As many as there are places would have been created for.
+            for (int places = Math.Min(_waiters.Count - InFlight, _max - Used - 1); places > 0 && _waiters.First is { } next; places--)
+            {
+                Fail(next, WaiterFailure.CreateFailed, failure, now, ref work);
+            }
+        }
+
         if (_warmings is { } warmings)
         {
             _warmings = null;
             _warmTarget = 0;
             PoolReport report = work.Report ??= Report(now);
             work.Then(() => warmings.ForEach(w => w.Fail(new ResourceCreateException(report, failure))));
+        }
+    }
+
+    /// <summary>Whether no creation will begin soon for the rental that was queued last, because the last one failed for a reason that lasts. Under the gate.</summary>
+    private bool IsHopeless(long now) =>
+        _backoff.IsLasting && now < _backoff.Until && _waiters.Count > InFlight && _waiters.Count - InFlight <= _max - Used;
+
+    private bool IsLasting(Exception failure)
+    {
+        try
+        {
+            return _policy.IsLasting(failure);
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("IsLasting", e.ToString(), Name);
+            return false;
         }
     }
 

@@ -94,7 +94,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _isSystemTime = Clock.IsSystem;
         Gate = group?.Gate ?? new Lock();
         Timer = group?.Timer ?? new PoolTimer(Clock, this, static core => ((ResourceCore<T>)core).OnTimer());
-        _meter = ResourceMeter.Of(options.MeterFactory);
+        _meter = ResourceMeter.Of(options.MeterFactory, options.MeterNames);
         if (group is null)
         {
             _meter.Add(this);

@@ -36,6 +36,14 @@ public abstract class ResourcePolicy<T>
     public virtual T Create(CancellationToken cancellationToken) =>
         throw new NotSupportedException($"{GetType()} creates only asynchronously. Override Create for Rent, use RentAsync, or warm the pool up.");
 
+    /// <summary>
+    /// Whether a failed creation will fail again until somebody changes something outside of the program: a wrong password, a certificate that ran
+    /// out. Rentals for which the pool would have to create are then refused at once with the last failure, and one attempt is made in each step
+    /// of the backoff; resources that live go on serving. The default says no: the others wait for the next attempt.
+    /// </summary>
+    /// <param name="failure">What <see cref="CreateAsync"/> or <see cref="Create"/> threw.</param>
+    public virtual bool IsLasting(Exception failure) => false;
+
     /// <summary>Whether the resource is known to be broken. Called on return and before it is handed out; must be quick and do no I/O. The default says no.</summary>
     /// <param name="resource">The resource.</param>
     public virtual bool IsBroken(T resource) => false;

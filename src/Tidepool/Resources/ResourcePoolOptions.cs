@@ -79,6 +79,9 @@ public sealed class ResourcePoolOptions<T>
     /// <summary>A number from 0 (inclusive) to 1 (exclusive), for lifetimes and backoff.</summary>
     internal Func<double> Draw { get; init; } = Random.Shared.NextDouble;
 
+    /// <summary>Which names its measurements have.</summary>
+    internal MeterNames MeterNames { get; init; } = MeterNames.Resources;
+
     /// <summary>Where detached work runs; null is the thread pool.</summary>
     internal Action<IThreadPoolWorkItem>? Executor { get; init; }
 
@@ -108,6 +111,7 @@ public sealed class ResourcePoolOptions<T>
         LeakReclaim = LeakReclaim,
         TimeProvider = TimeProvider,
         MeterFactory = MeterFactory,
+        MeterNames = MeterNames,
         Draw = Draw,
         Executor = Executor,
     };

@@ -78,12 +78,24 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>, IThreadPoolWorkItem
     /// <summary>Ends the rental of this ticket; of several callers one gets true.</summary>
     internal bool TryRetire(long ticket) => Interlocked.CompareExchange(ref Version, ticket + 1, ticket) == ticket;
 
-    /// <summary>Not under the gate: callbacks run here.</summary>
-    internal void Stop()
+    /// <summary>
+    /// Cancels the token, not under the gate. Whatever waits for it is called on the thread pool: a provider may ask its server over the network
+    /// to stop, and wait for the answer, which must hold up neither the caller of a shutdown nor the pool's timer.
+    /// </summary>
+    internal void Stop() => _ = StopAsync();
+
+    private async Task StopAsync()
     {
         try
         {
-            _stop.Cancel();
+            if (Core.IsInline)
+            {
+                _stop.Cancel();
+            }
+            else
+            {
+                await _stop.CancelAsync().ConfigureAwait(false);
+            }
         }
         catch (AggregateException)
         {

@@ -47,6 +47,16 @@ public class ConsoleReportTests
         Assert.Equal(expected, NumberText.Factor(factor));
 
     [Fact]
+    public void A_lab_that_could_measure_nothing_says_why_unless_the_run_was_stopped_before_it()
+    {
+        var results = new LabResults(seed: 1);
+        results.Drop(FakeLab.Ours, "run with --postgres");
+
+        Assert.Contains("NOT RUN: run with --postgres", Print(FakeLab.Report(results)), StringComparison.Ordinal);
+        Assert.DoesNotContain("NOT RUN", Print(FakeLab.Report(results, stopped: true)), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void An_interval_that_includes_one_is_shown_as_same() =>
         Assert.Equal("same", NumberText.Ratio(new RatioEstimate(0.97, 0.9, 1.05)));
 

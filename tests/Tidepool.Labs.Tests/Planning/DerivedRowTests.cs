@@ -61,6 +61,48 @@ public class DerivedRowTests
         Assert.Null(row.Gen0);
     }
 
+    [Fact]
+    public void A_step_shows_what_its_probes_saw_side_by_side_and_they_do_not_repeat_it()
+    {
+        var (run, first, second) = Stepped();
+        run.Results.Add(first, new Dictionary<string, double> { [StepRow.NameOf("one", "_count")] = 3, [StepRow.NameOf("two", "_count")] = 5, ["all_count"] = 8 });
+        run.Results.Add(second, new Dictionary<string, double> { [StepRow.NameOf("one", "_count")] = 7 });
+        ReportRow[] rows = [.. ReportBuilder.Build(OutcomeOf(run)).Rows];
+
+        Assert.Equal(new Dictionary<string, double> { ["left_count"] = 3, ["right_count"] = 7 }, rows.Single(row => row.Subject == "one").Metrics);
+        Assert.Equal(new Dictionary<string, double> { ["left_count"] = 5 }, rows.Single(row => row.Subject == "two").Metrics);
+        Assert.Equal(new Dictionary<string, double> { ["all_count"] = 8 }, rows.Single(row => row.Key == first).Metrics);
+        Assert.DoesNotContain(rows, row => row.Key == second);
+    }
+
+    [Fact]
+    public void A_step_of_probes_without_result_has_no_row_and_the_probes_say_why()
+    {
+        var (run, first, second) = Stepped();
+        run.Results.Drop(first, "not here");
+        run.Results.Drop(second, "not there");
+        ReportRow[] rows = [.. ReportBuilder.Build(OutcomeOf(run)).Rows];
+
+        Assert.DoesNotContain(rows, row => row.Subject is "one" or "two");
+        Assert.Equal("not here", rows.Single(row => row.Key == first).Dropped);
+        Assert.Equal("not there", rows.Single(row => row.Key == second).Dropped);
+    }
+
+    private static (LabRun Run, WorkloadKey First, WorkloadKey Second) Stepped()
+    {
+        var plan = new LabPlan(LabMode.Quick);
+        var section = new Section { Title = "steps", About = "", Varies = [], Layout = SectionLayout.Metrics };
+        WorkloadKey first = new(Small, "first"), second = new(Small, "second");
+        plan.Add(new Probe { Key = first, Section = section, Ours = false, Run = _ => null });
+        plan.Add(new Probe { Key = second, Section = section, Ours = true, Run = _ => null, OnlySteps = true });
+        foreach (string step in (string[])["one", "two"])
+        {
+            plan.Add(new StepRow { Key = new(Large, step), Section = section, Ours = false, Step = step, Of = [("left", first), ("right", second)] });
+        }
+
+        return (new LabRun(new FakeLab(), plan, new LabResults(seed: 1)), first, second);
+    }
+
     private static LabRun Measured()
     {
         var plan = new LabPlan(LabMode.Quick);

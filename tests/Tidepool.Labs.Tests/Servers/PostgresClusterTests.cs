@@ -94,6 +94,31 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
     }
 
     [PostgresFact]
+    public async Task A_server_that_drains_refuses_new_sessions_and_keeps_old_ones()
+    {
+        await using NpgsqlConnection session = await Cluster.OpenAsync();
+        await Cluster.DrainAsync();
+        string? state = null;
+        for (int tries = 0; state is null && tries < 6000; tries++)
+        {
+            try
+            {
+                await (await Cluster.OpenAsync()).DisposeAsync(); // until the signal has arrived
+                await Task.Delay(10);
+            }
+            catch (PostgresException failure)
+            {
+                state = failure.SqlState;
+            }
+        }
+
+        string? next = await StateOfNextUseAsync(session);
+        await Cluster.RestartAsync();
+        Assert.Equal("57P03", state);
+        Assert.Null(next);
+    }
+
+    [PostgresFact]
     public async Task A_session_that_is_terminated_is_gone_and_others_stay()
     {
         await using NpgsqlConnection one = await Cluster.OpenAsync();

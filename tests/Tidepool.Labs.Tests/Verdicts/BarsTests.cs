@@ -41,6 +41,18 @@ public class BarsTests
         { "threads, async delay", ["threads.async"] },
         { "threads, distinct", ["threads.distinct"] },
         {
+            "connections, five inserts, SQLite",
+            ["connections.sqlite.used", "connections.sqlite.kept", "connections.sqlite.cleared", "connections.sqlite.ended", "connections.sqlite.unpooled.used", "connections.sqlite.unpooled.kept"]
+        },
+        {
+            "connections, five inserts, PostgreSQL",
+            ["connections.postgres.used", "connections.postgres.kept", "connections.postgres.cleared", "connections.postgres.ended", "connections.postgres.unpooled.used", "connections.postgres.unpooled.kept"]
+        },
+        { "connections, opening", ["connections.open"] },
+        { "connections, PostgreSQL", ["connections.latency", "connections.many.reset", "connections.many.plain", "connections.unpooled"] },
+        { "connections, sessions ended", ["connections.killed"] },
+        { "ef", ["ef.backends", "ef.unpooled"] },
+        {
             "malloc groups",
             [
                 "native.pair.small", "native.pair.large", "native.pair.cores", "native.pair.threads",

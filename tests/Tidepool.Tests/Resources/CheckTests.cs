@@ -178,6 +178,45 @@ public sealed class CheckTests : ResourceTest
         pool.Validate();
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void What_a_policy_does_when_its_token_is_cancelled_holds_up_neither_the_timer_nor_a_shutdown(bool isShutdown)
+    {
+        TaskCompletionSource<bool> hang = new();
+        TaskCompletionSource<int> called = new();
+        Policy.OnValidate = (_, token) =>
+        {
+            token.Register(() => called.TrySetResult(Environment.CurrentManagedThreadId));
+            return new(hang.Task);
+        };
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, isInline: false));
+        using (pool.Rent(Second))
+        {
+        }
+
+        Time.Advance(2000);
+        Task<ResourceLease<FakeResource>> rental = Wait(pool, TimeSpan.FromMinutes(1));
+        Eventually.True(() => pool.GetStatistics().Checking == 1, "the validation to begin");
+        if (isShutdown)
+        {
+            pool.ShutdownAsync(TimeSpan.Zero);
+        }
+        else
+        {
+            Time.Advance(6000); // calls back on this thread
+        }
+
+        // This thread is blocked until the callback was called, so it was called by another.
+        Assert.True(called.Task.Wait(Eventually.Limit));
+        Assert.NotEqual(Environment.CurrentManagedThreadId, called.Task.Result);
+        FakePolicy.Open(hang);
+        if (!isShutdown)
+        {
+            rental.GetAwaiter().GetResult().Dispose();
+        }
+    }
+
     [Fact]
     public async Task A_reset_in_the_background_does_not_hold_up_the_returner()
     {

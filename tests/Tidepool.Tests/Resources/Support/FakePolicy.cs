@@ -25,6 +25,9 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
     /// <summary>What a creation throws, or null.</summary>
     public Exception? CreateError { get; set; }
 
+    /// <summary>Whether such an error will come again until somebody changes something.</summary>
+    public Func<Exception, bool> Lasting { get; set; } = static _ => false;
+
     /// <summary>Creations wait for this one; null lets them through.</summary>
     public TaskCompletionSource? CreateGate { get; set; }
 
@@ -111,6 +114,8 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
         Made.Enqueue(resource);
         return resource;
     }
+
+    public override bool IsLasting(Exception failure) => Lasting(failure);
 
     public override bool IsBroken(FakeResource resource) => Broken(resource);
 

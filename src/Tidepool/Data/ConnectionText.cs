@@ -1,0 +1,96 @@
+using System.Data.Common;
+using System.Globalization;
+
+namespace Tidepool.Data;
+
+/// <summary>What a pool reads from a connection string, and what it makes of it.</summary>
+internal sealed class ConnectionText
+{
+    private const string Pooling = "Pooling";
+
+    private static readonly string[] HostNames = ["Host", "Server", "Data Source", "DataSource", "Address", "Addr"];
+    private static readonly string[] DatabaseNames = ["Database", "Initial Catalog"];
+
+    private ConnectionText(DbConnectionStringBuilder builder)
+    {
+        HasPooling = IsTrue(builder, Pooling) == true;
+        IgnoresAmbient = IsTrue(builder, "Enlist") == false;
+        Prepares = Find(builder, "Max Auto Prepare") is { } most && Convert.ToInt32(most, CultureInfo.InvariantCulture) > 0;
+        Name = NameOf(builder);
+        if (HasPooling || (IsKnown(builder) && builder.ContainsKey(Pooling)))
+        {
+            builder[Pooling] = false;
+        }
+
+        Unpooled = builder.ConnectionString;
+        foreach (string key in builder.Keys.Cast<string>().Where(IsSecret).ToArray())
+        {
+            builder.Remove(key);
+        }
+
+        Public = builder.ConnectionString;
+    }
+
+    /// <summary>The provider's pool is on, by the text or by default.</summary>
+    internal bool HasPooling { get; }
+
+    /// <summary>It says that an ambient transaction is none of its business.</summary>
+    internal bool IgnoresAmbient { get; }
+
+    /// <summary>The provider prepares statements by itself.</summary>
+    internal bool Prepares { get; }
+
+    /// <summary>Server, port and database.</summary>
+    internal string Name { get; }
+
+    /// <summary>The same text with the provider's pool off.</summary>
+    internal string Unpooled { get; }
+
+    /// <summary>The text without passwords.</summary>
+    internal string Public { get; }
+
+    /// <summary>Reads a text.</summary>
+    /// <exception cref="ArgumentException">It is none for this provider.</exception>
+    internal static ConnectionText Of(DbProviderFactory? factory, string text)
+    {
+        DbConnectionStringBuilder builder = factory?.CreateConnectionStringBuilder() ?? new DbConnectionStringBuilder();
+        builder.ConnectionString = text;
+        return new ConnectionText(builder);
+    }
+
+    /// <summary>The provider's own builder, which knows its words and their defaults.</summary>
+    private static bool IsKnown(DbConnectionStringBuilder builder) => builder.GetType() != typeof(DbConnectionStringBuilder);
+
+    private static string NameOf(DbConnectionStringBuilder builder)
+    {
+        string host = Text(builder, HostNames);
+        string port = Text(builder, ["Port"]);
+        string database = Text(builder, DatabaseNames);
+        string server = port.Length == 0 ? host : $"{host}:{port}";
+        return database.Length == 0 ? server : $"{server}/{database}";
+    }
+
+    private static string Text(DbConnectionStringBuilder builder, string[] names) =>
+        names.Select(name => Convert.ToString(Find(builder, name), CultureInfo.InvariantCulture)).FirstOrDefault(value => !string.IsNullOrEmpty(value)) ?? string.Empty;
+
+    private static bool? IsTrue(DbConnectionStringBuilder builder, string name) => Find(builder, name) switch
+    {
+        null => null,
+        bool value => value,
+        var value => Convert.ToString(value, CultureInfo.InvariantCulture) switch
+        {
+            { } text when bool.TryParse(text, out bool isTrue) => isTrue,
+            "yes" or "1" => true,
+            "no" or "0" => false,
+            _ => null,
+        },
+    };
+
+    private static object? Find(DbConnectionStringBuilder builder, string name) => builder.TryGetValue(name, out object? value) ? value : null;
+
+    private static bool IsSecret(string key) =>
+        key.Contains("password", StringComparison.OrdinalIgnoreCase)
+        || key.Contains("pwd", StringComparison.OrdinalIgnoreCase)
+        || key.Contains("token", StringComparison.OrdinalIgnoreCase)
+        || key.Equals("psw", StringComparison.OrdinalIgnoreCase);
+}

@@ -1,0 +1,156 @@
+using System.Data;
+using System.Data.Common;
+using System.Net.Sockets;
+
+namespace Tidepool.Data;
+
+/// <summary>
+/// What a pool must know of one database: how a session is made as good as new, how it is asked whether it lives, and what errors mean. Chosen
+/// by the provider unless it is given; derive from it for another database.
+/// </summary>
+/// <remarks>A pool calls it from many threads at once, but never for one connection at the same time.</remarks>
+public abstract class DbAdapter
+{
+    /// <summary>PostgreSQL over Npgsql.</summary>
+    public static DbAdapter Postgres { get; } = new PostgresAdapter();
+
+    /// <summary>SQLite over Microsoft.Data.Sqlite.</summary>
+    public static DbAdapter Sqlite { get; } = new SqliteAdapter();
+
+    /// <summary>
+    /// Any database: asks with <c>SELECT 1</c>, knows the errors of the SQL standard, and resets nothing but the transaction that a renter left
+    /// open. Temporary tables and settings survive: derive an adapter where that matters.
+    /// </summary>
+    public static DbAdapter Generic { get; } = new GenericAdapter();
+
+    /// <summary>Whether the provider joins an ambient transaction when a connection opens and its connection string does not say otherwise. The default says yes.</summary>
+    public virtual bool JoinsAmbientTransactions => true;
+
+    /// <summary>Whether there is anything to do for a reset.</summary>
+    internal virtual bool HasReset => true;
+
+    /// <summary>The provider uses the objects of one connection again, so that a stale reader or transaction would reach the next one.</summary>
+    internal virtual bool RecyclesObjects => true;
+
+    /// <summary>The provider's connection lists its commands until they are disposed.</summary>
+    internal virtual bool ListsCommands => false;
+
+    /// <summary>The provider closes the connection when a command that was to close it with its reader fails.</summary>
+    internal virtual bool ClosesOnFailedRead => false;
+
+    /// <summary>A connection of the provider may be opened again after it was disposed.</summary>
+    internal virtual bool ReopensAfterDispose => false;
+
+    /// <summary>What is noted of a session when it is new, to be compared when it is reset. The default notes nothing.</summary>
+    /// <param name="connection">The provider's connection, open.</param>
+    public virtual object? Remember(DbConnection connection) => null;
+
+    /// <summary>
+    /// Makes a session as good as new: nothing of its last renter is left. Throwing, or false, ends the session.
+    /// </summary>
+    /// <param name="connection">The provider's connection, open.</param>
+    /// <param name="session">What the pool knows of it.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="PooledDbOptions.PolicyTimeout"/>.</param>
+    public abstract ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken);
+
+    /// <summary>The same on the calling thread.</summary>
+    /// <param name="connection">The provider's connection, open.</param>
+    /// <param name="session">What the pool knows of it.</param>
+    public abstract bool Reset(DbConnection connection, DbSessionInfo session);
+
+    /// <summary>Asks whether a session lives. Throwing, or false, ends it. The default sends <c>SELECT 1</c>.</summary>
+    /// <param name="connection">The provider's connection, open.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="PooledDbOptions.PolicyTimeout"/>.</param>
+    public virtual async ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(connection);
+        await ExecuteAsync(connection, "SELECT 1", cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    /// <summary>The same on the calling thread.</summary>
+    /// <param name="connection">The provider's connection, open.</param>
+    public virtual bool Validate(DbConnection connection)
+    {
+        ArgumentNullException.ThrowIfNull(connection);
+        Execute(connection, "SELECT 1");
+        return true;
+    }
+
+    /// <summary>
+    /// What an error means. No I/O. The default knows the classes of the SQL standard, and takes a failed read or write for the end of the server
+    /// where the provider has closed the connection over it.
+    /// </summary>
+    /// <param name="exception">What the provider threw.</param>
+    /// <param name="connection">Its connection, after the error.</param>
+    public virtual DbErrorKind Classify(Exception exception, DbConnection connection)
+    {
+        ArgumentNullException.ThrowIfNull(exception);
+        ArgumentNullException.ThrowIfNull(connection);
+        if (exception is OperationCanceledException)
+        {
+            return DbErrorKind.Statement;
+        }
+
+        if (exception is DbException { SqlState: { Length: 5 } state } && ClassifyState(state) is var kind and not DbErrorKind.Statement)
+        {
+            return kind;
+        }
+
+        return connection.State != ConnectionState.Open && IsTransport(exception) ? DbErrorKind.Server : DbErrorKind.Statement;
+    }
+
+    /// <summary>What a SQLSTATE means. The default knows the classes 08 (connection) and 28 (credentials).</summary>
+    /// <param name="sqlState">Five letters or digits.</param>
+    protected virtual DbErrorKind ClassifyState(string sqlState)
+    {
+        ArgumentNullException.ThrowIfNull(sqlState);
+        return sqlState.StartsWith("08", StringComparison.Ordinal) ? DbErrorKind.Server
+            : sqlState.StartsWith("28", StringComparison.Ordinal) ? DbErrorKind.Credentials
+            : DbErrorKind.Statement;
+    }
+
+    /// <summary>A command as the provider makes it for its connection. No object that the connection uses again.</summary>
+    internal virtual DbCommand CreateCommand(DbConnection connection, DbProviderFactory? factory) => connection.CreateCommand();
+
+    internal virtual DbBatch CreateBatch(DbConnection connection, DbProviderFactory? factory) => connection.CreateBatch();
+
+    /// <summary>What the provider says when a reader is used that was disposed.</summary>
+    internal virtual Exception DisposedReader() => new ObjectDisposedException(nameof(DbDataReader));
+
+    /// <summary>What the provider says when a reader is used whose connection was closed.</summary>
+    internal virtual Exception ClosedReader() => new InvalidOperationException("The reader is closed");
+
+    /// <summary>What the provider says when a transaction is used after its end.</summary>
+    internal virtual Exception EndedTransaction() => new ObjectDisposedException(nameof(DbTransaction));
+
+    private protected static void Execute(DbConnection connection, string sql)
+    {
+        using DbCommand command = connection.CreateCommand();
+        command.CommandText = sql;
+        command.ExecuteNonQuery();
+    }
+
+    private protected static async ValueTask ExecuteAsync(DbConnection connection, string sql, CancellationToken cancellationToken)
+    {
+        DbCommand command = connection.CreateCommand();
+        await using (command.ConfigureAwait(false))
+        {
+            command.CommandText = sql;
+            await command.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private static bool IsTransport(Exception error)
+    {
+        for (Exception? e = error; e is not null; e = e.InnerException)
+        {
+            if (e is IOException or SocketException or TimeoutException)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,405 @@
+using System.Data;
+using System.Data.Common;
+using System.Diagnostics.CodeAnalysis;
+using System.Transactions;
+
+namespace Tidepool.Data;
+
+/// <summary>
+/// The session of a connection: how an operation gets hold of it, and how it is given back. An operation counts itself and then reads the session;
+/// who closes takes the session away and then reads the count. So one of the two sees the other, and a session that somebody is still at work on
+/// is ended instead of being used again.
+/// </summary>
+public sealed partial class PooledDbConnection
+{
+    /// <summary>Begins an operation.</summary>
+    /// <returns>The session, for <see cref="Exit"/>; null when the connection is closed.</returns>
+    internal DbSession? Enter()
+    {
+        Interlocked.Increment(ref _running);
+        DbSession? session = _session;
+        if (session is null)
+        {
+            Interlocked.Decrement(ref _running);
+        }
+
+        return session;
+    }
+
+    /// <summary>Ends an operation.</summary>
+    internal void Exit(DbSession? session)
+    {
+        if (session is null)
+        {
+            return;
+        }
+
+        Interlocked.Decrement(ref _running);
+        if (session.Native.State != ConnectionState.Open)
+        {
+            Announce(session);
+        }
+    }
+
+    /// <summary>An error passes. For filters: says no.</summary>
+    internal bool Note(DbSession? session, Exception error)
+    {
+        if (session is not null)
+        {
+            _source.Policy.Note(session, error);
+        }
+
+        return false;
+    }
+
+    /// <summary>Whether the session is still the one of this connection.</summary>
+    internal bool Has(DbSession session) => ReferenceEquals(_session, session);
+
+    internal void Add(PooledDbDataReader reader)
+    {
+        reader.Next = _readers;
+        _readers = reader;
+    }
+
+    internal void Remove(PooledDbDataReader reader)
+    {
+        if (ReferenceEquals(_readers, reader))
+        {
+            _readers = reader.Next;
+            return;
+        }
+
+        for (PooledDbDataReader? r = _readers; r is not null; r = r.Next)
+        {
+            if (ReferenceEquals(r.Next, reader))
+            {
+                r.Next = reader.Next;
+                return;
+            }
+        }
+    }
+
+    /// <summary>Lists a command whose provider's connection lists it too, to end it with the use of the session.</summary>
+    internal void Add(PooledDbCommand command)
+    {
+        command.NextListed = _commands;
+        _commands?.PreviousListed = command;
+        _commands = command;
+    }
+
+    internal void Remove(PooledDbCommand command)
+    {
+        if (command.PreviousListed is { } previous)
+        {
+            previous.NextListed = command.NextListed;
+        }
+        else if (ReferenceEquals(_commands, command))
+        {
+            _commands = command.NextListed;
+        }
+
+        command.NextListed?.PreviousListed = command.PreviousListed;
+        command.NextListed = command.PreviousListed = null;
+    }
+
+    private PooledDbTransaction Begun(DbTransaction native)
+    {
+        _transaction?.Cut();
+        return _transaction = new PooledDbTransaction(this, native, _source.Adapter);
+    }
+
+    private DataTable Read(Func<DbConnection, DataTable> read)
+    {
+        DbSession? session = Enter();
+        try
+        {
+            return read(session?.Native ?? Shell);
+        }
+        catch (Exception e) when (Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            Exit(session);
+        }
+    }
+
+    private async Task<DataTable> ReadAsync(Func<DbConnection, Task<DataTable>> read)
+    {
+        DbSession? session = Enter();
+        try
+        {
+            return await read(session?.Native ?? Shell).ConfigureAwait(false);
+        }
+        catch (Exception e) when (Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            Exit(session);
+        }
+    }
+
+    /// <summary>Whether there is nothing to open. An open one says what the provider says; the session of one that broke is given back first.</summary>
+    private bool IsOpenAlready()
+    {
+        if (_session is not { } session)
+        {
+            return false;
+        }
+
+        if (session.Native.State != ConnectionState.Open)
+        {
+            Close();
+            return false;
+        }
+
+        session.Native.Open();
+        return true;
+    }
+
+    private void BeginOpening()
+    {
+        if (_isDisposed && !_source.Adapter.ReopensAfterDispose)
+        {
+            Shell.Open(); // throws what the provider throws
+            Shell.Close();
+            throw new ObjectDisposedException(nameof(PooledDbConnection));
+        }
+
+        _source.RefuseAmbient();
+        if (Interlocked.Exchange(ref _isOpening, 1) != 0)
+        {
+            throw new InvalidOperationException("The connection is being opened already.");
+        }
+
+        _isDisposed = false;
+    }
+
+    private void EndOpening(ResourceLease<DbSession> lease)
+    {
+        DbSession session = lease.Value;
+        session.Slot ??= lease.Slot;
+        _hasTold = false;
+        _lease = lease;
+        Volatile.Write(ref _isOpening, 0);
+        Volatile.Write(ref _session, session);
+        if (_isDisposed)
+        {
+            Close();
+            throw new ObjectDisposedException(nameof(PooledDbConnection), "The connection was disposed while it was being opened.");
+        }
+
+        OnStateChange(Opened);
+    }
+
+    /// <summary>The provider has closed the connection, over an error that it may have kept to itself: those who listen learn of it as from the provider.</summary>
+    private void Announce(DbSession session)
+    {
+        if (!_hasTold && Has(session))
+        {
+            _hasTold = true;
+            OnStateChange(Closed);
+        }
+    }
+
+    private bool HasLeftovers(DbSession session) =>
+        (_readers is not null) | (_transaction is not null) | (_commands is not null) | (_enlisted is not null) || Volatile.Read(ref _running) != 0 || session.IsBroken;
+
+    /// <summary>Ends what the renter has left on the session.</summary>
+    private void EndUse(DbSession session)
+    {
+        bool isBusy = BeginEnd(session);
+        while (_readers is { } reader)
+        {
+            _readers = reader.Next;
+            reader.EndWithSession(isBusy);
+        }
+
+        if (_transaction is { } transaction)
+        {
+            _transaction = null;
+            if (transaction.IsOpen && !isBusy)
+            {
+                RollBack(session, transaction.Native);
+            }
+
+            transaction.Cut();
+        }
+
+        EndCommands();
+    }
+
+    private async ValueTask EndUseAsync(DbSession session)
+    {
+        bool isBusy = BeginEnd(session);
+        while (_readers is { } reader)
+        {
+            _readers = reader.Next;
+            await reader.EndWithSessionAsync(isBusy).ConfigureAwait(false);
+        }
+
+        if (_transaction is { } transaction)
+        {
+            _transaction = null;
+            if (transaction.IsOpen && !isBusy)
+            {
+                await RollBackAsync(session, transaction.Native).ConfigureAwait(false);
+            }
+
+            transaction.Cut();
+        }
+
+        EndCommands();
+    }
+
+    private bool BeginEnd(DbSession session)
+    {
+        bool isBusy = Volatile.Read(ref _running) != 0;
+        if (isBusy)
+        {
+            session.Break();
+        }
+
+        return isBusy || session.Native.State != ConnectionState.Open;
+    }
+
+    [SuppressMessage("Design", "CA1031", Justification = "A session whose transaction cannot be rolled back is ended; closing does not throw for it.")]
+    private void RollBack(DbSession session, DbTransaction transaction)
+    {
+        try
+        {
+            transaction.Dispose();
+        }
+        catch (Exception e)
+        {
+            session.Break();
+            Note(session, e);
+        }
+    }
+
+    [SuppressMessage("Design", "CA1031", Justification = "A session whose transaction cannot be rolled back is ended; closing does not throw for it.")]
+    private async ValueTask RollBackAsync(DbSession session, DbTransaction transaction)
+    {
+        try
+        {
+            await transaction.DisposeAsync().ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            session.Break();
+            Note(session, e);
+        }
+    }
+
+    private void EndCommands()
+    {
+        for (PooledDbCommand? command = _commands; command is not null;)
+        {
+            PooledDbCommand? next = command.NextListed;
+            command.EndWithSession();
+            command = next;
+        }
+
+        _commands = null;
+    }
+
+    private void Return()
+    {
+        if (_enlisted is not null)
+        {
+            ReturnAfterTransaction();
+        }
+        else
+        {
+            _lease.Dispose();
+        }
+
+        TellClosed();
+    }
+
+    private ValueTask ReturnAsync()
+    {
+        if (Interlocked.Exchange(ref _session, null) is not { } session)
+        {
+            return default;
+        }
+
+        if (HasLeftovers(session))
+        {
+            return Finish(session);
+        }
+
+        ValueTask returned = _lease.DisposeAsync();
+        if (!returned.IsCompletedSuccessfully)
+        {
+            return Wait(returned);
+        }
+
+        TellClosed();
+        return default;
+
+        async ValueTask Finish(DbSession session)
+        {
+            try
+            {
+                await EndUseAsync(session).ConfigureAwait(false);
+            }
+            finally
+            {
+                if (_enlisted is not null)
+                {
+                    ReturnAfterTransaction();
+                }
+                else
+                {
+                    await _lease.DisposeAsync().ConfigureAwait(false);
+                }
+            }
+
+            TellClosed();
+        }
+
+        async ValueTask Wait(ValueTask returned)
+        {
+            await returned.ConfigureAwait(false);
+            TellClosed();
+        }
+    }
+
+    /// <summary>The session works for a transaction that is not decided yet: it is returned when it is.</summary>
+    private void ReturnAfterTransaction()
+    {
+        Transaction transaction = _enlisted!;
+        _enlisted = null;
+        ResourceLease<DbSession> lease = _lease;
+        if (transaction.TransactionInformation.Status == TransactionStatus.Active)
+        {
+            transaction.TransactionCompleted += (_, _) => End();
+        }
+        else
+        {
+            End();
+        }
+
+        void End()
+        {
+            lease.Dispose();
+            transaction.Dispose();
+        }
+    }
+
+    private void TellClosed()
+    {
+        if (_hasTold)
+        {
+            _hasTold = false;
+        }
+        else
+        {
+            OnStateChange(Closed);
+        }
+    }
+}

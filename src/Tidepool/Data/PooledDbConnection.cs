@@ -1,0 +1,372 @@
+using System.Data;
+using System.Data.Common;
+using System.Diagnostics.CodeAnalysis;
+using System.Transactions;
+using IsolationLevel = System.Data.IsolationLevel;
+
+namespace Tidepool.Data;
+
+/// <summary>
+/// A connection of a <see cref="PooledDbDataSource"/>. Opening it rents a session, closing it gives the session back; what happens in between
+/// behaves as the provider's connection does: results, errors, events.
+/// </summary>
+/// <remarks>
+/// For one thread at a time, as every connection. It may be opened and closed again and again. Closing twice does nothing. Nothing that was made
+/// by it (commands, readers, transactions) reaches a session that it has given back; a session that is busy in the moment in which another thread
+/// closes it is not used again.
+/// </remarks>
+[SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
+public sealed partial class PooledDbConnection : DbConnection
+{
+    private static readonly StateChangeEventArgs Opened = new(ConnectionState.Closed, ConnectionState.Open);
+    private static readonly StateChangeEventArgs Closed = new(ConnectionState.Open, ConnectionState.Closed);
+
+    private readonly PooledDbDataSource _source;
+    private DbSession? _session;
+    private ResourceLease<DbSession> _lease;
+    private PooledDbDataReader? _readers;
+    private PooledDbTransaction? _transaction;
+    private PooledDbCommand? _commands;
+    private DbConnection? _shell;
+    private Transaction? _enlisted;
+
+    /// <summary>Operations under way on the session. Counted before the session is read, and read after the session was taken away.</summary>
+    private int _running;
+    private int _isOpening;
+    private bool _isDisposed;
+
+    /// <summary>Listeners know already that the session was closed, by an error.</summary>
+    private bool _hasTold;
+
+    internal PooledDbConnection(PooledDbDataSource source) => _source = source;
+
+    internal PooledDbConnection(PooledDbDataSource source, ResourceLease<DbSession> lease)
+    {
+        _source = source;
+        ResourceSlot<DbSession> slot = lease.Slot!;
+        DbSession session = slot.Resource!;
+        session.Slot ??= slot;
+        _lease = lease;
+        _session = session;
+    }
+
+    /// <summary>The connection string, without passwords. It belongs to the data source: setting another one throws.</summary>
+    /// <exception cref="NotSupportedException">Another connection string was set.</exception>
+    [AllowNull]
+    public override string ConnectionString
+    {
+        get => _source.ConnectionString;
+        set
+        {
+            if (value != _source.ConnectionString)
+            {
+                throw new NotSupportedException($"The connection string of a pooled connection belongs to its data source ('{_source.Name}'): make a data source for each.");
+            }
+        }
+    }
+
+    /// <summary>How long opening waits, in seconds; 0 without limit.</summary>
+    public override int ConnectionTimeout => _source.TimeoutSeconds;
+
+    /// <inheritdoc/>
+    public override string Database => Native.Database;
+
+    /// <inheritdoc/>
+    public override string DataSource => Native.DataSource;
+
+    /// <inheritdoc/>
+    public override string ServerVersion => Native.ServerVersion;
+
+    /// <inheritdoc/>
+    public override ConnectionState State =>
+        _session is { } session ? session.Native.State : _isOpening != 0 ? ConnectionState.Connecting : ConnectionState.Closed;
+
+    /// <inheritdoc/>
+    public override bool CanCreateBatch => Native.CanCreateBatch;
+
+    /// <inheritdoc/>
+    protected override DbProviderFactory DbProviderFactory => _source.Factory;
+
+    internal PooledDbDataSource Source => _source;
+
+    /// <summary>The transaction that was begun last, while it is not over.</summary>
+    internal PooledDbTransaction? Current => _transaction;
+
+    /// <summary>The provider's connection: the session's, or a closed one that says what a closed one says.</summary>
+    internal DbConnection Native => _session?.Native ?? Shell;
+
+    private DbConnection Shell
+    {
+        get
+        {
+            if (_shell is null)
+            {
+                _shell = _source.Inner.CreateConnection();
+                if (_isDisposed)
+                {
+                    _shell.Dispose();
+                }
+            }
+
+            return _shell;
+        }
+    }
+
+    /// <summary>The provider's own connection, for what only it can do. It is this connection's while this one is open; do not close or keep it.</summary>
+    /// <typeparam name="TConnection">The type, such as <c>NpgsqlConnection</c>.</typeparam>
+    /// <exception cref="InvalidCastException">The connection has another type; the message names both.</exception>
+    /// <exception cref="InvalidOperationException">This connection is closed.</exception>
+    public TConnection Unwrap<TConnection>()
+        where TConnection : DbConnection
+    {
+        DbSession session = _session ?? throw new InvalidOperationException("The connection is closed: only an open one has a connection of the provider.");
+        TConnection native = Cast<TConnection>(session.Native);
+        session.Lend();
+        return native;
+    }
+
+    /// <summary>Rents a session: an idle one, or a new one, or the next that comes back. The calling thread waits, without help of the thread pool.</summary>
+    /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
+    /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction, which it does not join.</exception>
+    /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open such a one.</exception>
+    public override void Open()
+    {
+        if (IsOpenAlready())
+        {
+            return;
+        }
+
+        BeginOpening();
+        ResourceLease<DbSession> lease;
+        try
+        {
+            lease = _source.Rent();
+        }
+        catch
+        {
+            Volatile.Write(ref _isOpening, 0);
+            throw;
+        }
+
+        EndOpening(lease);
+    }
+
+    /// <summary>Rents a session: an idle one, or a new one, or the next that comes back.</summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
+    /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction, which it does not join.</exception>
+    /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open such a one.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public override async Task OpenAsync(CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        if (IsOpenAlready())
+        {
+            return;
+        }
+
+        BeginOpening();
+        ResourceLease<DbSession> lease;
+        try
+        {
+            lease = await _source.RentAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            Volatile.Write(ref _isOpening, 0);
+            throw;
+        }
+
+        EndOpening(lease);
+    }
+
+    /// <summary>
+    /// Gives the session back: readers are closed, a transaction that is open is rolled back, the rest is the reset's. Does nothing when it is closed.
+    /// </summary>
+    public override void Close()
+    {
+        if (Interlocked.Exchange(ref _session, null) is { } session)
+        {
+            try
+            {
+                if (HasLeftovers(session))
+                {
+                    EndUse(session);
+                }
+            }
+            finally
+            {
+                Return();
+            }
+        }
+    }
+
+    /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
+    public override async Task CloseAsync() => await ReturnAsync().ConfigureAwait(false);
+
+    /// <summary>Closes it, and waits for the reset where the pool resets on return.</summary>
+    public override ValueTask DisposeAsync()
+    {
+        ValueTask returned = ReturnAsync();
+        if (returned.IsCompletedSuccessfully)
+        {
+            Dispose();
+            return default;
+        }
+
+        return Finish(returned);
+
+        async ValueTask Finish(ValueTask returned)
+        {
+            await returned.ConfigureAwait(false);
+            Dispose();
+        }
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>The session that was changed is not used again.</remarks>
+    public override void ChangeDatabase(string databaseName)
+    {
+        DbSession? session = Enter();
+        try
+        {
+            session?.Break();
+            (session?.Native ?? Shell).ChangeDatabase(databaseName);
+        }
+        finally
+        {
+            Exit(session);
+        }
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>The session that was changed is not used again.</remarks>
+    public override async Task ChangeDatabaseAsync(string databaseName, CancellationToken cancellationToken = default)
+    {
+        DbSession? session = Enter();
+        try
+        {
+            session?.Break();
+            await (session?.Native ?? Shell).ChangeDatabaseAsync(databaseName, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            Exit(session);
+        }
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>The session comes back to the pool when the transaction is over, and is not used again.</remarks>
+    public override void EnlistTransaction(Transaction? transaction)
+    {
+        DbSession? session = Enter();
+        try
+        {
+            (session?.Native ?? Shell).EnlistTransaction(transaction);
+            if (session is not null && transaction is not null)
+            {
+                session.Break();
+                _enlisted = transaction.Clone(); // the caller may dispose its own before it closes the connection
+            }
+        }
+        finally
+        {
+            Exit(session);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override DataTable GetSchema() => Read(static native => native.GetSchema());
+
+    /// <inheritdoc/>
+    public override DataTable GetSchema(string collectionName) => Read(native => native.GetSchema(collectionName));
+
+    /// <inheritdoc/>
+    public override DataTable GetSchema(string collectionName, string?[] restrictionValues) => Read(native => native.GetSchema(collectionName, restrictionValues));
+
+    /// <inheritdoc/>
+    public override Task<DataTable> GetSchemaAsync(CancellationToken cancellationToken = default) => ReadAsync(native => native.GetSchemaAsync(cancellationToken));
+
+    /// <inheritdoc/>
+    public override Task<DataTable> GetSchemaAsync(string collectionName, CancellationToken cancellationToken = default) =>
+        ReadAsync(native => native.GetSchemaAsync(collectionName, cancellationToken));
+
+    /// <inheritdoc/>
+    public override Task<DataTable> GetSchemaAsync(string collectionName, string?[] restrictionValues, CancellationToken cancellationToken = default) =>
+        ReadAsync(native => native.GetSchemaAsync(collectionName, restrictionValues, cancellationToken));
+
+    internal static TConnection Cast<TConnection>(DbConnection native)
+        where TConnection : DbConnection =>
+        native as TConnection ?? throw new InvalidCastException($"The provider's connection is a {native.GetType()}, not a {typeof(TConnection)}.");
+
+    /// <inheritdoc/>
+    protected override DbTransaction BeginDbTransaction(IsolationLevel isolationLevel)
+    {
+        DbSession? session = Enter();
+        try
+        {
+            return Begun((session?.Native ?? Shell).BeginTransaction(isolationLevel));
+        }
+        catch (Exception e) when (Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            Exit(session);
+        }
+    }
+
+    /// <inheritdoc/>
+    protected override async ValueTask<DbTransaction> BeginDbTransactionAsync(IsolationLevel isolationLevel, CancellationToken cancellationToken)
+    {
+        DbSession? session = Enter();
+        try
+        {
+            return Begun(await (session?.Native ?? Shell).BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false));
+        }
+        catch (Exception e) when (Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            Exit(session);
+        }
+    }
+
+    /// <inheritdoc/>
+    protected override DbCommand CreateDbCommand()
+    {
+        if (_isDisposed)
+        {
+            Shell.CreateCommand().Dispose(); // throws where the provider's throws
+        }
+
+        return new PooledDbCommand(_source, this);
+    }
+
+    /// <inheritdoc/>
+    protected override DbBatch CreateDbBatch()
+    {
+        if (_isDisposed)
+        {
+            Shell.CreateBatch().Dispose(); // throws where the provider's throws
+        }
+
+        return new PooledDbBatch(_source, this);
+    }
+
+    /// <inheritdoc/>
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing)
+        {
+            _isDisposed = true;
+            Close();
+            _shell?.Dispose();
+        }
+
+        base.Dispose(disposing);
+    }
+}

@@ -1,0 +1,126 @@
+using System.Collections;
+using System.Collections.ObjectModel;
+using System.Data;
+using System.Data.Common;
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tidepool.Data;
+
+/// <summary>Columns and values: the provider's.</summary>
+internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
+{
+    private const DynamicallyAccessedMemberTypes FieldTypeMembers = DynamicallyAccessedMemberTypes.PublicFields | DynamicallyAccessedMemberTypes.PublicProperties;
+
+    public override int Depth => Native.Depth;
+
+    public override int FieldCount => Native.FieldCount;
+
+    public override bool HasRows => Native.HasRows;
+
+    public override int VisibleFieldCount => Native.VisibleFieldCount;
+
+    public override object this[int ordinal] => Native[ordinal];
+
+    public override object this[string name] => Native[name];
+
+    public override bool GetBoolean(int ordinal) => Native.GetBoolean(ordinal);
+
+    public override byte GetByte(int ordinal) => Native.GetByte(ordinal);
+
+    public override long GetBytes(int ordinal, long dataOffset, byte[]? buffer, int bufferOffset, int length) =>
+        Native.GetBytes(ordinal, dataOffset, buffer, bufferOffset, length);
+
+    public override char GetChar(int ordinal) => Native.GetChar(ordinal);
+
+    public override long GetChars(int ordinal, long dataOffset, char[]? buffer, int bufferOffset, int length) =>
+        Native.GetChars(ordinal, dataOffset, buffer, bufferOffset, length);
+
+    public override string GetDataTypeName(int ordinal) => Native.GetDataTypeName(ordinal);
+
+    public override DateTime GetDateTime(int ordinal) => Native.GetDateTime(ordinal);
+
+    public override decimal GetDecimal(int ordinal) => Native.GetDecimal(ordinal);
+
+    public override double GetDouble(int ordinal) => Native.GetDouble(ordinal);
+
+    public override IEnumerator GetEnumerator() => new DbEnumerator(this, closeReader: false);
+
+    [return: DynamicallyAccessedMembers(FieldTypeMembers)]
+    public override Type GetFieldType(int ordinal) => Native.GetFieldType(ordinal);
+
+    public override T GetFieldValue<T>(int ordinal) => Native.GetFieldValue<T>(ordinal);
+
+    public override Task<T> GetFieldValueAsync<T>(int ordinal, CancellationToken cancellationToken) =>
+        Watch(native => native.GetFieldValueAsync<T>(ordinal, cancellationToken));
+
+    public override float GetFloat(int ordinal) => Native.GetFloat(ordinal);
+
+    public override Guid GetGuid(int ordinal) => Native.GetGuid(ordinal);
+
+    public override short GetInt16(int ordinal) => Native.GetInt16(ordinal);
+
+    public override int GetInt32(int ordinal) => Native.GetInt32(ordinal);
+
+    public override long GetInt64(int ordinal) => Native.GetInt64(ordinal);
+
+    public override string GetName(int ordinal) => Native.GetName(ordinal);
+
+    public override int GetOrdinal(string name) => Native.GetOrdinal(name);
+
+    [return: DynamicallyAccessedMembers(FieldTypeMembers)]
+    public override Type GetProviderSpecificFieldType(int ordinal) => Native.GetProviderSpecificFieldType(ordinal);
+
+    public override object GetProviderSpecificValue(int ordinal) => Native.GetProviderSpecificValue(ordinal);
+
+    public override int GetProviderSpecificValues(object[] values) => Native.GetProviderSpecificValues(values);
+
+    public override DataTable? GetSchemaTable() => Native.GetSchemaTable();
+
+    public override Task<DataTable?> GetSchemaTableAsync(CancellationToken cancellationToken = default) =>
+        Watch(native => native.GetSchemaTableAsync(cancellationToken));
+
+    public ReadOnlyCollection<DbColumn> GetColumnSchema() => Native.GetColumnSchema();
+
+    public override Task<ReadOnlyCollection<DbColumn>> GetColumnSchemaAsync(CancellationToken cancellationToken = default) =>
+        Watch(native => native.GetColumnSchemaAsync(cancellationToken));
+
+    public override Stream GetStream(int ordinal) => Native.GetStream(ordinal);
+
+    public override string GetString(int ordinal) => Native.GetString(ordinal);
+
+    public override TextReader GetTextReader(int ordinal) => Native.GetTextReader(ordinal);
+
+    public override object GetValue(int ordinal) => Native.GetValue(ordinal);
+
+    public override int GetValues(object[] values) => Native.GetValues(values);
+
+    public override bool IsDBNull(int ordinal) => Native.IsDBNull(ordinal);
+
+    public override Task<bool> IsDBNullAsync(int ordinal, CancellationToken cancellationToken) => Watch(native => native.IsDBNullAsync(ordinal, cancellationToken));
+
+    protected override DbDataReader GetDbDataReader(int ordinal) => Native.GetData(ordinal);
+
+    /// <summary>An operation that may read from the server.</summary>
+    private Task<T> Watch<T>(Func<DbDataReader, Task<T>> read)
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        Task<T> value;
+        try
+        {
+            value = read(native);
+        }
+        catch
+        {
+            _connection.Exit(session);
+            throw;
+        }
+
+        if (value.IsCompletedSuccessfully)
+        {
+            _connection.Exit(session);
+            return value;
+        }
+
+        return Finish(session, value);
+    }
+}

@@ -1,0 +1,340 @@
+using System.Data;
+using System.Data.Common;
+using System.Diagnostics.CodeAnalysis;
+
+namespace Tidepool.Data;
+
+/// <summary>
+/// A reader of a pooled connection. It reaches the provider's reader until it is disposed or its connection gives the session back: where the
+/// provider uses the object again, an old reference reaches nothing.
+/// </summary>
+[SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
+internal sealed partial class PooledDbDataReader : DbDataReader
+{
+    private readonly PooledDbConnection _connection;
+    private readonly DbSession _session;
+    private readonly DbAdapter _adapter;
+    private readonly bool _closesConnection;
+    private DbDataReader? _native;
+    private bool _isClosed;
+    private bool _isDisposed;
+    private int _recordsAffected = -1;
+
+    internal PooledDbDataReader(PooledDbConnection connection, DbSession session, DbDataReader native, DbAdapter adapter, bool closesConnection)
+    {
+        _connection = connection;
+        _session = session;
+        _native = native;
+        _adapter = adapter;
+        _closesConnection = closesConnection;
+        connection.Add(this);
+    }
+
+    public override bool IsClosed => _isClosed || _native is null || _native.IsClosed;
+
+    public override int RecordsAffected => _native?.RecordsAffected ?? _recordsAffected;
+
+    /// <summary>The next reader of the connection.</summary>
+    internal PooledDbDataReader? Next { get; set; }
+
+    private DbDataReader Native => _native ?? throw Ended();
+
+    public override bool Read()
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            return native.Read();
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
+    }
+
+    public override bool NextResult()
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            return native.NextResult();
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
+    }
+
+    public override Task<bool> ReadAsync(CancellationToken cancellationToken)
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            Task<bool> read = native.ReadAsync(cancellationToken);
+            if (!read.IsCompletedSuccessfully)
+            {
+                read = Finish(session, read);
+                session = null;
+            }
+
+            return read;
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
+    }
+
+    public override Task<bool> NextResultAsync(CancellationToken cancellationToken)
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            Task<bool> read = native.NextResultAsync(cancellationToken);
+            if (!read.IsCompletedSuccessfully)
+            {
+                read = Finish(session, read);
+                session = null;
+            }
+
+            return read;
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
+    }
+
+    public override void Close()
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        _isClosed = true;
+        _connection.Remove(this);
+        DbSession? session = EnterOwn();
+        try
+        {
+            if (session is not null)
+            {
+                _native?.Close();
+            }
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            bool isOwn = session is not null;
+            _connection.Exit(session);
+            if (_closesConnection && isOwn)
+            {
+                _connection.Close();
+            }
+        }
+    }
+
+    public override async Task CloseAsync()
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        _isClosed = true;
+        _connection.Remove(this);
+        DbSession? session = EnterOwn();
+        try
+        {
+            if (session is not null && _native is not null)
+            {
+                await _native.CloseAsync().ConfigureAwait(false);
+            }
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            bool isOwn = session is not null;
+            _connection.Exit(session);
+            if (_closesConnection && isOwn)
+            {
+                await _connection.CloseAsync().ConfigureAwait(false);
+            }
+        }
+    }
+
+    public override async ValueTask DisposeAsync()
+    {
+        if (_isDisposed)
+        {
+            return;
+        }
+
+        _isDisposed = true;
+        DbDataReader? native = BeginDispose(out bool wasOpen);
+        try
+        {
+            await CloseAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            if (native is not null && (!_closesConnection || !wasOpen))
+            {
+                await native.DisposeAsync().ConfigureAwait(false);
+            }
+
+            Cut();
+        }
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        if (!disposing || _isDisposed)
+        {
+            return;
+        }
+
+        _isDisposed = true;
+        DbDataReader? native = BeginDispose(out bool wasOpen);
+        try
+        {
+            Close();
+        }
+        finally
+        {
+            if (native is not null && (!_closesConnection || !wasOpen))
+            {
+                native.Dispose();
+            }
+
+            Cut();
+        }
+    }
+
+    /// <summary>The connection gives its session back.</summary>
+    [SuppressMessage("Design", "CA1031", Justification = "A session whose reader cannot be closed is ended; closing the connection does not throw for it.")]
+    internal void EndWithSession(bool isBusy)
+    {
+        _isClosed = true;
+        try
+        {
+            if (!isBusy)
+            {
+                _native?.Dispose();
+            }
+        }
+        catch (Exception e)
+        {
+            _session.Break();
+            _connection.Note(_session, e);
+        }
+
+        Cut();
+    }
+
+    /// <summary>The same for an asynchronous close.</summary>
+    [SuppressMessage("Design", "CA1031", Justification = "A session whose reader cannot be closed is ended; closing the connection does not throw for it.")]
+    internal async ValueTask EndWithSessionAsync(bool isBusy)
+    {
+        _isClosed = true;
+        try
+        {
+            if (!isBusy && _native is not null)
+            {
+                await _native.DisposeAsync().ConfigureAwait(false);
+            }
+        }
+        catch (Exception e)
+        {
+            _session.Break();
+            _connection.Note(_session, e);
+        }
+
+        Cut();
+    }
+
+    /// <summary>The provider's reader where it may still be ended: its session is this connection's, or it is used by nobody else.</summary>
+    private DbDataReader? BeginDispose(out bool wasOpen)
+    {
+        wasOpen = !_isClosed;
+        return _connection.Has(_session) || !_adapter.RecyclesObjects ? _native : null;
+    }
+
+    private Exception Ended() => _isDisposed ? _adapter.DisposedReader() : _adapter.ClosedReader();
+
+    private void Cut()
+    {
+        if (_native is { } native)
+        {
+            _recordsAffected = native.RecordsAffected;
+            if (_adapter.RecyclesObjects)
+            {
+                _native = null;
+            }
+        }
+    }
+
+    private DbDataReader Begin(out DbSession? session)
+    {
+        session = EnterOwn();
+        DbDataReader? native = session is null && _adapter.RecyclesObjects ? null : _native;
+        if (native is null)
+        {
+            _connection.Exit(session);
+            throw Ended();
+        }
+
+        return native;
+    }
+
+    /// <summary>Begins an operation, if the connection has still the session that is read from.</summary>
+    private DbSession? EnterOwn()
+    {
+        DbSession? session = _connection.Enter();
+        if (ReferenceEquals(session, _session))
+        {
+            return session;
+        }
+
+        _connection.Exit(session);
+        return null;
+    }
+
+    private async Task<T> Finish<T>(DbSession? session, Task<T> task)
+    {
+        try
+        {
+            return await task.ConfigureAwait(false);
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+using System.Diagnostics.Metrics;
+
+namespace Tidepool.Data;
+
+/// <summary>What a <see cref="PooledDbDataSource"/> is made of. Times are exact to the millisecond; <see cref="Timeout.InfiniteTimeSpan"/> switches one off.</summary>
+public sealed class PooledDbOptions
+{
+    /// <summary>The name in messages, events and metrics. The default is <c>server:port/database</c>, with a number when a data source before had it.</summary>
+    public string? Name { get; init; }
+
+    /// <summary>How the database is reset and asked, and what its errors mean. The default is chosen by the provider.</summary>
+    public DbAdapter? Adapter { get; init; }
+
+    /// <summary>
+    /// Whether connections may be opened inside a <see cref="System.Transactions.Transaction"/>, without taking part in it. The default refuses,
+    /// unless the connection string says <c>Enlist=false</c> or the provider never takes part.
+    /// </summary>
+    public bool IgnoreAmbientTransactions { get; init; }
+
+    /// <summary>Sessions that the pool keeps also when nobody needs them, 0 (the default) to <see cref="MaxSize"/>.</summary>
+    public int MinSize { get; init; }
+
+    /// <summary>Idle sessions that the pool tries to have ready, 0 (the default) to <see cref="MaxSize"/>; never beyond <see cref="MaxSize"/> in all.</summary>
+    public int MinIdle { get; init; }
+
+    /// <summary>The most sessions at a time, 1 or more. The default is 100.</summary>
+    public int MaxSize { get; init; } = 100;
+
+    /// <summary>The most sessions that are opened at a time, 1 or more. The default is 4.</summary>
+    public int MaxCreateConcurrency { get; init; } = 4;
+
+    /// <summary>The most callers that may wait at a time, 1 or more; one more is refused at once. The default is no limit.</summary>
+    public int MaxWaiters { get; init; } = int.MaxValue;
+
+    /// <summary>How long opening a connection waits, whatever for. The default is 15 s.</summary>
+    public TimeSpan RentTimeout { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>How long the server may take to open a session; then its place is free again. The default is 15 s.</summary>
+    public TimeSpan CreateTimeout { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>How long a validation, a reset or a disconnection may take; then the place of the session is free again. The default is 5 s.</summary>
+    public TimeSpan PolicyTimeout { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>A session that was idle for at least this long is asked whether it lives before somebody gets it. The default is 1 s; zero asks always.</summary>
+    public TimeSpan ValidateAfterIdle { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>A session that was idle for this long is closed, but not below <see cref="MinSize"/> and <see cref="MinIdle"/>. The default is 5 min.</summary>
+    public TimeSpan IdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
+
+    /// <summary>How old a session may grow. One that is in use then is closed when it comes back. The default is 30 min.</summary>
+    public TimeSpan MaxLifetime { get; init; } = TimeSpan.FromMinutes(30);
+
+    /// <summary>By how much a session's lifetime is shorter at most, as a part of it, 0 to 1; drawn once for each. The default is 0.1.</summary>
+    public double LifetimeJitter { get; init; } = 0.1;
+
+    /// <summary>How often an idle session is asked whether it lives. The default is never.</summary>
+    public TimeSpan KeepAliveInterval { get; init; } = Timeout.InfiniteTimeSpan;
+
+    /// <summary>Which idle session is used next. The default is the one returned last.</summary>
+    public ReuseOrder ReuseOrder { get; init; }
+
+    /// <summary>
+    /// When sessions are reset. The default is in the background, after the return. <see cref="Tidepool.ResetMode.None"/> leaves everything but an open
+    /// transaction to the next user: only for programs that never change a session.
+    /// </summary>
+    public ResetMode ResetMode { get; init; }
+
+    /// <summary>The first wait after a session could not be opened; each further failure doubles it. The default is 100 ms.</summary>
+    public TimeSpan BackoffMin { get; init; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>The longest wait after sessions could not be opened, at least <see cref="BackoffMin"/>. The default is 10 s.</summary>
+    public TimeSpan BackoffMax { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>A connection that is open for this long is reported, once. The default is never.</summary>
+    public TimeSpan LeakThreshold { get; init; } = Timeout.InfiniteTimeSpan;
+
+    /// <summary>What such a report, and a timeout's message, know of where it was opened. The default is nothing.</summary>
+    public LeakCapture LeakCapture { get; init; }
+
+    /// <summary>Whether the place of a connection that was dropped without being closed comes free when the garbage collector finds it.</summary>
+    public bool LeakReclaim { get; init; }
+
+    /// <summary>The clock and the timers. The default is the system's.</summary>
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    /// <summary>Where the meter <c>Tidepool</c> comes from. The default is a meter of the process.</summary>
+    public IMeterFactory? MeterFactory { get; init; }
+
+    /// <summary>Where detached work runs; null is the thread pool.</summary>
+    internal Action<IThreadPoolWorkItem>? Executor { get; init; }
+
+    /// <summary>The same for the pool of sessions.</summary>
+    internal ResourcePoolOptions<DbSession> ForPool(string name) => new()
+    {
+        Name = name,
+        MinSize = MinSize,
+        MinIdle = MinIdle,
+        MaxSize = MaxSize,
+        MaxCreateConcurrency = MaxCreateConcurrency,
+        MaxWaiters = MaxWaiters,
+        RentTimeout = RentTimeout,
+        CreateTimeout = CreateTimeout,
+        PolicyTimeout = PolicyTimeout,
+        ValidateAfterIdle = ValidateAfterIdle,
+        IdleTimeout = IdleTimeout,
+        MaxLifetime = MaxLifetime,
+        LifetimeJitter = LifetimeJitter,
+        KeepAliveInterval = KeepAliveInterval,
+        ReuseOrder = ReuseOrder,
+        ResetMode = ResetMode,
+        BackoffMin = BackoffMin,
+        BackoffMax = BackoffMax,
+        LeakThreshold = LeakThreshold,
+        LeakCapture = LeakCapture,
+        LeakReclaim = LeakReclaim,
+        TimeProvider = TimeProvider,
+        MeterFactory = MeterFactory,
+        MeterNames = MeterNames.Connections,
+        Executor = Executor,
+    };
+}

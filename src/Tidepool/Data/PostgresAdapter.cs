@@ -1,0 +1,188 @@
+using System.Data.Common;
+
+namespace Tidepool.Data;
+
+/// <summary>PostgreSQL over Npgsql.</summary>
+internal sealed class PostgresAdapter : DbAdapter
+{
+    private const string Everything = "DISCARD ALL";
+
+    /// <summary>
+    /// The parts of <see cref="Everything"/> that leave the provider's prepared statements alone, in one transaction and one round trip; at its end
+    /// the names that the renter has prepared by itself.
+    /// </summary>
+    private const string Items =
+        """
+        CLOSE ALL;
+        SET SESSION AUTHORIZATION DEFAULT;
+        RESET ROLE;
+        RESET ALL;
+        UNLISTEN *;
+        SELECT pg_catalog.pg_advisory_unlock_all();
+        DISCARD TEMP;
+        DISCARD SEQUENCES;
+        SELECT pg_catalog.quote_ident(name) FROM pg_catalog.pg_prepared_statements WHERE from_sql;
+        COMMIT
+        """;
+
+    internal override bool ClosesOnFailedRead => true;
+
+    public override bool Reset(DbConnection connection, DbSessionInfo session)
+    {
+        if (session.HasPrepared || session.WasLent)
+        {
+            ResetItems(connection);
+            return true;
+        }
+
+        try
+        {
+            Execute(connection, Everything);
+        }
+        catch (DbException e) when (IsInTransaction(e))
+        {
+            Execute(connection, "ROLLBACK");
+            Execute(connection, Everything);
+        }
+
+        return true;
+    }
+
+    public override async ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken)
+    {
+        if (session.HasPrepared || session.WasLent)
+        {
+            await ResetItemsAsync(connection, cancellationToken).ConfigureAwait(false);
+            return true;
+        }
+
+        try
+        {
+            await ExecuteAsync(connection, Everything, cancellationToken).ConfigureAwait(false);
+        }
+        catch (DbException e) when (IsInTransaction(e))
+        {
+            await ExecuteAsync(connection, "ROLLBACK", cancellationToken).ConfigureAwait(false);
+            await ExecuteAsync(connection, Everything, cancellationToken).ConfigureAwait(false);
+        }
+
+        return true;
+    }
+
+    protected override DbErrorKind ClassifyState(string sqlState) => sqlState switch
+    {
+        "57P01" or "57P02" or "57P03" or "57P04" => DbErrorKind.Server,
+        "57P05" or "25P03" or "08P01" => DbErrorKind.Session, // idle for too long; the protocol is out of step
+        "25006" => DbErrorKind.Role,
+        "53300" => DbErrorKind.Exhausted,
+        _ => base.ClassifyState(sqlState),
+    };
+
+    internal override DbCommand CreateCommand(DbConnection connection, DbProviderFactory? factory) =>
+        factory?.CreateCommand() ?? connection.CreateCommand();
+
+    internal override DbBatch CreateBatch(DbConnection connection, DbProviderFactory? factory) =>
+        factory is { CanCreateBatch: true } ? factory.CreateBatch() : connection.CreateBatch();
+
+    internal override Exception DisposedReader() => new ObjectDisposedException("NpgsqlDataReader");
+
+    internal override Exception EndedTransaction() => new ObjectDisposedException("NpgsqlTransaction", innerException: null);
+
+    /// <summary>A statement that may not stand in a transaction says so, or the transaction had failed before.</summary>
+    private static bool IsInTransaction(DbException e) => e.SqlState is "25001" or "25P02";
+
+    private static void ResetItems(DbConnection connection)
+    {
+        List<string> names = [];
+        using (DbTransaction transaction = Begin(connection))
+        using (DbCommand command = connection.CreateCommand())
+        {
+            command.CommandText = Items;
+            command.Transaction = transaction;
+            using DbDataReader reader = command.ExecuteReader();
+            do
+            {
+                while (reader.Read())
+                {
+                    Collect(names, reader);
+                }
+            }
+            while (reader.NextResult());
+        }
+
+        foreach (string name in names)
+        {
+            Execute(connection, "DEALLOCATE " + name);
+        }
+    }
+
+    private static async ValueTask ResetItemsAsync(DbConnection connection, CancellationToken cancellationToken)
+    {
+        List<string> names = [];
+        DbTransaction transaction = await BeginAsync(connection, cancellationToken).ConfigureAwait(false);
+        await using (transaction.ConfigureAwait(false))
+        {
+            DbCommand command = connection.CreateCommand();
+            await using (command.ConfigureAwait(false))
+            {
+                command.CommandText = Items;
+                command.Transaction = transaction;
+                DbDataReader reader = await command.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false);
+                await using (reader.ConfigureAwait(false))
+                {
+                    do
+                    {
+                        while (await reader.ReadAsync(cancellationToken).ConfigureAwait(false))
+                        {
+                            Collect(names, reader);
+                        }
+                    }
+                    while (await reader.NextResultAsync(cancellationToken).ConfigureAwait(false));
+                }
+            }
+        }
+
+        foreach (string name in names)
+        {
+            await ExecuteAsync(connection, "DEALLOCATE " + name, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private static void Collect(List<string> names, DbDataReader reader)
+    {
+        if (reader.GetName(0) == "quote_ident")
+        {
+            names.Add(reader.GetString(0));
+        }
+    }
+
+    /// <summary>
+    /// Begins a transaction. The provider knows without asking the server when the renter has left one open, and refuses; asking would cost a
+    /// round trip, and a rollback on suspicion a warning in the server's log for each return.
+    /// </summary>
+    private static DbTransaction Begin(DbConnection connection)
+    {
+        try
+        {
+            return connection.BeginTransaction();
+        }
+        catch (InvalidOperationException)
+        {
+            Execute(connection, "ROLLBACK");
+            return connection.BeginTransaction();
+        }
+    }
+
+    private static async ValueTask<DbTransaction> BeginAsync(DbConnection connection, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await connection.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (InvalidOperationException)
+        {
+            await ExecuteAsync(connection, "ROLLBACK", cancellationToken).ConfigureAwait(false);
+            return await connection.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+using System.Data.Common;
+using Npgsql;
+using Tidepool.Data.Tests.Support;
+
+namespace Tidepool.Data.Tests.Faults;
+
+/// <summary>A password that changes, and a server that stops to be the one that writes.</summary>
+public sealed class RightsFaults(FaultServer server) : FaultTest(server)
+{
+    [PostgresFact]
+    public async Task After_a_change_of_the_password_sessions_go_on_and_new_ones_fail_at_once()
+    {
+        await Cluster.ExecuteAsync("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'old'");
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 10, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, BackoffMin = TimeSpan.FromMilliseconds(50), BackoffMax = TimeSpan.FromMilliseconds(100) },
+            more: "Username=guest;Password=old");
+        int[] processes = await FillAsync(pool, 2);
+
+        await Cluster.ExecuteAsync("ALTER ROLE guest PASSWORD 'new'");
+
+        PooledDbConnection[] held = [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
+        Assert.Equal(processes.Order(), held.Select(static connection => ProcessOf(connection)).Order());
+
+        // RentTimeout does not come: whoever needs a new session is told at once, also those who ask during the backoff.
+        DbException?[] failures = await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => TryUseAsync(pool)));
+        Assert.All(failures, static failure => Assert.Equal("28P01", failure?.SqlState));
+        Assert.All(failures, static failure => Assert.IsType<ResourceCreateException>(Assert.IsType<PooledDbException>(failure).PoolError));
+        foreach (PooledDbConnection connection in held)
+        {
+            Assert.Null(await TryAskAsync(connection));
+        }
+
+        Assert.Contains(await UseAsync(pool), processes);
+        await SettleAsync(pool);
+        Assert.Equal(0, pool.GetStatistics().Destroyed);
+        await Cluster.ExecuteAsync("ALTER ROLE guest PASSWORD 'old'");
+        held = [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
+        await UntilAsync(async () => await TryUseAsync(pool) is null, "the old password works again");
+        await Task.WhenAll(held.Select(static connection => connection.DisposeAsync().AsTask()));
+    }
+
+    [PostgresFact]
+    public async Task When_the_server_does_not_write_any_more_every_session_is_made_anew()
+    {
+        await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = Never });
+        int[] before = await FillAsync(pool, 3);
+        await Cluster.AlterSystemAsync("default_transaction_read_only", "on");
+        try
+        {
+            for (int i = 1; i <= 2; i++)
+            {
+                var failure = await Assert.ThrowsAsync<PostgresException>(() => WriteAsync(pool));
+                Assert.Equal("25006", failure.SqlState);
+                await UntilAsync(() => pool.GetStatistics() is { Idle: 0, Destroying: 0, Checking: 0 }, "all are ended");
+                Assert.Equal(2 + i, pool.GetStatistics().Destroyed); // the three of the first time, and the one that looked whether it is the right server
+            }
+        }
+        finally
+        {
+            await Cluster.AlterSystemAsync("default_transaction_read_only", null);
+        }
+
+        Assert.DoesNotContain(await WriteAsync(pool), before);
+    }
+
+    private static async Task<int> WriteAsync(PooledDbDataSource pool)
+    {
+        await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+        await RunAsync(connection, "INSERT INTO written VALUES (1)");
+        return await AskAsync(connection);
+    }
+}

@@ -1,0 +1,90 @@
+using System.Data.Common;
+using System.Globalization;
+using Microsoft.Data.Sqlite;
+using Npgsql;
+using Tidepool.Data.Tests.Support;
+using Tidepool.Labs;
+using Xunit.Abstractions;
+
+namespace Tidepool.Data.Tests;
+
+/// <summary>The same random operations on a pooled connection and on one of the provider: results, errors, events and states are the same.</summary>
+[Collection(PostgresServer.Collection)]
+public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
+{
+    private const int Length = 40;
+    private const string Content =
+        "DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS u; CREATE TABLE t (a int PRIMARY KEY, b text); INSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, NULL)";
+
+    [Fact]
+    public async Task A_pooled_connection_to_SQLite_behaves_as_the_providers()
+    {
+        using var bareFile = new SqliteFile();
+        using var pooledFile = new SqliteFile();
+        await using PooledDbDataSource pool = pooledFile.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await CompareAsync(
+            pool,
+            () => new SqliteConnection(bareFile.ConnectionString + ";Pooling=False"),
+            hasBatches: false,
+            rounds: 150,
+            fill: () =>
+            {
+                using SqliteConnection one = bareFile.OpenBare();
+                one.Run(Content);
+                using SqliteConnection other = pooledFile.OpenBare();
+                other.Run(Content);
+                return Task.CompletedTask;
+            });
+    }
+
+    [PostgresFact]
+    public async Task A_pooled_connection_to_PostgreSQL_behaves_as_the_providers()
+    {
+        await server.Cluster.ExecuteAsync("CREATE SCHEMA IF NOT EXISTS bare");
+        await server.Cluster.ExecuteAsync("CREATE SCHEMA IF NOT EXISTS pooled");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 }, ";Search Path=pooled");
+        await using NpgsqlDataSource bare = NpgsqlDataSource.Create(server.ConnectionString + ";Search Path=bare");
+        await CompareAsync(
+            pool,
+            () => bare.CreateConnection(),
+            hasBatches: true,
+            rounds: 150,
+            fill: async () =>
+            {
+                await server.Cluster.ExecuteAsync("SET search_path = bare; " + Content);
+                await server.Cluster.ExecuteAsync("SET search_path = pooled; " + Content);
+            });
+    }
+
+    private async Task CompareAsync(PooledDbDataSource pool, Func<DbConnection> newBare, bool hasBatches, int rounds, Func<Task> fill)
+    {
+        string? given = Environment.GetEnvironmentVariable("TIDEPOOL_TEST_SEED");
+        int seed = given is null ? Random.Shared.Next() : int.Parse(given, CultureInfo.InvariantCulture);
+        output.WriteLine($"seed {seed} (repeat with TIDEPOOL_TEST_SEED={seed})");
+        int failures = 0;
+        for (int round = 0; round < rounds; round++)
+        {
+            await fill();
+            var random = new Random(seed + round);
+            using var bare = new Actor(newBare(), isRecycled: hasBatches);
+            using var pooled = new Actor(pool.CreateConnection(), isRecycled: hasBatches);
+            List<string> told = [];
+            for (int i = 0; i < Length; i++)
+            {
+                Operation operation = i == 0 ? new Operation("open", "", 0, false) : Operation.Draw(random, hasBatches);
+                string expected = await bare.DoAsync(operation);
+                string actual = await pooled.DoAsync(operation);
+                told.Add($"{operation}: {expected}");
+                failures += expected.Contains("Exception", StringComparison.Ordinal) ? 1 : 0;
+                Assert.True(expected == actual, $"seed {seed + round}, after\n{string.Join('\n', told)}\nthe provider's said\n{expected}\nand the pooled one\n{actual}");
+            }
+        }
+
+        output.WriteLine($"{rounds * Length} operations, of which {failures} failed in the same way");
+        Assert.True(failures > rounds, "too few operations failed for the errors to be compared");
+        pool.Settle();
+        pool.Validate();
+        Assert.Equal(0, pool.GetStatistics().Leased);
+        Assert.True(pool.GetStatistics().Created < rounds, "the sessions were used again");
+    }
+}

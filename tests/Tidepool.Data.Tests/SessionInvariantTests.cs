@@ -1,0 +1,186 @@
+using System.Data.Common;
+using Npgsql;
+using Tidepool.Data.Tests.Support;
+
+namespace Tidepool.Data.Tests;
+
+/// <summary>What a renter leaves on a session is gone when the next one gets it, whatever way it is reset.</summary>
+[Collection(PostgresServer.Collection)]
+public sealed class SessionInvariantTests(PostgresServer server)
+{
+    /// <summary>Modes of reset, how the session was used (nothing prepared, something prepared, lent), and whether the callers are synchronous.</summary>
+    public static TheoryData<ResetMode, string, bool> Ways
+    {
+        get
+        {
+            var ways = new TheoryData<ResetMode, string, bool>();
+            foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
+            {
+                foreach (string use in new[] { "plain", "prepared", "lent" })
+                {
+                    ways.Add(mode, use, false);
+                    ways.Add(mode, use, true);
+                }
+            }
+
+            return ways;
+        }
+    }
+
+    [PostgresTheory]
+    [MemberData(nameof(Ways))]
+    public async Task After_return_a_new_holder_sees_nothing_of_the_one_before(ResetMode mode, string use, bool isSync)
+    {
+        await server.Cluster.ExecuteAsync("DROP ROLE IF EXISTS guest; CREATE ROLE guest; CREATE SEQUENCE IF NOT EXISTS numbers");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = mode });
+        PooledDbConnection connection = await OpenAsync(pool, isSync);
+        Use(connection, use);
+        int process = connection.Read<int>("SELECT pg_backend_pid()");
+        connection.Run("CREATE TEMP TABLE scratch (a int)");
+        connection.Run("SET work_mem = '7MB'");
+        connection.Run("SET search_path = information_schema");
+        connection.Run("LISTEN news");
+        connection.Run("SELECT pg_catalog.pg_advisory_lock(42)");
+        connection.Run("DECLARE walk CURSOR WITH HOLD FOR SELECT 1");
+        connection.Run("PREPARE \"my \"\"plan\" AS SELECT 1");
+        connection.Run("SELECT nextval('public.numbers')");
+        connection.Run("SET ROLE guest");
+        connection.Run("BEGIN"); // by hand: nobody but the server knows
+        connection.Run("SET LOCAL TIME ZONE 'Asia/Tokyo'");
+        await CloseAsync(connection, isSync);
+        connection = await OpenAsync(pool, isSync);
+        Assert.Equal(process, connection.Read<int>("SELECT pg_backend_pid()"));
+        Assert.Equal("", connection.Read<string>("SELECT coalesce(to_regclass('scratch')::text, '')"));
+        Assert.Equal("4MB", connection.Read<string>("SHOW work_mem"));
+        Assert.Equal("\"$user\", public", connection.Read<string>("SHOW search_path"));
+        Assert.NotEqual("Asia/Tokyo", connection.Read<string>("SHOW TIME ZONE"));
+        Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_listening_channels()"));
+        Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
+        Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_cursors WHERE name <> ''"));
+        Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_prepared_statements WHERE from_sql"));
+        Assert.Equal("postgres postgres none", connection.Read<string>("SELECT current_user || ' ' || session_user || ' ' || current_setting('role')"));
+        Assert.Equal("55000", Assert.ThrowsAny<DbException>(() => connection.Read<long>("SELECT currval('numbers')")).SqlState);
+        await using (await connection.BeginTransactionAsync())
+        {
+            // It would be refused while another one is open.
+        }
+
+        await CloseAsync(connection, isSync);
+    }
+
+    [PostgresTheory]
+    [InlineData("plain")]
+    [InlineData("prepared")]
+    public async Task The_session_user_is_the_first_one_again(string use)
+    {
+        await server.Cluster.ExecuteAsync("DROP ROLE IF EXISTS visitor; CREATE ROLE visitor SUPERUSER");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            Use(connection, use);
+            connection.Run("SET SESSION AUTHORIZATION visitor");
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal("postgres postgres", next.Read<string>("SELECT current_user || ' ' || session_user"));
+    }
+
+    [PostgresFact]
+    public async Task Statements_that_the_provider_has_prepared_go_on_working_after_the_reset()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        for (int i = 0; i < 3; i++)
+        {
+            await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+            await using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT 40 + 2";
+            await command.PrepareAsync();
+            Assert.Equal(42, await command.ExecuteScalarAsync());
+            Assert.Equal(1L, connection.Read<long>("SELECT count(*) FROM pg_prepared_statements WHERE NOT from_sql"));
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [PostgresFact]
+    public async Task Automatic_preparation_survives_the_reset()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 }, ";Max Auto Prepare=5;Auto Prepare Min Usages=2");
+        for (int i = 0; i < 10; i++)
+        {
+            await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+            Assert.Equal(42, connection.Read<int>("SELECT 40 + 2"));
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [PostgresFact]
+    public async Task An_aborted_transaction_and_an_aborted_copy_do_not_reach_the_next_holder()
+    {
+        await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS copied (a int)");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run("BEGIN");
+            Assert.ThrowsAny<DbException>(() => connection.Run("SELECT 1 / 0"));
+        }
+
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            Assert.Equal(1, connection.Read<int>("SELECT 1"));
+            NpgsqlBinaryImporter import = await connection.Unwrap<NpgsqlConnection>().BeginBinaryImportAsync("COPY copied FROM STDIN (FORMAT BINARY)");
+            await import.StartRowAsync();
+            await import.WriteAsync(1); // and nothing ends it
+        }
+
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM copied"));
+        }
+    }
+
+    [PostgresFact]
+    public async Task Without_a_reset_only_the_transaction_is_ended()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run("SET work_mem = '7MB'");
+            connection.BeginTransaction();
+            connection.Run("CREATE TABLE never (a int)");
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal("7MB", next.Read<string>("SHOW work_mem"));
+        Assert.Equal("", next.Read<string>("SELECT coalesce(to_regclass('never')::text, '')"));
+    }
+
+    private static async Task<PooledDbConnection> OpenAsync(PooledDbDataSource pool, bool isSync) => isSync ? pool.OpenConnection() : await pool.OpenConnectionAsync();
+
+    private static async Task CloseAsync(PooledDbConnection connection, bool isSync)
+    {
+        if (isSync)
+        {
+            connection.Dispose();
+        }
+        else
+        {
+            await connection.DisposeAsync();
+        }
+    }
+
+    private static void Use(PooledDbConnection connection, string use)
+    {
+        if (use == "prepared")
+        {
+            using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT 'kept'";
+            command.Prepare();
+        }
+        else if (use == "lent")
+        {
+            connection.Unwrap<NpgsqlConnection>();
+        }
+    }
+}

@@ -1,0 +1,107 @@
+using Microsoft.Data.Sqlite;
+using Tidepool.Data.Tests.Support;
+
+namespace Tidepool.Data.Tests;
+
+/// <summary>SQLite has no reset: what can be undone is undone, what cannot ends the session.</summary>
+public sealed class SqliteSessionTests : IDisposable
+{
+    private readonly SqliteFile _file = new();
+
+    public void Dispose() => _file.Dispose();
+
+    [Fact]
+    public void After_return_a_new_holder_sees_nothing_of_the_one_before()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            connection.Run("CREATE TABLE kept (a)");
+            connection.Run("CREATE TEMP TABLE \"my \"\"scratch\" (a); CREATE TEMP VIEW seen AS SELECT 1; CREATE TEMP TRIGGER t AFTER INSERT ON kept BEGIN DELETE FROM kept; END");
+            connection.Run("ATTACH ':memory:' AS other");
+            connection.Run("INSERT INTO kept VALUES (1)");
+            connection.Run("DELETE FROM kept");
+            connection.Run("BEGIN; INSERT INTO kept VALUES (1)");
+        }
+
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            Assert.Equal("0/0", connection.Read<string>("SELECT changes() || '/' || last_insert_rowid()"));
+            Assert.Equal(0, connection.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
+            Assert.Equal("main", connection.Read<string>("SELECT group_concat(name) FROM pragma_database_list WHERE name <> 'temp'"));
+            Assert.Equal(0, connection.Read<int>("SELECT count(*) FROM kept"));
+            using var transaction = connection.BeginTransaction();
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [Theory]
+    [InlineData("PRAGMA foreign_keys = 0", "PRAGMA foreign_keys", 1)]
+    [InlineData("PRAGMA query_only = 1", "PRAGMA query_only", 0)]
+    [InlineData("PRAGMA cache_size = 7", "PRAGMA cache_size", -2000)]
+    public void A_setting_that_was_changed_ends_the_session(string change, string question, int initial)
+    {
+        using PooledDbDataSource pool = new(SqliteFactory.Instance, _file.ConnectionString + ";Foreign Keys=True", new PooledDbOptions { MaxSize = 1 });
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            connection.Run(change);
+        }
+
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            Assert.Equal(initial, connection.Read<int>(question));
+        }
+
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
+    }
+
+    [Fact]
+    public void A_function_that_was_added_through_the_providers_connection_ends_the_session()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using (DbConnectionLease lease = pool.Lease())
+        {
+            lease.Unwrap<SqliteConnection>().CreateFunction("twice", static (long x) => 2 * x);
+            Assert.Equal(4L, lease.Connection.Read<long>("SELECT twice(2)"));
+        }
+
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            Assert.Throws<SqliteException>(() => connection.Read<long>("SELECT twice(2)"));
+        }
+
+        Assert.Equal(2, pool.GetStatistics().Created);
+    }
+
+    [Fact]
+    public void Commands_that_nobody_disposed_do_not_pile_up_on_the_session()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        for (int i = 0; i < 100; i++)
+        {
+            using PooledDbConnection connection = pool.OpenConnection();
+            var command = connection.CreateCommand();
+            command.CommandText = "SELECT 1";
+            command.ExecuteScalar();
+        }
+
+        using DbConnectionLease lease = pool.Lease();
+        var commands = (System.Collections.ICollection)typeof(SqliteConnection)
+            .GetField("_commands", System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.NonPublic)!.GetValue(lease.Connection)!;
+        Assert.InRange(commands.Count, 0, 5);
+    }
+
+    [Fact]
+    public void A_clean_session_is_used_again()
+    {
+        using PooledDbDataSource pool = _file.NewPool();
+        for (int i = 0; i < 10; i++)
+        {
+            using PooledDbConnection connection = pool.OpenConnection();
+            Assert.Equal(1, connection.Read<int>("SELECT 1"));
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+}
