@@ -70,6 +70,8 @@ internal sealed class Cell : IEquatable<Cell>
         ("size", _) => $"{value} B",
         ("pause", _) => $"pause of {value}",
         ("held", _) => $"{value} owners",
+        ("sessions", "1") => "1 session",
+        ("sessions", _) => $"{value} sessions",
         ("after", _) => $"after {value}",
         _ => value,
     };
