@@ -95,7 +95,7 @@ internal sealed class ConnectionsLab : ILab
         {
             plan.Add(new StepRow
             {
-                Key = new(Cell.Of(("sessions", database)), step),
+                Key = new(Cell.Of(("list", database)), step),
                 Section = list,
                 Ours = false,
                 Step = step,

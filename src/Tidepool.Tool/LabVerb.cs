@@ -35,6 +35,7 @@ internal static class LabVerb
           tidepool lab arrays --full --html out.html   the whole grid, and a page with plots
           tidepool lab memory --json out.json          every number
           tidepool lab streams --extra-rivals          with rivals whose packages not every feed has
+          tidepool lab connections --postgres          the classic experiment, with the server's own list of sessions
           tidepool lab resources --postgres            beside a provider's own pool, on a throw-away server
           tidepool lab pdf --file book.pdf             a PDF of yours
 

@@ -71,6 +71,8 @@ internal sealed class Cell : IEquatable<Cell>
         ("pause", _) => $"pause of {value}",
         ("held", _) => $"{value} owners",
         ("items", _) => $"{value} items",
+        ("sessions", "1") => "1 session",
+        ("sessions", _) => $"{value} sessions",
         ("after", _) => $"after {value}",
         _ => value,
     };

@@ -21,7 +21,7 @@ public class SessionExperimentTests
         Verdict[] judged = [.. outcome.Verdicts.Where(verdict => verdict.Bar.Id.StartsWith("connections.sqlite.", StringComparison.Ordinal))];
         Assert.Equal(6, judged.Length);
         Assert.All(judged, verdict => Assert.True(verdict.State == VerdictState.Pass, $"{verdict.Bar.Id}: {verdict.Detail}"));
-        ReportRow[] list = [.. ReportBuilder.Build(outcome).Rows.Where(row => row.Cell["sessions"] == "SQLite")];
+        ReportRow[] list = [.. ReportBuilder.Build(outcome).Rows.Where(row => row.Cell["list"] == "SQLite")];
         Assert.Equal(SessionExperiment.Steps, list.Select(row => row.Subject));
         Assert.Equal(Expected(pooled: true), list.Select(row => row.Metrics["its pool_count"]));
         Assert.Equal(Expected(pooled: false), list.Select(row => row.Metrics["Pooling=false_count"]));
