@@ -363,7 +363,11 @@ public sealed partial class PooledDbConnection : DbConnection
         if (disposing)
         {
             _isDisposed = true;
-            Close();
+            if (_session is not null)
+            {
+                Close();
+            }
+
             _shell?.Dispose();
         }
 
