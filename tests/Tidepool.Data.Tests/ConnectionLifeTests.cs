@@ -234,6 +234,26 @@ public sealed class ConnectionLifeTests : IDisposable
     }
 
     [Fact]
+    public void A_connection_that_was_dropped_gives_its_place_back_where_leaks_are_reclaimed()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, LeakReclaim = true });
+        Drop(pool);
+        Sql.Until(
+            () =>
+            {
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+                return pool.GetStatistics() is { Reclaimed: 1, Destroying: 0 };
+            },
+            "the dropped connection to be found");
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal(2, pool.GetStatistics().Created);
+
+        [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
+        static void Drop(PooledDbDataSource pool) => pool.OpenConnection().Run("SELECT 1");
+    }
+
+    [Fact]
     public void A_native_connection_that_its_renter_closed_is_not_rented_again()
     {
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });

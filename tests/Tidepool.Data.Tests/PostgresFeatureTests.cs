@@ -82,6 +82,22 @@ public sealed class PostgresFeatureTests(PostgresServer server)
     }
 
     [PostgresFact]
+    public async Task A_session_whose_transaction_was_over_before_it_was_closed_comes_back_at_once()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 2 });
+        PooledDbConnection connection = pool.OpenConnection();
+        using (var transaction = new System.Transactions.CommittableTransaction())
+        {
+            connection.EnlistTransaction(transaction);
+            connection.Run("SELECT 1");
+            transaction.Rollback();
+        }
+
+        await connection.CloseAsync();
+        Assert.Equal(0, pool.GetStatistics().Leased);
+    }
+
+    [PostgresFact]
     public async Task Many_callers_on_few_sessions_all_get_their_own_answers()
     {
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 4 });

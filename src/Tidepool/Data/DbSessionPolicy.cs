@@ -104,8 +104,13 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         }
     }
 
-    public override async ValueTask KeepAliveAsync(DbSession resource, CancellationToken cancellationToken) =>
-        await adapter.ValidateAsync(resource.Native, cancellationToken).ConfigureAwait(false);
+    public override async ValueTask KeepAliveAsync(DbSession resource, CancellationToken cancellationToken)
+    {
+        if (!await ValidateAsync(resource, cancellationToken).ConfigureAwait(false))
+        {
+            throw new InvalidOperationException("The session does not live any more.");
+        }
+    }
 
     public override ValueTask DestroyAsync(DbSession resource, DestroyReason reason) => resource.Native.DisposeAsync();
 

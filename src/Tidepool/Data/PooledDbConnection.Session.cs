@@ -343,14 +343,20 @@ public sealed partial class PooledDbConnection
 
         async ValueTask Finish(DbSession session)
         {
-            await EndUseAsync(session).ConfigureAwait(false);
-            if (_enlisted is not null)
+            try
             {
-                ReturnAfterTransaction();
+                await EndUseAsync(session).ConfigureAwait(false);
             }
-            else
+            finally
             {
-                await _lease.DisposeAsync().ConfigureAwait(false);
+                if (_enlisted is not null)
+                {
+                    ReturnAfterTransaction();
+                }
+                else
+                {
+                    await _lease.DisposeAsync().ConfigureAwait(false);
+                }
             }
 
             TellClosed();
@@ -371,11 +377,17 @@ public sealed partial class PooledDbConnection
         ResourceLease<DbSession> lease = _lease;
         if (transaction.TransactionInformation.Status == TransactionStatus.Active)
         {
-            transaction.TransactionCompleted += (_, _) => lease.Dispose();
+            transaction.TransactionCompleted += (_, _) => End();
         }
         else
         {
+            End();
+        }
+
+        void End()
+        {
             lease.Dispose();
+            transaction.Dispose();
         }
     }
 

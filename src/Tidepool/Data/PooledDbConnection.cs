@@ -187,12 +187,17 @@ public sealed partial class PooledDbConnection : DbConnection
     {
         if (Interlocked.Exchange(ref _session, null) is { } session)
         {
-            if (HasLeftovers(session))
+            try
             {
-                EndUse(session);
+                if (HasLeftovers(session))
+                {
+                    EndUse(session);
+                }
             }
-
-            Return();
+            finally
+            {
+                Return();
+            }
         }
     }
 
@@ -261,7 +266,7 @@ public sealed partial class PooledDbConnection : DbConnection
             if (session is not null && transaction is not null)
             {
                 session.Break();
-                _enlisted = transaction;
+                _enlisted = transaction.Clone(); // the caller may dispose its own before it closes the connection
             }
         }
         finally

@@ -1,0 +1,165 @@
+using System.Data.Common;
+using Microsoft.Data.Sqlite;
+using Tidepool.Data.Tests.Support;
+
+namespace Tidepool.Data.Tests;
+
+/// <summary>Adapters: the one for any database, and those that a program derives.</summary>
+public sealed class AdapterTests : IDisposable
+{
+    private readonly SqliteFile _file = new();
+
+    public void Dispose() => _file.Dispose();
+
+    [Fact]
+    public async Task The_general_adapter_asks_and_rolls_back_and_resets_nothing_else()
+    {
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = DbAdapter.Generic, MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero });
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            connection.Run("CREATE TABLE kept (a); CREATE TEMP TABLE scratch (a)");
+            connection.BeginTransaction();
+            connection.Run("INSERT INTO kept VALUES (1)");
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal(0, next.Read<int>("SELECT count(*) FROM kept"));
+        Assert.Equal(0, next.Read<int>("SELECT count(*) FROM scratch"));
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_derived_adapter_is_asked_at_each_step(bool isSync)
+    {
+        var adapter = new Recorder();
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero, ResetMode = ResetMode.OnReturn });
+        for (int i = 0; i < 2; i++)
+        {
+            if (isSync)
+            {
+                pool.OpenConnection().Dispose();
+            }
+            else
+            {
+                await (await pool.OpenConnectionAsync()).DisposeAsync();
+            }
+        }
+
+        using (DbConnectionLease lease = pool.Lease())
+        {
+            Assert.True(lease.IsActive);
+        }
+
+        string step = isSync ? "here" : "async";
+        Assert.Equal(["remember", $"reset {step}", $"validate {step}", $"reset {step}"], adapter.Told.Take(4));
+        Assert.Equal("reset here lent", adapter.Told[^1]);
+    }
+
+    [Theory]
+    [InlineData(DbErrorKind.Statement, 3)]
+    [InlineData(DbErrorKind.Session, 2)]
+    [InlineData(DbErrorKind.Credentials, 2)]
+    [InlineData(DbErrorKind.Server, 0)]
+    [InlineData(DbErrorKind.Role, 0)]
+    public async Task What_an_error_means_decides_which_sessions_survive(DbErrorKind kind, int survivors)
+    {
+        var adapter = new Recorder { Kind = kind };
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 3 });
+        await pool.WarmUpAsync(3);
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            SqliteException error = Assert.Throws<SqliteException>(() => connection.Run("SELEC 1"));
+            Assert.Same(error, adapter.Seen);
+        }
+
+        pool.Settle();
+        Assert.Equal(survivors, pool.GetStatistics().Total);
+        pool.Validate();
+    }
+
+    [Fact]
+    public async Task An_adapter_that_throws_when_it_is_asked_ends_the_session_and_hides_no_error()
+    {
+        var adapter = new Recorder { Fault = new InvalidOperationException("mine") };
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 1 });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            Assert.Throws<SqliteException>(() => connection.Run("SELEC 1"));
+        }
+
+        pool.Settle();
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Broken));
+    }
+
+    [Fact]
+    public async Task A_reset_that_fails_or_says_no_ends_the_session()
+    {
+        var adapter = new Recorder { Resets = false };
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 1 });
+        await (await pool.OpenConnectionAsync()).DisposeAsync();
+        adapter.ResetFault = new InvalidOperationException("mine");
+        await (await pool.OpenConnectionAsync()).DisposeAsync();
+        pool.Settle();
+        Assert.Equal(2, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
+    }
+
+    [Fact]
+    public async Task A_provider_that_joins_ambient_transactions_is_refused_inside_of_one_also_with_a_derived_adapter()
+    {
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = new Recorder() });
+        using var scope = new System.Transactions.TransactionScope();
+        Assert.Throws<InvalidOperationException>(pool.OpenConnection);
+    }
+
+    private sealed class Recorder : DbAdapter
+    {
+        internal List<string> Told { get; } = [];
+
+        internal Exception? Seen { get; private set; }
+
+        internal DbErrorKind Kind { get; init; }
+
+        internal Exception? Fault { get; init; }
+
+        internal Exception? ResetFault { get; set; }
+
+        internal bool Resets { get; init; } = true;
+
+        public override object? Remember(DbConnection connection)
+        {
+            Told.Add("remember");
+            return this;
+        }
+
+        public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) => new(Note("reset async", session));
+
+        public override bool Reset(DbConnection connection, DbSessionInfo session) => Note("reset here", session);
+
+        public override ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken)
+        {
+            Told.Add("validate async");
+            return base.ValidateAsync(connection, cancellationToken);
+        }
+
+        public override bool Validate(DbConnection connection)
+        {
+            Told.Add("validate here");
+            return base.Validate(connection);
+        }
+
+        public override DbErrorKind Classify(Exception exception, DbConnection connection)
+        {
+            Seen = exception;
+            return Fault is null ? Kind : throw Fault;
+        }
+
+        private bool Note(string what, DbSessionInfo session)
+        {
+            Assert.Same(this, session.Remembered);
+            Told.Add(session.WasLent ? what + " lent" : what);
+            return ResetFault is null ? Resets : throw ResetFault;
+        }
+    }
+}
