@@ -18,9 +18,9 @@ internal static class ChildParts
     /// <summary>Two pools before and after a pause of the process: one whose times are longer than it, and one whose idle time is over by then.</summary>
     public static async Task PauseAsync(string server)
     {
-        await using PooledDbDataSource patient = NewPool(server, new() { MaxSize = 5, ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never });
+        await using PooledDbDataSource patient = NewPool(server, new() { MaxSize = 5, ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         await using PooledDbDataSource strict = NewPool(
-            server, new() { MaxSize = 5, MinSize = 2, IdleTimeout = TimeSpan.FromSeconds(IdleSeconds), ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never });
+            server, new() { MaxSize = 5, MinSize = 2, IdleTimeout = TimeSpan.FromSeconds(IdleSeconds), ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         int[] processes = await FaultTest.FillAsync(patient, 5);
         await FaultTest.UntilAsync(() => strict.GetStatistics().Total == 2, "its smallest size is there");
         PooledDbConnection[] held = await Task.WhenAll(Enumerable.Range(0, 5).Select(_ => strict.OpenConnectionAsync().AsTask()));
@@ -49,7 +49,7 @@ internal static class ChildParts
     /// <summary>A pool in a process whose pool of threads does nothing for a while.</summary>
     public static async Task StarveAsync(string server)
     {
-        await using PooledDbDataSource pool = NewPool(server, new() { MaxSize = 4, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never });
+        await using PooledDbDataSource pool = NewPool(server, new() { MaxSize = 4, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         int[] processes = await FaultTest.FillAsync(pool, 4);
         var starving = new Thread(() => UseStarving(pool));
         starving.Start();
@@ -106,7 +106,7 @@ internal static class ChildParts
     public static async Task RunOutOfFilesAsync(string server)
     {
         const int free = 6;
-        var options = new PooledDbOptions { MaxSize = 20, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(20), BackoffMax = TimeSpan.FromMilliseconds(40) };
+        var options = new PooledDbOptions { MaxSize = 20, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(20), BackoffMax = TimeSpan.FromMilliseconds(40), CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never };
         await Task.Yield(); // to a thread of the pool
         PrepareForExhaustion();
         await using (PooledDbDataSource rehearsal = NewPool(server, options))
@@ -189,7 +189,7 @@ internal static class ChildParts
         text.Port = proxy.Port;
         await using PooledDbDataSource pool = NewPool(
             text.ConnectionString,
-            new() { MaxSize = callers, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(20), BackoffMax = TimeSpan.FromMilliseconds(40) });
+            new() { MaxSize = callers, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(20), BackoffMax = TimeSpan.FromMilliseconds(40), CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         var held = new List<PooledDbConnection>();
         var failures = new List<DbException>();
         for (int i = 0; i < callers; i++)
@@ -216,7 +216,7 @@ internal static class ChildParts
         await FaultTest.EndAsync(pool);
     }
 
-    private static PooledDbDataSource NewPool(string server, PooledDbOptions options) => new(NpgsqlFactory.Instance, server, options);
+    private static PooledDbDataSource NewPool(string server, PooledDbOptions options) => new(NpgsqlFactory.Instance, server + ";Timeout=0;Command Timeout=0", options);
 
     /// <summary>
     /// Gets now what the runtime itself could not get without descriptors, and would not survive: its assemblies, and the threads of its pool,

@@ -18,11 +18,10 @@ public sealed class ExhaustionFaults
         await cluster.ExecuteAsync("CREATE ROLE guest LOGIN PASSWORD 'guest'");
         await using var pool = new PooledDbDataSource(
             NpgsqlFactory.Instance,
-            cluster.ConnectionString + ";Username=guest;Password=guest",
-            new() { MaxSize = callers, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(20), BackoffMax = TimeSpan.FromMilliseconds(40) });
+            cluster.ConnectionString + ";Username=guest;Password=guest;Timeout=0;Command Timeout=0",
+            new() { MaxSize = callers, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(200), BackoffMax = TimeSpan.FromMilliseconds(200), CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         var held = new List<PooledDbConnection>();
         var refusals = new List<DbException>();
-        long start = Stopwatch.GetTimestamp();
 
         // A session that is refused takes a place for a moment, also from one that has a right to it: so callers try again while there is room.
         await Task.WhenAll(Enumerable.Range(0, callers).Select(_ => Task.Run(async () =>
@@ -52,27 +51,45 @@ public sealed class ExhaustionFaults
                 }
             }
         })));
-        double milliseconds = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
         ResourcePoolStatistics full = pool.GetStatistics();
 
         Assert.Equal(room, held.Count);
         Assert.InRange(refusals.Count, callers - room, int.MaxValue);
         Assert.All(refusals, static failure => Assert.Equal("53300", failure.SqlState));
         Assert.Equal((room, 0L), (full.Leased, full.Destroyed));
-        Assert.InRange(full.CreateFailures, callers - room, 4 + 1 + (milliseconds / 2)); // a tenth of the first step is 2 ms
+        Assert.Equal(refusals.Count, full.CreateFailures);
 
         // Those that live go on, and serve whoever comes.
         int process = await FaultTest.AskAsync(held[0]);
         await held[0].DisposeAsync();
         held[0] = await pool.OpenConnectionAsync();
         Assert.Equal(process, await FaultTest.AskAsync(held[0]));
+
+        // Whoever goes on asking does not make the pool hammer at the server.
+        using var end = new CancellationTokenSource();
+        long start = Stopwatch.GetTimestamp();
+        Task[] asking = [.. Enumerable.Range(0, 8).Select(_ => Task.Run(async () =>
+        {
+            while (!end.IsCancellationRequested)
+            {
+                await FaultTest.TryUseAsync(pool);
+            }
+        }))];
+        await Task.Delay(500);
+        await FaultTest.UntilAsync(() => pool.GetStatistics().CreateFailures > full.CreateFailures, "an attempt fails");
+        long attempts = pool.GetStatistics().CreateFailures - full.CreateFailures;
+        double milliseconds = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
+        Assert.InRange(attempts, 1, 4 + 1 + (milliseconds / 20)); // a tenth of the step is 20 ms
+        await end.CancelAsync();
         foreach (PooledDbConnection connection in held)
         {
             await connection.DisposeAsync();
         }
 
+        await Task.WhenAll(asking);
+
         await FaultTest.SettleAsync(pool);
-        Assert.Equal((room, 0L), (pool.GetStatistics().Idle, pool.GetStatistics().Destroyed));
+        Assert.Equal(0, pool.GetStatistics().Destroyed);
         await FaultTest.EndAsync(pool);
     }
 }

@@ -13,7 +13,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task In_a_partition_the_deadline_of_a_rental_holds_and_all_goes_on_afterwards()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Short, BackoffMax = TimeSpan.FromMilliseconds(100) }, proxy.Port);
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Short, BackoffMax = TimeSpan.FromMilliseconds(100), CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
         await UntilAsync(async () => await TryUseAsync(pool) is null, "a session is opened in time");
         await SettleAsync(pool);
         proxy.SetBlackhole(true);
@@ -32,7 +32,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task A_validation_that_hangs_has_a_timeout_of_its_own_and_a_healthy_session_serves()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = TimeSpan.FromSeconds(1) }, proxy.Port);
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = TimeSpan.FromSeconds(2), CreateTimeout = Never }, proxy.Port);
         PooledDbConnection frozen = await pool.OpenConnectionAsync();
         int process = ProcessOf(frozen);
         await frozen.DisposeAsync();
@@ -51,7 +51,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task While_one_session_hangs_healthy_idle_ones_are_used()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = Never, CreateTimeout = Never }, proxy.Port);
         PooledDbConnection frozen = await pool.OpenConnectionAsync();
         proxy.FreezeAll();
         Task<Exception?> hanging = Task.Run(async () => (Exception?)await TryAskAsync(frozen));
@@ -72,7 +72,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task In_a_partition_a_shutdown_is_not_stuck()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 4, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = Short }, proxy.Port);
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 4, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = Short, CreateTimeout = Never }, proxy.Port);
         PooledDbConnection held = await pool.OpenConnectionAsync();
         await FillWhileHeldAsync(pool, 2);
         proxy.SetBlackhole(true);
@@ -101,7 +101,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
         FaultProxy proxy = NewProxy();
         foreach (bool validates in new[] { false, true })
         {
-            PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = validates ? TimeSpan.Zero : Never }, proxy.Port);
+            PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = validates ? TimeSpan.Zero : Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
             int[] before = await FillAsync(pool, 3);
 
             switch (end)
@@ -133,7 +133,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task While_sessions_open_slowly_returns_serve_those_who_wait_and_a_cancellation_is_heard_at_once()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 5, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 5, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
         PooledDbConnection held = await pool.OpenConnectionAsync();
         int process = await AskAsync(held);
         await SettleAsync(pool);
@@ -178,7 +178,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task A_connection_that_is_cut_in_the_middle_of_a_copy_is_not_used_again()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 1, ValidateAfterIdle = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 1, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
         int before;
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {

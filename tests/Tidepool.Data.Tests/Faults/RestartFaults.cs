@@ -17,7 +17,7 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
         const int waiters = 100;
         FaultProxy proxy = NewProxy();
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 4, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, BackoffMin = TimeSpan.FromSeconds(1), BackoffMax = TimeSpan.FromSeconds(1) },
+            new() { MaxSize = 4, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, BackoffMin = TimeSpan.FromSeconds(1), BackoffMax = TimeSpan.FromSeconds(1), CreateTimeout = Never, PolicyTimeout = Never },
             proxy.Port);
         await FillAsync(pool, 4);
         PooledDbConnection[] held = await HoldAsync(pool, 4);
@@ -43,7 +43,7 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task A_server_that_takes_no_new_sessions_keeps_the_old_ones_and_its_refusal_is_transient()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = Never, BackoffMin = TimeSpan.FromMilliseconds(1), BackoffMax = TimeSpan.FromMilliseconds(1) });
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = Never, BackoffMin = TimeSpan.FromMilliseconds(1), BackoffMax = TimeSpan.FromMilliseconds(1), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
         await using (PooledDbConnection held = await pool.OpenConnectionAsync())
         {
             await Cluster.DrainAsync();
@@ -70,11 +70,12 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task While_the_server_is_down_a_timeout_says_that_the_connection_was_refused()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 4, RentTimeout = TimeSpan.FromMilliseconds(200), BackoffMin = Never, BackoffMax = Never });
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 4, RentTimeout = TimeSpan.FromMilliseconds(200), BackoffMin = Never, BackoffMax = Never, CreateTimeout = Never, PolicyTimeout = Never });
         await Cluster.StopAsync();
         try
         {
             var first = Assert.IsType<PooledDbException>(await TryUseAsync(pool));
+            await UntilAsync(() => pool.GetStatistics().CreateFailures == 1, "the attempt fails");
             var second = Assert.IsType<PooledDbException>(await TryUseAsync(pool));
 
             Assert.True(first.PoolError is ResourceCreateException or ResourcePoolTimeoutException, first.ToString());
@@ -99,6 +100,8 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
             RentTimeout = Never,
             BackoffMin = TimeSpan.FromMilliseconds(100),
             BackoffMax = TimeSpan.FromMilliseconds(200),
+            CreateTimeout = Never,
+            PolicyTimeout = Never,
         });
         using var end = new CancellationTokenSource();
         await Cluster.StopAsync();
@@ -111,6 +114,7 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
             }
         }))];
         await Task.Delay(1000);
+        await UntilAsync(() => pool.GetStatistics().CreateFailures > 0, "an attempt fails");
         await Cluster.StartAgainAsync();
         long failures = pool.GetStatistics().CreateFailures;
         double milliseconds = Stopwatch.GetElapsedTime(start).TotalMilliseconds;

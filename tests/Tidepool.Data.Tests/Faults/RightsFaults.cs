@@ -12,7 +12,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     {
         await Cluster.ExecuteAsync("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'old'");
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 10, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, BackoffMin = TimeSpan.FromMilliseconds(50), BackoffMax = TimeSpan.FromMilliseconds(100) },
+            new() { MaxSize = 10, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, BackoffMin = TimeSpan.FromMilliseconds(50), BackoffMax = TimeSpan.FromMilliseconds(100), CreateTimeout = Never, PolicyTimeout = Never },
             more: "Username=guest;Password=old");
         int[] processes = await FillAsync(pool, 2);
 
@@ -43,7 +43,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     public async Task When_the_server_does_not_write_any_more_every_session_is_made_anew()
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = Never });
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
         int[] before = await FillAsync(pool, 3);
         await Cluster.AlterSystemAsync("default_transaction_read_only", "on");
         try

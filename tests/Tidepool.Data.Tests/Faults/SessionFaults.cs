@@ -19,7 +19,7 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
         await Cluster.ExecuteAsync("DROP ROLE IF EXISTS actor; CREATE ROLE actor; CREATE TABLE IF NOT EXISTS mark (value int); TRUNCATE mark");
         foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
         {
-            PooledDbDataSource pool = NewPool(new() { MaxSize = 1, ResetMode = mode, RentTimeout = Never, PolicyTimeout = Never });
+            PooledDbDataSource pool = NewPool(new() { MaxSize = 1, ResetMode = mode, RentTimeout = Never, PolicyTimeout = Never, CreateTimeout = Never });
             PooledDbConnection connection = await pool.OpenConnectionAsync();
             IAsyncDisposable? left = await PoisonAsync(connection, poison);
             await connection.DisposeAsync();
@@ -45,7 +45,7 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task What_the_server_ends_for_idleness_is_hidden_by_the_validation()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero }, more: "Options=-c idle_session_timeout=300");
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=300");
         int[] before = await FillEndedAsync(pool);
 
         for (int i = 0; i < 3; i++)
@@ -58,7 +58,7 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
     public async Task What_the_server_ends_for_idleness_is_hidden_by_the_keep_alive()
     {
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 3, ValidateAfterIdle = Never, KeepAliveInterval = TimeSpan.FromSeconds(1) }, more: "Options=-c idle_session_timeout=300");
+            new() { MaxSize = 3, ValidateAfterIdle = Never, KeepAliveInterval = TimeSpan.FromSeconds(1), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=300");
         int[] before = await FillEndedAsync(pool);
 
         await UntilAsync(() => pool.GetStatistics().GetDestroyed(DestroyReason.KeepAliveFailed) + pool.GetStatistics().GetDestroyed(DestroyReason.Broken) + pool.GetStatistics().GetDestroyed(DestroyReason.Cleared) >= 3, "the keep-alive finds them");
