@@ -10,7 +10,6 @@ internal static class Program
         Func<string, Task>? part = arguments switch
         {
             ["pause"] => ChildParts.PauseAsync,
-            ["starve"] => ChildParts.StarveAsync,
             ["files"] => ChildParts.RunOutOfFilesAsync,
             ["ports"] => ChildParts.RunOutOfPortsAsync,
             _ => null,

@@ -46,62 +46,6 @@ internal static class ChildParts
         await FaultTest.EndAsync(strict);
     }
 
-    /// <summary>A pool in a process whose pool of threads does nothing for a while.</summary>
-    public static async Task StarveAsync(string server)
-    {
-        await using PooledDbDataSource pool = NewPool(server, new() { MaxSize = 4, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
-        int[] processes = await FaultTest.FillAsync(pool, 4);
-        var starving = new Thread(() => UseStarving(pool));
-        starving.Start();
-        starving.Join(); // this thread is of the pool, and so one of those that are stuck
-        await FaultTest.SettleAsync(pool);
-        Assert.Equal(processes.Order(), (await FaultTest.FillAsync(pool, 4)).Order());
-        await FaultTest.EndAsync(pool);
-    }
-
-    private static void UseStarving(PooledDbDataSource pool)
-    {
-        ThreadPool.GetMinThreads(out int workers, out int ports);
-        workers = Math.Max(workers, 2);
-        Assert.True(ThreadPool.SetMaxThreads(workers, Math.Max(workers, ports)));
-        using var end = new ManualResetEventSlim();
-        using var busy = new CountdownEvent(workers - 1);
-        for (int i = 0; i < busy.InitialCount; i++)
-        {
-            ThreadPool.QueueUserWorkItem(_ =>
-            {
-                busy.Signal();
-                end.Wait();
-            });
-        }
-
-        busy.Wait();
-
-        // Threads of their own need none of the pool's.
-        var failures = new List<Exception>();
-        Thread[] threads = [.. Enumerable.Range(0, 4).Select(_ => new Thread(() =>
-        {
-            try
-            {
-                using PooledDbConnection connection = pool.OpenConnection();
-                using DbCommand command = connection.CreateCommand();
-                command.CommandText = "SELECT 1";
-                command.ExecuteScalar();
-            }
-            catch (Exception failure)
-            {
-                lock (failures)
-                {
-                    failures.Add(failure);
-                }
-            }
-        }))];
-        Array.ForEach(threads, static thread => thread.Start());
-        Array.ForEach(threads, static thread => thread.Join());
-        end.Set();
-        Assert.Empty(failures);
-    }
-
     /// <summary>A pool in a process that has no more file descriptors.</summary>
     public static async Task RunOutOfFilesAsync(string server)
     {
