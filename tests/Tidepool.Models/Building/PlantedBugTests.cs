@@ -44,6 +44,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     }
 
     [Theory]
+    [Trait("Category", "Slow")]
     [MemberData(nameof(Bugs))]
     public void A_planted_bug_is_found(string scenario, bool fine, Mutation bug)
     {
