@@ -28,6 +28,23 @@ public sealed class AdapterTests : IDisposable
         Assert.Equal(1, pool.GetStatistics().Created);
     }
 
+    [Fact]
+    public void The_general_adapter_rolls_back_what_was_left_on_a_lent_connection()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = DbAdapter.Generic, MaxSize = 1 });
+        using (DbConnectionLease lease = pool.Lease())
+        {
+            lease.Connection.Run("CREATE TABLE kept (a)");
+            lease.Connection.BeginTransaction();
+            using var command = lease.Connection.CreateCommand(); // of that transaction
+            command.CommandText = "INSERT INTO kept VALUES (1)";
+            command.ExecuteNonQuery();
+        }
+
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal(0, next.Read<int>("SELECT count(*) FROM kept"));
+    }
+
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

@@ -1,3 +1,5 @@
+using System.Data.Common;
+using System.Reflection;
 using Microsoft.Data.Sqlite;
 using Tidepool.Data.Tests.Support;
 
@@ -40,6 +42,10 @@ public sealed class SqliteSessionTests : IDisposable
     [InlineData("PRAGMA foreign_keys = 0", "PRAGMA foreign_keys", 1)]
     [InlineData("PRAGMA query_only = 1", "PRAGMA query_only", 0)]
     [InlineData("PRAGMA cache_size = 7", "PRAGMA cache_size", -2000)]
+    [InlineData("PRAGMA case_sensitive_like = 1", "SELECT 'a' LIKE 'A'", 1)]
+    [InlineData("PRAGMA journal_mode = OFF", "SELECT journal_mode = 'delete' FROM pragma_journal_mode", 1)]
+    [InlineData("PRAGMA max_page_count = 5", "SELECT max_page_count > 5 FROM pragma_max_page_count", 1)]
+    [InlineData("PRAGMA journal_size_limit = 5", "PRAGMA journal_size_limit", -1)]
     public void A_setting_that_was_changed_ends_the_session(string change, string question, int initial)
     {
         using PooledDbDataSource pool = new(SqliteFactory.Instance, _file.ConnectionString + ";Foreign Keys=True", new PooledDbOptions { MaxSize = 1 });
@@ -90,6 +96,56 @@ public sealed class SqliteSessionTests : IDisposable
         var commands = (System.Collections.ICollection)typeof(SqliteConnection)
             .GetField("_commands", System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.NonPublic)!.GetValue(lease.Connection)!;
         Assert.InRange(commands.Count, 0, 5);
+    }
+
+    [Fact]
+    public void A_reader_that_was_left_open_on_a_lent_connection_ends_the_session()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        SqliteDataReader left;
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            connection.Run("CREATE TABLE kept (a); INSERT INTO kept VALUES (1), (2), (3)");
+        }
+
+        using (DbConnectionLease lease = pool.Lease())
+        {
+            SqliteCommand command = lease.Unwrap<SqliteConnection>().CreateCommand();
+            command.CommandText = "SELECT * FROM kept";
+            left = command.ExecuteReader();
+            Assert.True(left.Read());
+        }
+
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal(2, pool.GetStatistics().Created);
+    }
+
+    [Fact]
+    public void A_timeout_that_was_set_on_a_lent_connection_ends_with_its_use()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using (DbConnectionLease lease = pool.Lease())
+        {
+            lease.Unwrap<SqliteConnection>().DefaultTimeout = 7;
+        }
+
+        using PooledDbConnection connection = pool.OpenConnection();
+        Assert.Equal(30, connection.CreateCommand().CommandTimeout);
+    }
+
+    [Fact]
+    public void A_command_of_a_closed_connection_does_not_touch_the_session_of_the_next_one()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        PooledDbConnection old = pool.OpenConnection();
+        DbCommand command = old.CreateCommand();
+        command.CommandText = "SELECT 1";
+        command.ExecuteScalar();
+        old.Close();
+        using DbConnectionLease lease = pool.Lease();
+        var native = (SqliteCommand)command.GetType().GetField("_native", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(command)!;
+        Assert.NotSame(lease.Connection, native.Connection); // its disposal would change the list of that connection's commands
+        command.Dispose();
     }
 
     [Fact]

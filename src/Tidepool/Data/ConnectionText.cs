@@ -92,5 +92,8 @@ internal sealed class ConnectionText
         key.Contains("password", StringComparison.OrdinalIgnoreCase)
         || key.Contains("pwd", StringComparison.OrdinalIgnoreCase)
         || key.Contains("token", StringComparison.OrdinalIgnoreCase)
+        || key.Contains("secret", StringComparison.OrdinalIgnoreCase)
+        || key.Contains("passphrase", StringComparison.OrdinalIgnoreCase)
+        || key.Contains("passcode", StringComparison.OrdinalIgnoreCase)
         || key.Equals("psw", StringComparison.OrdinalIgnoreCase);
 }

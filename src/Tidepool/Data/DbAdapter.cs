@@ -94,7 +94,8 @@ public abstract class DbAdapter
 
         if (exception is DbException { SqlState: { Length: 5 } state } && ClassifyState(state) is var kind and not DbErrorKind.Statement)
         {
-            return kind;
+            // A function, or a server that this one asked, may raise any code; the session that told of it is open then.
+            return kind == DbErrorKind.Server && connection.State == ConnectionState.Open ? DbErrorKind.Session : kind;
         }
 
         return connection.State != ConnectionState.Open && IsTransport(exception) ? DbErrorKind.Server : DbErrorKind.Statement;

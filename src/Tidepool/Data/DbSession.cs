@@ -26,7 +26,16 @@ internal sealed class DbSession(DbConnection native)
 
     internal DbSessionInfo Info => new(HasPrepared, WasLent, Remembered);
 
+    /// <summary>It was closed in the middle of an operation, whose failure says nothing of the server.</summary>
+    internal bool IsGivenUp { get; private set; }
+
     internal void Break() => _isBroken = true;
+
+    internal void GiveUp()
+    {
+        IsGivenUp = true;
+        _isBroken = true;
+    }
 
     internal void Lend() => WasLent = HasPrepared = true;
 }

@@ -130,7 +130,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 case DbErrorKind.Server:
                 case DbErrorKind.Role:
                     session.Break();
-                    if (session.Slot is { } slot)
+                    if (!session.IsGivenUp && session.Slot is { } slot)
                     {
                         Core?.ClearOnce(slot);
                     }

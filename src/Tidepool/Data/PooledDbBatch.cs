@@ -82,7 +82,7 @@ internal sealed class PooledDbBatch : DbBatch
         DbSession? session = _connection?.Enter();
         try
         {
-            if (session is not null)
+            if (session is not null && ReferenceEquals(_native.Connection, session.Native))
             {
                 _native.Cancel();
             }
@@ -136,9 +136,16 @@ internal sealed class PooledDbBatch : DbBatch
         }
         catch (Exception e) when (Note(session, e) || ClosesNow(behavior))
         {
-            End(session);
-            session = null;
-            _connection!.Close();
+            (DbSession? ended, session) = (session, null);
+            try
+            {
+                End(ended);
+            }
+            finally
+            {
+                _connection!.Close();
+            }
+
             throw;
         }
         finally
@@ -157,9 +164,16 @@ internal sealed class PooledDbBatch : DbBatch
         }
         catch (Exception e) when (Note(session, e) || ClosesNow(behavior))
         {
-            End(session);
-            session = null;
-            await _connection!.CloseAsync().ConfigureAwait(false);
+            (DbSession? ended, session) = (session, null);
+            try
+            {
+                End(ended);
+            }
+            finally
+            {
+                await _connection!.CloseAsync().ConfigureAwait(false);
+            }
+
             throw;
         }
         finally
@@ -222,7 +236,7 @@ internal sealed class PooledDbBatch : DbBatch
         DbSession? session = _connection.Enter();
         try
         {
-            Point(session?.Native ?? _connection.Native);
+            Point(session?.Native ?? _connection.Shell);
         }
         catch
         {

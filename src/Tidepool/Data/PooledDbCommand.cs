@@ -20,6 +20,9 @@ internal sealed class PooledDbCommand : DbCommand
     private PooledDbDataReader? _reader;
     private int _isRunning;
 
+    /// <summary>Its connection ends it when the session goes back.</summary>
+    private bool _isListed;
+
     internal PooledDbCommand(PooledDbDataSource source, PooledDbConnection? connection)
     {
         _source = source;
@@ -92,7 +95,7 @@ internal sealed class PooledDbCommand : DbCommand
             }
 
             _native.Connection = connection?.Native;
-            _connection?.Remove(this);
+            Unlist();
             _connection = connection;
             List();
         }
@@ -125,7 +128,7 @@ internal sealed class PooledDbCommand : DbCommand
         DbSession? session = _connection?.Enter();
         try
         {
-            if (session is not null)
+            if (session is not null && ReferenceEquals(_native.Connection, session.Native))
             {
                 _native.Cancel();
             }
@@ -242,7 +245,7 @@ internal sealed class PooledDbCommand : DbCommand
 
     public override async ValueTask DisposeAsync()
     {
-        _connection?.Remove(this);
+        Unlist();
         await _native.DisposeAsync().ConfigureAwait(false);
     }
 
@@ -250,7 +253,9 @@ internal sealed class PooledDbCommand : DbCommand
     internal void EndWithSession()
     {
         NextListed = PreviousListed = null;
+        _isListed = false;
         _native.Dispose();
+        _native.Connection = null; // a later disposal or use would change the list of that connection, which serves somebody else by then
     }
 
     protected override DbParameter CreateDbParameter() => _native.CreateParameter();
@@ -264,9 +269,16 @@ internal sealed class PooledDbCommand : DbCommand
         }
         catch (Exception e) when (Note(session, e) || ClosesNow(behavior))
         {
-            End(session);
-            session = null;
-            _connection!.Close();
+            (DbSession? ended, session) = (session, null);
+            try
+            {
+                End(ended);
+            }
+            finally
+            {
+                _connection!.Close();
+            }
+
             throw;
         }
         finally
@@ -285,9 +297,16 @@ internal sealed class PooledDbCommand : DbCommand
         }
         catch (Exception e) when (Note(session, e) || ClosesNow(behavior))
         {
-            End(session);
-            session = null;
-            await _connection!.CloseAsync().ConfigureAwait(false);
+            (DbSession? ended, session) = (session, null);
+            try
+            {
+                End(ended);
+            }
+            finally
+            {
+                await _connection!.CloseAsync().ConfigureAwait(false);
+            }
+
             throw;
         }
         finally
@@ -300,7 +319,7 @@ internal sealed class PooledDbCommand : DbCommand
     {
         if (disposing)
         {
-            _connection?.Remove(this);
+            Unlist();
             _native.Dispose();
         }
     }
@@ -324,7 +343,7 @@ internal sealed class PooledDbCommand : DbCommand
         DbSession? session = _connection.Enter();
         try
         {
-            Point(session?.Native ?? _connection.Native);
+            Point(session?.Native ?? _connection.Shell);
         }
         catch
         {
@@ -332,6 +351,7 @@ internal sealed class PooledDbCommand : DbCommand
             throw;
         }
 
+        List();
         Volatile.Write(ref _isRunning, 1);
         return session;
     }
@@ -352,9 +372,19 @@ internal sealed class PooledDbCommand : DbCommand
 
     private void List()
     {
-        if (_source.Adapter.ListsCommands)
+        if (!_isListed && _source.Adapter.ListsCommands && _connection is not null)
         {
-            _connection?.Add(this);
+            _isListed = true;
+            _connection.Add(this);
+        }
+    }
+
+    private void Unlist()
+    {
+        if (_isListed)
+        {
+            _isListed = false;
+            _connection!.Remove(this);
         }
     }
 

@@ -102,10 +102,10 @@ public sealed partial class PooledDbConnection
         command.NextListed = command.PreviousListed = null;
     }
 
-    private PooledDbTransaction Begun(DbTransaction native)
+    private PooledDbTransaction Begun(DbSession? session, DbTransaction native)
     {
         _transaction?.Cut();
-        return _transaction = new PooledDbTransaction(this, native, _source.Adapter);
+        return _transaction = new PooledDbTransaction(this, session, native, _source.Adapter);
     }
 
     private DataTable Read(Func<DbConnection, DataTable> read)
@@ -170,6 +170,11 @@ public sealed partial class PooledDbConnection
         }
 
         _source.RefuseAmbient();
+        if (Volatile.Read(ref _isClosing) != 0)
+        {
+            throw new InvalidOperationException("The connection is still being closed: await its closing before it is opened.");
+        }
+
         if (Interlocked.Exchange(ref _isOpening, 1) != 0)
         {
             throw new InvalidOperationException("The connection is being opened already.");
@@ -185,7 +190,7 @@ public sealed partial class PooledDbConnection
         _hasTold = false;
         _lease = lease;
         Volatile.Write(ref _isOpening, 0);
-        Volatile.Write(ref _session, session);
+        Interlocked.Exchange(ref _session, session); // with a full fence: whoever disposes writes its flag and then reads the session
         if (_isDisposed)
         {
             Close();
@@ -260,7 +265,7 @@ public sealed partial class PooledDbConnection
         bool isBusy = Volatile.Read(ref _running) != 0;
         if (isBusy)
         {
-            session.Break();
+            session.GiveUp();
         }
 
         return isBusy || session.Native.State != ConnectionState.Open;
@@ -306,33 +311,48 @@ public sealed partial class PooledDbConnection
         _commands = null;
     }
 
-    private void Return()
+    /// <summary>Takes the session away from all others; whoever comes second gets none.</summary>
+    /// <param name="lease">Its rental: another opening may overwrite the field while this one is still being closed.</param>
+    private DbSession? TakeSession(out ResourceLease<DbSession> lease)
+    {
+        lease = _lease;
+        DbSession? session = Interlocked.Exchange(ref _session, null);
+        if (session is not null)
+        {
+            Volatile.Write(ref _isClosing, 1);
+        }
+
+        return session;
+    }
+
+    private void Return(ResourceLease<DbSession> lease)
     {
         if (_enlisted is not null)
         {
-            ReturnAfterTransaction();
+            ReturnAfterTransaction(lease);
         }
         else
         {
-            _lease.Dispose();
+            lease.Dispose();
         }
 
-        TellClosed();
+        Volatile.Write(ref _isClosing, 0);
     }
 
     private ValueTask ReturnAsync()
     {
-        if (Interlocked.Exchange(ref _session, null) is not { } session)
+        if (TakeSession(out ResourceLease<DbSession> lease) is not { } session)
         {
             return default;
         }
 
         if (HasLeftovers(session))
         {
-            return Finish(session);
+            return Finish(session, lease);
         }
 
-        ValueTask returned = _lease.DisposeAsync();
+        ValueTask returned = lease.DisposeAsync();
+        Volatile.Write(ref _isClosing, 0);
         if (!returned.IsCompletedSuccessfully)
         {
             return Wait(returned);
@@ -341,7 +361,7 @@ public sealed partial class PooledDbConnection
         TellClosed();
         return default;
 
-        async ValueTask Finish(DbSession session)
+        async ValueTask Finish(DbSession session, ResourceLease<DbSession> lease)
         {
             try
             {
@@ -351,12 +371,14 @@ public sealed partial class PooledDbConnection
             {
                 if (_enlisted is not null)
                 {
-                    ReturnAfterTransaction();
+                    ReturnAfterTransaction(lease);
                 }
                 else
                 {
-                    await _lease.DisposeAsync().ConfigureAwait(false);
+                    await lease.DisposeAsync().ConfigureAwait(false);
                 }
+
+                Volatile.Write(ref _isClosing, 0);
             }
 
             TellClosed();
@@ -370,11 +392,10 @@ public sealed partial class PooledDbConnection
     }
 
     /// <summary>The session works for a transaction that is not decided yet: it is returned when it is.</summary>
-    private void ReturnAfterTransaction()
+    private void ReturnAfterTransaction(ResourceLease<DbSession> lease)
     {
         Transaction transaction = _enlisted!;
         _enlisted = null;
-        ResourceLease<DbSession> lease = _lease;
         if (transaction.TransactionInformation.Status == TransactionStatus.Active)
         {
             transaction.TransactionCompleted += (_, _) => End();

@@ -33,6 +33,9 @@ public sealed partial class PooledDbConnection : DbConnection
     /// <summary>Operations under way on the session. Counted before the session is read, and read after the session was taken away.</summary>
     private int _running;
     private int _isOpening;
+
+    /// <summary>The session was taken away and is not given back yet: meanwhile no other one is rented.</summary>
+    private int _isClosing;
     private bool _isDisposed;
 
     /// <summary>Listeners know already that the session was closed, by an error.</summary>
@@ -95,7 +98,8 @@ public sealed partial class PooledDbConnection : DbConnection
     /// <summary>The provider's connection: the session's, or a closed one that says what a closed one says.</summary>
     internal DbConnection Native => _session?.Native ?? Shell;
 
-    private DbConnection Shell
+    /// <summary>A connection of the provider that is never open.</summary>
+    internal DbConnection Shell
     {
         get
         {
@@ -185,7 +189,7 @@ public sealed partial class PooledDbConnection : DbConnection
     /// </summary>
     public override void Close()
     {
-        if (Interlocked.Exchange(ref _session, null) is { } session)
+        if (TakeSession(out ResourceLease<DbSession> lease) is { } session)
         {
             try
             {
@@ -196,8 +200,10 @@ public sealed partial class PooledDbConnection : DbConnection
             }
             finally
             {
-                Return();
+                Return(lease);
             }
+
+            TellClosed();
         }
     }
 
@@ -305,7 +311,7 @@ public sealed partial class PooledDbConnection : DbConnection
         DbSession? session = Enter();
         try
         {
-            return Begun((session?.Native ?? Shell).BeginTransaction(isolationLevel));
+            return Begun(session, (session?.Native ?? Shell).BeginTransaction(isolationLevel));
         }
         catch (Exception e) when (Note(session, e))
         {
@@ -323,7 +329,7 @@ public sealed partial class PooledDbConnection : DbConnection
         DbSession? session = Enter();
         try
         {
-            return Begun(await (session?.Native ?? Shell).BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false));
+            return Begun(session, await (session?.Native ?? Shell).BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false));
         }
         catch (Exception e) when (Note(session, e))
         {
@@ -363,6 +369,7 @@ public sealed partial class PooledDbConnection : DbConnection
         if (disposing)
         {
             _isDisposed = true;
+            Interlocked.MemoryBarrier(); // against an opening, which writes the session and then reads this
             if (_session is not null)
             {
                 Close();

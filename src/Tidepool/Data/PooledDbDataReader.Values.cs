@@ -84,7 +84,11 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     public override Task<ReadOnlyCollection<DbColumn>> GetColumnSchemaAsync(CancellationToken cancellationToken = default) =>
         Watch(native => native.GetColumnSchemaAsync(cancellationToken));
 
-    public override Stream GetStream(int ordinal) => Native.GetStream(ordinal);
+    public override Stream GetStream(int ordinal)
+    {
+        Stream native = Native.GetStream(ordinal);
+        return _adapter.RecyclesObjects ? new PooledDbStream(this, native) : native;
+    }
 
     public override string GetString(int ordinal) => Native.GetString(ordinal);
 

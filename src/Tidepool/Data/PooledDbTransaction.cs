@@ -12,13 +12,15 @@ namespace Tidepool.Data;
 internal sealed class PooledDbTransaction : DbTransaction
 {
     private readonly PooledDbConnection _connection;
+    private readonly DbSession? _session;
     private readonly DbAdapter _adapter;
     private DbTransaction? _native;
     private bool _isOver;
     private bool _isDisposed;
 
-    internal PooledDbTransaction(PooledDbConnection connection, DbTransaction native, DbAdapter adapter)
+    internal PooledDbTransaction(PooledDbConnection connection, DbSession? session, DbTransaction native, DbAdapter adapter)
     {
+        _session = session;
         _connection = connection;
         _native = native;
         _adapter = adapter;
@@ -90,13 +92,16 @@ internal sealed class PooledDbTransaction : DbTransaction
         }
     }
 
+    /// <summary>The provider's transaction, for an operation that has begun: another thread may have taken its session away meanwhile.</summary>
+    private DbTransaction Reach(DbSession? session) =>
+        _adapter.RecyclesObjects && !ReferenceEquals(session, _session) ? throw _adapter.EndedTransaction() : Native;
+
     private void Run(Action<DbTransaction> work, bool ends = false)
     {
-        DbTransaction native = Native;
         DbSession? session = _connection.Enter();
         try
         {
-            work(native);
+            work(Reach(session));
             _isOver |= ends;
         }
         catch (Exception e) when (_connection.Note(session, e))
@@ -111,11 +116,10 @@ internal sealed class PooledDbTransaction : DbTransaction
 
     private async Task RunAsync(Func<DbTransaction, Task> work, bool ends = false)
     {
-        DbTransaction native = Native;
         DbSession? session = _connection.Enter();
         try
         {
-            await work(native).ConfigureAwait(false);
+            await work(Reach(session)).ConfigureAwait(false);
             _isOver |= ends;
         }
         catch (Exception e) when (_connection.Note(session, e))

@@ -37,7 +37,7 @@ internal sealed class SqliteAdapter : DbAdapter
         "foreign_keys", "recursive_triggers", "synchronous", "cache_size", "temp_store", "busy_timeout", "query_only", "read_uncommitted",
         "ignore_check_constraints", "defer_foreign_keys", "automatic_index", "locking_mode", "legacy_alter_table", "reverse_unordered_selects",
         "secure_delete", "trusted_schema", "writable_schema", "cell_size_check", "full_column_names", "short_column_names",
-        "checkpoint_fullfsync", "fullfsync", "wal_autocheckpoint", "count_changes", "threads", "cache_spill",
+        "journal_mode", "journal_size_limit", "max_page_count", "mmap_size", "analysis_limit", "checkpoint_fullfsync", "fullfsync", "wal_autocheckpoint", "count_changes", "threads", "cache_spill",
     ];
 
     /// <summary>What asks for all settings; made when the first session is opened.</summary>
@@ -64,14 +64,15 @@ internal sealed class SqliteAdapter : DbAdapter
             Execute(connection, statement);
         }
 
-        if (Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0")[0] != "0")
+        // What was lent may have a statement under way, which would go on in the next renter's session: the table cannot be dropped then.
+        if (session.WasLent || Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0")[0] != "0")
         {
             Execute(connection, Forget);
         }
 
         var before = (Description)session.Remembered!;
         Description now = Describe(connection, session.WasLent);
-        return before.Settings == now.Settings && (now.Functions is null || before.Functions == now.Functions);
+        return before.Settings == now.Settings && before.Timeout == now.Timeout && (now.Functions is null || before.Functions == now.Functions);
     }
 
     public override ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken) => new(connection.State == ConnectionState.Open);
@@ -101,7 +102,8 @@ internal sealed class SqliteAdapter : DbAdapter
                 ';',
                 Read(connection, "SELECT name || '/' || narg FROM pragma_function_list WHERE builtin = 0 UNION ALL SELECT name FROM pragma_collation_list ORDER BY 1"))
             : null;
-        return new Description(settings, functions);
+        using DbCommand command = connection.CreateCommand();
+        return new Description(settings, command.CommandTimeout, functions);
     }
 
     /// <summary>One query for the settings that the library shows as tables, and one pragma for each of the others; it ignores those that it has not.</summary>
@@ -109,7 +111,7 @@ internal sealed class SqliteAdapter : DbAdapter
     {
         ILookup<bool, string> settings = Settings.ToLookup(name => IsTable(connection, name));
         string together = "SELECT " + string.Join(" || ',' || ", settings[true].Select(static name => $"ifnull((SELECT * FROM pragma_{name}), '')"));
-        return [together, .. settings[false].Select(static name => "PRAGMA " + name)];
+        return [together, "SELECT 'a' LIKE 'A'", .. settings[false].Select(static name => "PRAGMA " + name)];
     }
 
     private static bool IsTable(DbConnection connection, string pragma)
@@ -140,5 +142,5 @@ internal sealed class SqliteAdapter : DbAdapter
     }
 
     /// <summary>What a session is set to.</summary>
-    private sealed record Description(string Settings, string? Functions);
+    private sealed record Description(string Settings, int Timeout, string? Functions);
 }

@@ -1,0 +1,58 @@
+namespace Tidepool.Data;
+
+/// <summary>
+/// A column as a stream. The provider uses its stream again for later columns, also those that the next renter of the session reads: this one
+/// reaches it only as long as its own reader does.
+/// </summary>
+internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) : Stream
+{
+    private bool _isDisposed;
+
+    public override bool CanRead => IsReachable && native.CanRead;
+
+    public override bool CanSeek => IsReachable && native.CanSeek;
+
+    public override bool CanWrite => false;
+
+    public override long Length => Native.Length;
+
+    public override long Position
+    {
+        get => Native.Position;
+        set => Native.Position = value;
+    }
+
+    private bool IsReachable => !_isDisposed && reader.IsReachable;
+
+    private Stream Native => IsReachable ? native : throw new ObjectDisposedException(nameof(Stream));
+
+    public override int Read(byte[] buffer, int offset, int count) => Native.Read(buffer, offset, count);
+
+    public override int Read(Span<byte> buffer) => Native.Read(buffer);
+
+    public override int ReadByte() => Native.ReadByte();
+
+    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        Native.ReadAsync(buffer, offset, count, cancellationToken);
+
+    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => Native.ReadAsync(buffer, cancellationToken);
+
+    public override long Seek(long offset, SeekOrigin origin) => Native.Seek(offset, origin);
+
+    public override void Flush() => Native.Flush();
+
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing && IsReachable)
+        {
+            native.Dispose();
+        }
+
+        _isDisposed = true;
+        base.Dispose(disposing);
+    }
+}
