@@ -129,7 +129,7 @@ public sealed partial class PooledDbConnection : DbConnection
         return native;
     }
 
-    /// <summary>Rents a session: an idle one, or a new one, or the next that comes back. The calling thread waits, without help of the thread pool.</summary>
+    /// <summary>Rents a session: an idle one, or a new one, or the next that comes back. The calling thread waits, as with <see cref="PooledDbDataSource.OpenConnection"/>.</summary>
     /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction, which it does not join.</exception>
     /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open such a one.</exception>
