@@ -29,6 +29,9 @@ public abstract class DbAdapter
     /// <summary>Whether there is anything to do for a reset.</summary>
     internal virtual bool HasReset => true;
 
+    /// <summary>A reset asks a server, and waits for its answer.</summary>
+    internal virtual bool WaitsInReset => true;
+
     /// <summary>The provider uses the objects of one connection again, so that a stale reader or transaction would reach the next one.</summary>
     internal virtual bool RecyclesObjects => true;
 

@@ -12,7 +12,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>The pool that this policy is for.</summary>
     internal ResourceCore<DbSession>? Core { get; set; }
 
-    internal override bool HasReset => adapter.HasReset;
+    internal override PolicyTraits Traits => base.Traits with { Resets = adapter.HasReset, WaitsInReset = adapter.WaitsInReset };
 
     public override async ValueTask<DbSession> CreateAsync(CancellationToken cancellationToken)
     {

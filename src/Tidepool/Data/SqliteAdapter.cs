@@ -45,6 +45,8 @@ internal sealed class SqliteAdapter : DbAdapter
 
     public override bool JoinsAmbientTransactions => false;
 
+    internal override bool WaitsInReset => false;
+
     internal override bool RecyclesObjects => false;
 
     internal override bool ListsCommands => true;

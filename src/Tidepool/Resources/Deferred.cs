@@ -11,8 +11,9 @@ internal struct Deferred<T>
 {
     private Waiter<T>? _firstDone;
     private Waiter<T>? _lastDone;
-    private ResourceSlot<T>? _firstWork;
-    private ResourceSlot<T>? _lastWork;
+    private ResourceSlot<T>? _lastCheck;
+    private ResourceCore<T>? _wanting;
+    private int _threads;
     private List<Action>? _others;
 
     /// <summary>What failing rentals say, made once for all of them.</summary>
@@ -22,7 +23,7 @@ internal struct Deferred<T>
     internal bool SetsTimer { get; set; }
 
     /// <summary>Checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
-    internal bool ChecksHere { get; set; }
+    internal bool ChecksHere { get; init; }
 
     internal void Tell(Waiter<T> waiter)
     {
@@ -39,20 +40,25 @@ internal struct Deferred<T>
         _lastDone = waiter;
     }
 
-    internal void Start(ResourceSlot<T> slot, SlotWork work)
+    /// <summary>Has a check begun on this thread.</summary>
+    internal void Check(ResourceSlot<T> slot)
     {
-        slot.Work = work;
-        slot.NextWork = null;
-        if (_lastWork is { } last)
+        slot.NextCheck = _lastCheck;
+        _lastCheck = slot;
+    }
+
+    /// <summary>Asks the thread pool for one more thread for the backlog of a pool.</summary>
+    internal void AskForThread(ResourceCore<T> core)
+    {
+        if (_wanting is null || _wanting == core)
         {
-            last.NextWork = slot;
+            _wanting = core;
+            _threads++;
         }
         else
         {
-            _firstWork = slot;
+            Then(core.QueueThread);
         }
-
-        _lastWork = slot;
     }
 
     internal void Then(Action action) => (_others ??= []).Add(action);
@@ -79,12 +85,17 @@ internal struct Deferred<T>
             timer.Apply();
         }
 
-        for (ResourceSlot<T>? slot = _firstWork; slot is not null;)
+        for (ResourceSlot<T>? slot = _lastCheck; slot is not null;)
         {
-            ResourceSlot<T>? next = slot.NextWork;
-            slot.NextWork = null;
-            slot.Core.Begin(slot, ChecksHere);
+            ResourceSlot<T>? next = slot.NextCheck;
+            slot.NextCheck = null;
+            slot.Core.Work(slot);
             slot = next;
+        }
+
+        for (int i = 0; i < _threads; i++)
+        {
+            _wanting!.QueueThread();
         }
 
         if (_others is not null)

@@ -1,17 +1,13 @@
 namespace Tidepool;
 
 /// <summary>A keyed policy at one of its keys.</summary>
-internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TKey key, bool looksForBroken, bool hasReset, bool hasValidation) : ResourcePolicy<T>
+internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TKey key, PolicyTraits traits) : ResourcePolicy<T>
     where TKey : notnull
     where T : class
 {
     internal TKey Key => key;
 
-    internal override bool LooksForBroken => looksForBroken;
-
-    internal override bool HasReset => hasReset;
-
-    internal override bool HasValidation => hasValidation;
+    internal override PolicyTraits Traits => traits;
 
     public override ValueTask<T> CreateAsync(CancellationToken cancellationToken) => policy.CreateAsync(key, cancellationToken);
 

@@ -7,18 +7,13 @@ public abstract class KeyedResourcePolicy<TKey, T>
     where TKey : notnull
     where T : class
 {
-    /// <summary>Whether it has an <see cref="IsBroken"/> of its own.</summary>
-    internal bool LooksForBroken => ((Func<T, bool>)IsBroken).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>);
-
-    /// <summary>Whether it has a <see cref="Reset"/> or <see cref="ResetAsync"/> of its own.</summary>
-    internal bool HasReset =>
-        ((Func<T, bool?>)Reset).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>)
-        || ((Func<T, CancellationToken, ValueTask<bool>>)ResetAsync).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>);
-
-    /// <summary>Whether it has a <see cref="Validate"/> or <see cref="ValidateAsync"/> of its own.</summary>
-    internal bool HasValidation =>
-        ((Func<T, bool?>)Validate).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>)
-        || ((Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync).Method.DeclaringType != typeof(KeyedResourcePolicy<TKey, T>);
+    /// <summary>Which of these methods do something.</summary>
+    internal PolicyTraits Traits => PolicyTraits.Of(
+        typeof(KeyedResourcePolicy<TKey, T>),
+        (Func<TKey, CancellationToken, T>)Create,
+        (Func<T, bool>)IsBroken,
+        [(Func<T, bool?>)Validate, (Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync],
+        [(Func<T, bool?>)Reset, (Func<T, CancellationToken, ValueTask<bool>>)ResetAsync]);
 
     /// <summary>Makes a resource for a key.</summary>
     /// <param name="key">The key.</param>

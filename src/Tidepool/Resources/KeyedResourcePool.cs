@@ -24,9 +24,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     private readonly ConcurrentDictionary<TKey, Task<SharedResource<T>>> _shared;
     private readonly ResourceGroup<T> _group;
     private readonly long _timeout;
-    private readonly bool _looksForBroken;
-    private readonly bool _hasReset;
-    private readonly bool _hasValidation;
+    private readonly PolicyTraits _traits;
     private bool _isClosed;
     private long _cleared;
 
@@ -49,9 +47,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         }
 
         _policy = policy;
-        _looksForBroken = policy.LooksForBroken;
-        _hasReset = policy.HasReset;
-        _hasValidation = policy.HasValidation;
+        _traits = policy.Traits;
         _options = options;
         Name = settings.Name;
         _timeout = settings.RentTimeout;
@@ -304,7 +300,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         }
 
         int maxSize = Math.Min(_options.MaxSizeOf?.Invoke(key) ?? _options.PerKey.MaxSize, _options.MaxTotal);
-        var made = new ResourceCore<T>(new KeyPolicy<TKey, T>(_policy, key, _looksForBroken, _hasReset, _hasValidation), _options.PerKey.Copy(Name, maxSize), _group);
+        var made = new ResourceCore<T>(new KeyPolicy<TKey, T>(_policy, key, _traits), _options.PerKey.Copy(Name, maxSize), _group);
         core = _cores.GetOrAdd(key, made);
         Admit(core, key);
         return core;

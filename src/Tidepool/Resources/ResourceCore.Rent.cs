@@ -8,6 +8,7 @@ namespace Tidepool;
 internal sealed partial class ResourceCore<T>
 {
     private Waiter<T>? _spare;
+    private volatile bool _hasParked; // somebody has rented synchronously
     private Waiter<T>? _recycled; // pushed by anybody, taken as a whole under the gate
 
     /// <summary>Rents for a caller that awaits.</summary>
@@ -50,6 +51,11 @@ internal sealed partial class ResourceCore<T>
     internal bool TryRent(long timeout, CancellationToken cancellation, out ResourceLease<T> lease)
     {
         cancellation.ThrowIfCancellationRequested();
+        if (_waitsInReset && !_hasParked)
+        {
+            _hasParked = true;
+        }
+
         StackTrace? site = CaptureSite();
         if (TryTakeIdle(timeout, site, out lease))
         {
@@ -154,12 +160,19 @@ internal sealed partial class ResourceCore<T>
         {
             if (waiter.State == WaiterState.Queued)
             {
-                Fail(waiter, WaiterFailure.Cancelled, null, 0, ref work);
-                LeaveIfEmpty(now, ref work);
+                Leave(waiter, WaiterFailure.Cancelled, now, ref work);
             }
         }
 
         work.Run(this);
+    }
+
+    /// <summary>A rental leaves the queue without a resource; what had been asked for it may be for a parked one now. Under the gate.</summary>
+    private void Leave(Waiter<T> waiter, WaiterFailure failure, long now, ref Deferred<T> work)
+    {
+        Fail(waiter, failure, null, now, ref work);
+        LetParkedWork(now, ref work);
+        LeaveIfEmpty(now, ref work);
     }
 
     /// <summary>Makes the caller's exception or lease; the gate was left.</summary>
@@ -332,8 +345,7 @@ internal sealed partial class ResourceCore<T>
     /// <returns>Null when it was refused, or when the key was removed (then without a refusal).</returns>
     private Waiter<T>? Queue(long timeout, StackTrace? site, bool isSync, out Exception? refusal, CancellationToken cancellation)
     {
-        Deferred<T> work = default;
-        work.ChecksHere = !isSync;
+        var work = new Deferred<T> { ChecksHere = !isSync };
         Waiter<T>? waiter = null;
         PoolReport? report = null;
         bool isRejected = false;

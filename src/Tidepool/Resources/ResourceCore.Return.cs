@@ -19,12 +19,12 @@ internal sealed partial class ResourceCore<T>
         }
         else
         {
-            EndUse(slot);
+            EndUse(slot, isAsync: false);
         }
     }
 
     /// <summary>A return where the policy, its renter or the meter has something to say.</summary>
-    private void EndUse(ResourceSlot<T> slot)
+    private void EndUse(ResourceSlot<T> slot, bool isAsync)
     {
         DestroyReason? why = Examine(slot);
         if (why is null && _resetMode == ResetMode.OnReturn)
@@ -40,7 +40,15 @@ internal sealed partial class ResourceCore<T>
         }
         else if (why is null && _resetMode == ResetMode.Background)
         {
-            ResetInBackground(slot);
+            if (_waitsInReset && _hasParked && !isAsync)
+            {
+                ResetOnAnyThread(slot);
+            }
+            else
+            {
+                ResetInBackground(slot);
+            }
+
             return;
         }
 
@@ -49,7 +57,7 @@ internal sealed partial class ResourceCore<T>
 
     internal ValueTask ReturnAsync(ResourceSlot<T> slot, long ticket)
     {
-        if (_resetMode != ResetMode.OnReturn)
+        if (_resetMode is ResetMode.None or ResetMode.OnRent)
         {
             Return(slot, ticket);
             return default;
@@ -57,6 +65,12 @@ internal sealed partial class ResourceCore<T>
 
         if (!TryRetire(slot, ticket))
         {
+            return default;
+        }
+
+        if (_resetMode == ResetMode.Background)
+        {
+            EndUse(slot, isAsync: true);
             return default;
         }
 
@@ -200,6 +214,36 @@ internal sealed partial class ResourceCore<T>
 
         work.Run(this);
         return FinishResetAsync(slot, reset);
+    }
+
+    /// <summary>
+    /// The reset after a synchronous return, where others rent synchronously, too: one that was begun here would need a thread of the thread pool
+    /// for its end, and all of them may be parked for this resource.
+    /// </summary>
+    private void ResetOnAnyThread(ResourceSlot<T> slot)
+    {
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        Schedule.Point("return dirty");
+        lock (Gate)
+        {
+            EndLease(slot, now, ref work);
+            if (Verdict(slot, now) is { } why)
+            {
+                Destroy(slot, why, now, ref work);
+            }
+            else
+            {
+                slot.IsDirty = true;
+                Move(slot, SlotState.Checking);
+                SetDue(slot, now, _settings.PolicyTimeout, ref work);
+                Start(slot, SlotWork.Reset, ref work);
+            }
+
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
     }
 
     private ValueTask<bool> BeginReset(ResourceSlot<T> slot)

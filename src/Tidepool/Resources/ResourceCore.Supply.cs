@@ -7,35 +7,6 @@ internal sealed partial class ResourceCore<T>
 {
     private List<Warming>? _warmings;
 
-    /// <summary>Detached work runs where a test says, and not on the thread pool.</summary>
-    internal bool IsInline => _executor is not null;
-
-    /// <summary>Hands a slot's work to where it runs. The gate was left.</summary>
-    internal void Begin(ResourceSlot<T> slot, bool checksHere)
-    {
-        if (slot.Work == SlotWork.Check && checksHere)
-        {
-            Work(slot);
-        }
-        else if (_executor is not null)
-        {
-            _executor(slot);
-        }
-        else
-        {
-            ThreadPool.UnsafeQueueUserWorkItem(slot, preferLocal: false);
-        }
-    }
-
-    /// <summary>Does a slot's work; it ends when the policy's answer was taken.</summary>
-    internal void Work(ResourceSlot<T> slot) => _ = slot.Work switch
-    {
-        SlotWork.Create => CreateAsync(slot),
-        SlotWork.Check => CheckAsync(slot),
-        SlotWork.KeepAlive => KeepAliveAsync(slot),
-        _ => DestroyAsync(slot, slot.Resource!, slot.Why),
-    };
-
     /// <summary>
     /// Whatever changed, this is what follows: idle resources are checked for those who wait, and creations begin. Under the gate, at the end
     /// of every section that frees or adds something.
@@ -69,14 +40,17 @@ internal sealed partial class ResourceCore<T>
             }
 
             _group.Offer(now, ref work);
-            LeaveIfEmpty(now, ref work);
-            return;
+        }
+        else
+        {
+            while (WantsCreation(now, ref work))
+            {
+                BeginCreation(now, ref work);
+            }
         }
 
-        while (WantsCreation(now, ref work))
-        {
-            BeginCreation(now, ref work);
-        }
+        LetParkedWork(now, ref work);
+        LeaveIfEmpty(now, ref work);
     }
 
     /// <summary>Whether a creation shall begin now, the group's limit apart. Asks for the timer when it shall begin later.</summary>
@@ -113,14 +87,11 @@ internal sealed partial class ResourceCore<T>
         ResourceSlot<T> slot = Reserve(now, ref work);
         if (waiter is { IsSync: true })
         {
-            slot.Work = SlotWork.Create;
-            slot.IsByRenter = true;
-            _byRenter++;
-            LetWork(waiter, slot, ref work);
+            LetCreate(waiter, slot, ref work);
         }
         else
         {
-            work.Start(slot, SlotWork.Create);
+            Start(slot, SlotWork.Create, ref work);
         }
     }
 
@@ -133,7 +104,7 @@ internal sealed partial class ResourceCore<T>
         slot.Site = null;
         _destroyed[(int)why]++;
         SetDue(slot, now, _settings.PolicyTimeout, ref work);
-        work.Start(slot, SlotWork.Destroy);
+        Start(slot, SlotWork.Destroy, ref work);
     }
 
     /// <summary>A keyed pool needs this key's place more. Under the gate.</summary>
@@ -191,25 +162,14 @@ internal sealed partial class ResourceCore<T>
     {
         if (waiter.IsSync)
         {
-            BeginByRenter(slot, now, ref work);
-            slot.Work = SlotWork.Check;
-            LetWork(waiter, slot, ref work);
+            LetCheck(waiter, slot, now, ref work);
         }
         else
         {
             Move(slot, SlotState.Checking);
             SetDue(slot, now, _settings.PolicyTimeout, ref work);
-            work.Start(slot, SlotWork.Check);
+            Start(slot, SlotWork.Check, ref work);
         }
-    }
-
-    /// <summary>Lets the thread of a parked rental work for itself.</summary>
-    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, ref Deferred<T> work)
-    {
-        Dequeue(waiter);
-        waiter.State = WaiterState.Working;
-        waiter.Slot = slot;
-        work.Tell(waiter);
     }
 
     private async Task CreateAsync(ResourceSlot<T> slot)

@@ -78,8 +78,7 @@ internal sealed partial class ResourceCore<T>
         {
             if (waiter.State == WaiterState.Queued && now >= waiter.Deadline)
             {
-                Fail(waiter, WaiterFailure.TimedOut, null, now, ref work);
-                LeaveIfEmpty(now, ref work);
+                Leave(waiter, WaiterFailure.TimedOut, now, ref work);
             }
         }
 
@@ -97,8 +96,7 @@ internal sealed partial class ResourceCore<T>
             gaveUp = waiter.State == WaiterState.Queued;
             if (gaveUp)
             {
-                Fail(waiter, WaiterFailure.Cancelled, null, now, ref work);
-                LeaveIfEmpty(now, ref work);
+                Leave(waiter, WaiterFailure.Cancelled, now, ref work);
             }
         }
 
@@ -121,6 +119,10 @@ internal sealed partial class ResourceCore<T>
         if (slot.Work == SlotWork.Create)
         {
             CreateHere(waiter, slot);
+        }
+        else if (slot.Work == SlotWork.Destroy)
+        {
+            EndHere(slot, waiter);
         }
         else if (CheckHere(slot) is { } check)
         {
@@ -249,7 +251,8 @@ internal sealed partial class ResourceCore<T>
             if (slot.State == SlotState.Checking)
             {
                 EndByRenter(slot);
-                work.Start(slot, SlotWork.Check);
+                Start(slot, SlotWork.Check, ref work);
+                slot.IsForPool = true;
             }
             else
             {

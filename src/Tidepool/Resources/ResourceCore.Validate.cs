@@ -39,8 +39,11 @@ internal sealed partial class ResourceCore<T>
             : _slots.Distinct().Count() != _slots.Count ? "a slot is listed twice"
             : _free.Any(static slot => slot.State != SlotState.Free || !slot.IsValid()) ? "a free slot is not free"
             : Enumerable.Range((int)SlotState.Creating, (int)SlotState.Destroying).Any(i => states[i] != _counts[i]) ? "the counts are not those of the slots"
-            : !_idle.IsValid() || _idle.Count != s.Idle ? "the idle list is broken"
+            : !_idle.IsValid(static slot => slot.State == SlotState.Idle) || _idle.Count != s.Idle ? "the idle list is broken"
             : !_waiters.IsValid() ? "the queue is broken"
+            : !_backlog.IsValid(slot => slot.Backlog == _backlog && !slot.IsByRenter && slot.State is SlotState.Creating or SlotState.Checking)
+                || !_endings.IsValid(slot => slot.Backlog == _endings && slot.State is SlotState.Destroying or SlotState.Abandoned) ? "the backlog is broken"
+            : _threadsAsked < _backlog.Count + _endings.Count ? "work waits for which no thread was asked"
             : _slots.Count(static slot => slot.IsByRenter) != _byRenter ? "the renters at work are not those of the slots"
             : s.Total != s.Created - s.Destroyed - s.Detached ? "created - destroyed - detached is not the total"
             : _isHotOpen && (!_hasHot || _waiters.Count > 0 || _isClosed) ? "the hot place is open although somebody waits"
@@ -53,5 +56,6 @@ internal sealed partial class ResourceCore<T>
 
     /// <summary>A lost wake-up: somebody waits, nothing is under way for it, something could be, and the timer is not about to see to it.</summary>
     private bool IsStalled(long now, ref Deferred<T> ignored) =>
-        _waiters.Count > InFlight && Timer.Due > now && (_idle.Count > 0 || (_group is null && WantsCreation(now, ref ignored)));
+        (_waiters.Count > InFlight && Timer.Due > now && (_idle.Count > 0 || (_group is null && WantsCreation(now, ref ignored))))
+        || (_waiters.After(InFlight - _backlog.Count) is { IsSync: true } && (_endings.Count > 0 || FirstForParked() is not null));
 }

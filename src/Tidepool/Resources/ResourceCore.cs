@@ -8,7 +8,7 @@ namespace Tidepool;
 /// held for some nanoseconds and never while anybody else's code runs; what was decided is done by <see cref="Deferred{T}"/> afterwards.
 /// docs/design/resources.md describes it.
 /// </summary>
-internal sealed partial class ResourceCore<T> : IMeteredResources
+internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWorkItem
     where T : class
 {
     private const int MaxHolders = 3;
@@ -26,7 +26,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private readonly int[] _counts = new int[(int)SlotState.Abandoned + 1];
     private readonly List<ResourceSlot<T>> _slots = [];
     private readonly Stack<ResourceSlot<T>> _free = [];
-    private readonly IdleList<T> _idle = new();
+    private readonly SlotList<T> _idle = new();
     private readonly Waiters<T> _waiters = new();
 
     private readonly ResetMode _resetMode;
@@ -35,6 +35,12 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     /// <summary>The policy has nothing to do when a resource is returned.</summary>
     private readonly bool _leavesAlone;
     private readonly bool _isSystemTime;
+
+    /// <summary>A reset in the background that began without a wait would need a thread for its end.</summary>
+    private readonly bool _waitsInReset;
+
+    /// <summary>A parked thread may create.</summary>
+    private readonly bool _createsHere;
 
     /// <summary>How long an idle resource needs no validation; for ever where the policy has none.</summary>
     private readonly long _validateAfterIdle;
@@ -82,12 +88,15 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _executor = options.Executor;
         _draw = options.Draw;
         (_min, _max) = (options.MinSize, options.MaxSize);
-        _looksForBroken = policy.LooksForBroken;
-        _resetMode = policy.HasReset ? options.ResetMode : ResetMode.None;
+        PolicyTraits traits = policy.Traits;
+        _looksForBroken = traits.LooksForBroken;
+        _resetMode = traits.Resets ? options.ResetMode : ResetMode.None;
+        _waitsInReset = _resetMode == ResetMode.Background && traits.WaitsInReset;
+        _createsHere = traits.CreatesHere;
         _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
         _hasHot = HasHot(options, _resetMode);
         _isHotOpen = _hasHot && group is null; // a key opens its own when somebody was served
-        _validateAfterIdle = policy.HasValidation ? _settings.ValidateAfterIdle : ResourceSettings.Forever;
+        _validateAfterIdle = traits.Validates ? _settings.ValidateAfterIdle : ResourceSettings.Forever;
         _freshFor = Math.Min(_validateAfterIdle, ResourceSettings.Forever / 2);
         _soonestIdleDue = Math.Min(Math.Min(_settings.IdleTimeout, _settings.KeepAliveInterval), ResourceSettings.Forever / 2);
         Clock = group?.Clock ?? new ResourceClock(options.TimeProvider);
@@ -219,7 +228,6 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _slots.Add(slot);
         Move(slot, SlotState.Creating);
         slot.Generation = _generation;
-        slot.IsByRenter = false;
         SetDue(slot, now, _settings.CreateTimeout, ref work);
         if (_group is not null)
         {

@@ -11,18 +11,13 @@ namespace Tidepool;
 public abstract class ResourcePolicy<T>
     where T : class
 {
-    /// <summary>Whether it has an <see cref="IsBroken"/> of its own: a pool does not call the one that always says no.</summary>
-    internal virtual bool LooksForBroken => ((Func<T, bool>)IsBroken).Method.DeclaringType != typeof(ResourcePolicy<T>);
-
-    /// <summary>Whether it has a <see cref="Reset"/> or <see cref="ResetAsync"/> of its own.</summary>
-    internal virtual bool HasReset =>
-        ((Func<T, bool?>)Reset).Method.DeclaringType != typeof(ResourcePolicy<T>)
-        || ((Func<T, CancellationToken, ValueTask<bool>>)ResetAsync).Method.DeclaringType != typeof(ResourcePolicy<T>);
-
-    /// <summary>Whether it has a <see cref="Validate"/> or <see cref="ValidateAsync"/> of its own.</summary>
-    internal virtual bool HasValidation =>
-        ((Func<T, bool?>)Validate).Method.DeclaringType != typeof(ResourcePolicy<T>)
-        || ((Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync).Method.DeclaringType != typeof(ResourcePolicy<T>);
+    /// <summary>Which of these methods do something.</summary>
+    internal virtual PolicyTraits Traits => PolicyTraits.Of(
+        typeof(ResourcePolicy<T>),
+        (Func<CancellationToken, T>)Create,
+        (Func<T, bool>)IsBroken,
+        [(Func<T, bool?>)Validate, (Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync],
+        [(Func<T, bool?>)Reset, (Func<T, CancellationToken, ValueTask<bool>>)ResetAsync]);
 
     /// <summary>Makes a resource that is ready for use. Runs on a thread of the thread pool, without the renter's execution context.</summary>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.CreateTimeout"/>, or by the shutdown.</param>

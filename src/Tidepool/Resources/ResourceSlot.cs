@@ -9,7 +9,7 @@ namespace Tidepool;
 /// or by the one thread that works on the slot.
 /// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The token source has neither a timer nor a wait handle: there is nothing to dispose.")]
-internal sealed class ResourceSlot<T> : LeaseOwner<T>, IThreadPoolWorkItem
+internal sealed class ResourceSlot<T> : LeaseOwner<T>
     where T : class
 {
     internal readonly ResourceCore<T> Core;
@@ -51,6 +51,12 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>, IThreadPoolWorkItem
     /// <summary>A renter's own thread does the work, so no other renter is served by it.</summary>
     internal bool IsByRenter;
 
+    /// <summary>The list in which it waits for a thread to begin with its work; null when one has.</summary>
+    internal SlotList<T>? Backlog;
+
+    /// <summary>Only the thread pool can do its work: the policy has no synchronous way.</summary>
+    internal bool IsForPool;
+
     /// <summary>Another key has asked for this place.</summary>
     internal ResourceCore<T>? ForWhom;
     internal Clearing? Clearing;
@@ -60,7 +66,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>, IThreadPoolWorkItem
     internal ResourceSlot<T>? Older;
     internal ResourceSlot<T>? GroupNewer;
     internal ResourceSlot<T>? GroupOlder;
-    internal ResourceSlot<T>? NextWork;
+    internal ResourceSlot<T>? NextCheck;
 
     private readonly CancellationTokenSource _stop = new();
 
@@ -113,7 +119,4 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>, IThreadPoolWorkItem
         SlotState.Leased => Resource is not null,
         _ => true,
     };
-
-    /// <summary>Detached work, on a thread of the pool.</summary>
-    void IThreadPoolWorkItem.Execute() => Core.Work(this);
 }

@@ -34,7 +34,7 @@ internal enum SlotWork
     /// <summary>Validate, and reset where that is due on rent; then serve whoever is first.</summary>
     Check,
 
-    /// <summary>Reset after a return.</summary>
+    /// <summary>Reset after a return, on a thread that waits for it.</summary>
     Reset,
 
     /// <summary>Keep alive.</summary>

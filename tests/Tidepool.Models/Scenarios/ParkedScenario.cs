@@ -146,7 +146,10 @@ internal sealed class HangingScenario : ParkedScenario
     protected override bool MayHang => true;
 }
 
-/// <summary>Threads that park need nobody else: no thread of the thread pool, as long as each returns what it has.</summary>
+/// <summary>
+/// Threads that park need nobody else: no thread of the thread pool comes for what is to be created, reset or ended, as long as each returns
+/// what it has.
+/// </summary>
 internal sealed class ParkedAloneScenario : IScenario
 {
     private ResourceWorld? _world;
@@ -165,15 +168,20 @@ internal sealed class ParkedAloneScenario : IScenario
 
     public Execution Start(Random random)
     {
-        ResourceWorld world = _world = new ResourceWorld(random, random.Next(1, 3));
+        ResourceWorld world = _world = new ResourceWorld(random, random.Next(1, 3), isAlone: true);
         int rentals = random.Next(1, 6);
+        bool[] breaks = [.. Enumerable.Range(0, rentals).Select(_ => random.Next(4) == 0)];
         return new ResourceExecution(world, [.. Enumerable.Range(0, Threads).Select<int, Action>(thread => () =>
         {
             for (int i = 0; i < rentals; i++)
             {
                 world.RentParked(thread);
+                if (breaks[i])
+                {
+                    world.Break(thread, i);
+                }
+
                 world.Return(thread, i);
-                ResourceWorld.Require(!world.HasWork, "a thread that parks needs another one");
             }
         })]);
     }

@@ -27,22 +27,27 @@ internal sealed class ResourceWorld
     private int _returning;
 
     [ThreadStatic]
+    private static bool t_isWorking;
+
+    [ThreadStatic]
     private static bool t_wasQueued;
 
     [ThreadStatic]
     private static long t_sequence; // of the rental that this thread parks for
 
-    internal ResourceWorld(Random random, int max, bool resetsLate = false, bool mayHang = false)
+    internal ResourceWorld(Random random, int max, bool resetsLate = false, bool mayHang = false, bool isAlone = false)
     {
         _policy = random.Next(3) == 0 ? new PlainPolicy(this, random) : new ModelPolicy(this, random);
         _mayHang = mayHang;
+        IsAlone = isAlone;
         Max = max;
         Pool = new ResourcePool<ModelResource>(_policy, new ResourcePoolOptions<ModelResource>
         {
             Name = "model",
             MaxSize = max,
+            MinSize = isAlone ? random.Next(max + 1) : 0,
             MaxCreateConcurrency = random.Next(1, 3),
-            ResetMode = resetsLate ? ResetMode.OnRent : mayHang && random.Next(2) == 0 ? ResetMode.Background : ResetMode.None,
+            ResetMode = resetsLate ? ResetMode.OnRent : (mayHang || isAlone) && random.Next(2) == 0 ? ResetMode.Background : ResetMode.None,
             CreateTimeout = TimeSpan.FromMilliseconds(mayHang ? 1000 : 15_000),
             PolicyTimeout = TimeSpan.FromMilliseconds(mayHang ? 400 : 5000),
             KeepAliveInterval = mayHang ? TimeSpan.FromMilliseconds(300) : Timeout.InfiniteTimeSpan,
@@ -71,7 +76,11 @@ internal sealed class ResourceWorld
         set => _policy.Hangs = value;
     }
 
-    internal bool HasWork => _work.Count > 0;
+    /// <summary>This thread does detached work; it must not hang, because it is also the one that releases what hangs.</summary>
+    internal static bool IsWorking => t_isWorking;
+
+    /// <summary>Nobody does detached work before the end.</summary>
+    internal bool IsAlone { get; }
 
     /// <summary>
     /// Called at each point of each thread: notes which parked rentals have worked for themselves, because those that stand behind them may be
@@ -85,7 +94,7 @@ internal sealed class ResourceWorld
         }
 
         t_wasQueued |= place == "queue";
-        if (place is "created" or "checked" or "hand over")
+        if (place is "created" or "checked" or "hand over" or "end here")
         {
             _worked.Add(t_sequence);
         }
@@ -312,7 +321,9 @@ internal sealed class ResourceWorld
         IThreadPoolWorkItem item = _work[0];
         _work.RemoveAt(0);
         Log(thread, "work");
+        t_isWorking = true;
         item.Execute();
+        t_isWorking = false;
         Look();
         return true;
     }
@@ -527,11 +538,21 @@ internal sealed class ModelPolicy(ResourceWorld world, Random random) : PlainPol
         await Hang(resource, cancellationToken).ConfigureAwait(false);
         return resource.Number % 7 != 0;
     }
+
+    public override bool? Reset(ModelResource resource)
+    {
+        Schedule.Point("reset here");
+        World.Expect(resource.Users == 0, "a leased resource is reset");
+        HangHere(resource, CancellationToken.None);
+        return resource.Number % 3 == 0 && !World.IsAlone ? null : resource.Number % 7 != 0;
+    }
 }
 
 /// <summary>Makes resources at once, or fails; each end is noted. It has nothing to do when one is returned.</summary>
 internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<ModelResource>
 {
+    private protected ResourceWorld World => world;
+
     internal List<ModelResource> Resources { get; } = [];
 
     internal bool Fails { get; set; }
@@ -630,9 +651,9 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
     }
 
     /// <summary>The same with the calling thread.</summary>
-    private void HangHere(ModelResource? resource, CancellationToken cancellation)
+    private protected void HangHere(ModelResource? resource, CancellationToken cancellation)
     {
-        if (!Hangs || random.Next(2) == 0)
+        if (!Hangs || ResourceWorld.IsWorking || random.Next(2) == 0)
         {
             return;
         }

@@ -22,10 +22,10 @@ public sealed class CheckTests : ResourceTest
     [Fact]
     public async Task A_policy_with_nothing_to_do_between_two_renters_is_known_by_what_it_overrides()
     {
-        Assert.Equal((true, true, true), (Policy.LooksForBroken, Policy.HasReset, Policy.HasValidation));
-        Assert.Equal((true, false, false), (new LookingPolicy().LooksForBroken, new LookingPolicy().HasReset, new LookingPolicy().HasValidation));
+        Assert.Equal(new PolicyTraits(CreatesHere: true, LooksForBroken: true, Validates: true, Resets: true, WaitsInReset: true), Policy.Traits);
+        Assert.Equal(default(PolicyTraits) with { LooksForBroken = true }, new LookingPolicy().Traits);
         var plain = new PlainPolicy();
-        Assert.Equal((false, false, false), (plain.LooksForBroken, plain.HasReset, plain.HasValidation));
+        Assert.Equal(default, plain.Traits);
         await using var pool = new ResourcePool<FakeResource>(plain, new ResourcePoolOptions<FakeResource> { MaxSize = 1, ResetMode = ResetMode.OnRent });
         FakeResource first = await UseAsync(false);
         Assert.Same(first, await UseAsync(false));

@@ -1,7 +1,7 @@
 namespace Tidepool;
 
-/// <summary>The idle resources of one pool, from the one returned last to the one returned first. Under the pool's gate.</summary>
-internal sealed class IdleList<T>
+/// <summary>Slots of one pool in the order in which they came: those that are idle, or those whose work has not begun. Under the pool's gate.</summary>
+internal sealed class SlotList<T>
     where T : class
 {
     internal int Count { get; private set; }
@@ -51,12 +51,13 @@ internal sealed class IdleList<T>
         Count--;
     }
 
-    internal bool IsValid()
+    /// <summary>Whether the links agree, and each slot is one that belongs here.</summary>
+    internal bool IsValid(Func<ResourceSlot<T>, bool> belongs)
     {
         int count = 0;
         for (ResourceSlot<T>? slot = Newest; slot is not null; slot = slot.Older)
         {
-            if (slot.State != SlotState.Idle || (slot.Older is { } older ? older.Newer != slot : slot != Oldest))
+            if (!belongs(slot) || (slot.Older is { } older ? older.Newer != slot : slot != Oldest))
             {
                 return false;
             }

@@ -1,0 +1,182 @@
+namespace Tidepool;
+
+/// <summary>
+/// Work that no thread has begun yet. It is for the thread pool; but where all of its threads are parked for this very pool, none would come: so
+/// a parked rental for which nothing has begun does it itself. Docs/design/resources.md has the table of who may do what.
+/// </summary>
+internal sealed partial class ResourceCore<T>
+{
+    /// <summary>Creations and checks: each serves somebody when it is done.</summary>
+    private readonly SlotList<T> _backlog = new();
+
+    /// <summary>Resources to be ended, those of other keys among them that are to make room for this one.</summary>
+    private readonly SlotList<T> _endings = new();
+
+    /// <summary>Threads that were asked for and have not come; never fewer than there is work.</summary>
+    private int _threadsAsked;
+
+    /// <summary>Detached work runs where a test says, and not on the thread pool.</summary>
+    internal bool IsInline => _executor is not null;
+
+    /// <summary>Asks for a thread for the backlog. The gate was left.</summary>
+    internal void QueueThread()
+    {
+        if (_executor is not null)
+        {
+            _executor(this);
+        }
+        else
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        }
+    }
+
+    /// <summary>A thread has come: it does what is oldest, if that was not done meanwhile.</summary>
+    void IThreadPoolWorkItem.Execute()
+    {
+        ResourceSlot<T>? slot;
+        Schedule.Point("thread");
+        lock (Gate)
+        {
+            _threadsAsked--;
+            slot = _backlog.Oldest ?? _endings.Oldest;
+            if (slot is not null)
+            {
+                Take(slot);
+            }
+        }
+
+        slot?.Core.Work(slot);
+    }
+
+    /// <summary>Does a slot's work; it ends when the policy's answer was taken.</summary>
+    internal void Work(ResourceSlot<T> slot) => _ = slot.Work switch
+    {
+        SlotWork.Create => CreateAsync(slot),
+        SlotWork.Check => CheckAsync(slot),
+        SlotWork.Reset => ResetOnThread(slot),
+        SlotWork.KeepAlive => KeepAliveAsync(slot),
+        _ => DestroyAsync(slot, slot.Resource!, slot.Why),
+    };
+
+    /// <summary>Lets a slot's work begin, on whatever thread comes first. Under the gate.</summary>
+    private void Start(ResourceSlot<T> slot, SlotWork kind, ref Deferred<T> work)
+    {
+        slot.Work = kind;
+        slot.IsForPool = false;
+        if (kind == SlotWork.Check && work.ChecksHere)
+        {
+            work.Check(slot);
+            return;
+        }
+
+        ResourceCore<T> core = slot.ForWhom ?? this;
+        core.Put(slot, kind == SlotWork.Destroy ? core._endings : core._backlog, ref work);
+    }
+
+    private void Put(ResourceSlot<T> slot, SlotList<T> backlog, ref Deferred<T> work)
+    {
+        backlog.Add(slot);
+        slot.Backlog = backlog;
+        if (_threadsAsked < _backlog.Count + _endings.Count)
+        {
+            _threadsAsked++;
+            work.AskForThread(this);
+        }
+    }
+
+    private static void Take(ResourceSlot<T> slot)
+    {
+        slot.Backlog!.Remove(slot);
+        slot.Backlog = null;
+    }
+
+    /// <summary>Lets parked threads do themselves what no thread has begun, where nothing has begun for them. Under the gate.</summary>
+    internal void LetParkedWork(long now, ref Deferred<T> work)
+    {
+        while (_backlog.Count > 0 && _waiters.After(InFlight - _backlog.Count) is { IsSync: true } waiter && FirstForParked() is { } slot)
+        {
+            Take(slot);
+            if (slot.State == SlotState.Creating)
+            {
+                LetCreate(waiter, slot, ref work);
+            }
+            else
+            {
+                LetCheck(waiter, slot, now, ref work);
+            }
+        }
+
+        while (_endings.Oldest is { } ending && _waiters.After(InFlight - _backlog.Count) is { IsSync: true } waiter)
+        {
+            Take(ending);
+            LetWork(waiter, ending, ref work);
+        }
+    }
+
+    private ResourceSlot<T>? FirstForParked()
+    {
+        ResourceSlot<T>? slot = _backlog.Oldest;
+        while (slot is not null && (slot.State == SlotState.Creating ? !_createsHere : slot.IsForPool))
+        {
+            slot = slot.Newer;
+        }
+
+        return slot;
+    }
+
+    /// <summary>Lets the thread of a parked rental work for itself.</summary>
+    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, ref Deferred<T> work)
+    {
+        Dequeue(waiter);
+        waiter.State = WaiterState.Working;
+        waiter.Slot = slot;
+        work.Tell(waiter);
+    }
+
+    private void LetCreate(Waiter<T> waiter, ResourceSlot<T> slot, ref Deferred<T> work)
+    {
+        slot.Work = SlotWork.Create;
+        slot.IsByRenter = true;
+        _byRenter++;
+        LetWork(waiter, slot, ref work);
+    }
+
+    private void LetCheck(Waiter<T> waiter, ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    {
+        BeginByRenter(slot, now, ref work);
+        slot.Work = SlotWork.Check;
+        LetWork(waiter, slot, ref work);
+    }
+
+    /// <summary>The reset after a synchronous return: this thread waits for it, so that its end needs no other one.</summary>
+    private Task ResetOnThread(ResourceSlot<T> slot)
+    {
+        if (CheckHere(slot) is not { } check)
+        {
+            return CheckAsync(slot);
+        }
+
+        FinishCheck(slot, ReasonOf(check));
+        return Task.CompletedTask;
+    }
+
+    /// <summary>
+    /// The thread of a parked rental ends a resource. The rental is back in its place before, because the place that comes free is offered when
+    /// the resource was ended.
+    /// </summary>
+    private void EndHere(ResourceSlot<T> slot, Waiter<T> waiter)
+    {
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        Schedule.Point("end here");
+        lock (Gate)
+        {
+            Requeue(waiter, now, ref work);
+            Pump(now, ref work);
+        }
+
+        work.Run(this);
+        _ = slot.Core.DestroyAsync(slot, slot.Resource!, slot.Why);
+    }
+}
