@@ -34,18 +34,21 @@ internal sealed partial class ResourceCore<T>
     /// <summary>A thread has come: it does what is oldest, if that was not done meanwhile.</summary>
     void IThreadPoolWorkItem.Execute()
     {
+        Deferred<T> work = default;
         ResourceSlot<T>? slot;
+        long now = Clock.Now;
         Schedule.Point("thread");
         lock (Gate)
         {
             _threadsAsked--;
-            slot = _backlog.Oldest ?? _endings.Oldest;
+            slot = _endings.Oldest ?? _backlog.Oldest;
             if (slot is not null)
             {
-                Take(slot);
+                Take(slot, now, ref work);
             }
         }
 
+        work.Run(this);
         slot?.Core.Work(slot);
     }
 
@@ -59,16 +62,19 @@ internal sealed partial class ResourceCore<T>
         _ => DestroyAsync(slot, slot.Resource!, slot.Why),
     };
 
-    /// <summary>Lets a slot's work begin, on whatever thread comes first. Under the gate.</summary>
-    private void Start(ResourceSlot<T> slot, SlotWork kind, ref Deferred<T> work)
+    /// <summary>Lets a slot's work begin, on whatever thread comes first. Its time runs from then on. Under the gate.</summary>
+    private void Start(ResourceSlot<T> slot, SlotWork kind, long now, ref Deferred<T> work)
     {
         slot.Work = kind;
         slot.IsForPool = false;
         if (kind == SlotWork.Check && work.ChecksHere)
         {
+            SetDue(slot, now, _settings.PolicyTimeout, ref work);
             work.Check(slot);
             return;
         }
+
+        slot.DueAt = ResourceSettings.Forever;
 
         ResourceCore<T> core = slot.ForWhom ?? this;
         core.Put(slot, kind == SlotWork.Destroy ? core._endings : core._backlog, ref work);
@@ -85,21 +91,40 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    private static void Take(ResourceSlot<T> slot)
+    /// <summary>A thread begins with a slot's work.</summary>
+    private void Take(ResourceSlot<T> slot, long now, ref Deferred<T> work)
     {
         slot.Backlog!.Remove(slot);
         slot.Backlog = null;
+        SetDue(slot, now, slot.State == SlotState.Creating ? _settings.CreateTimeout : _settings.PolicyTimeout, ref work);
+    }
+
+    /// <summary>The pool was shut down: what no thread has begun is not wanted any more. Under the gate.</summary>
+    private void EmptyBacklog(long now, ref Deferred<T> work)
+    {
+        while (_backlog.Oldest is { } slot)
+        {
+            Take(slot, now, ref work);
+            if (slot.State == SlotState.Creating)
+            {
+                Release(slot, SlotState.Free, ref work);
+            }
+            else
+            {
+                Destroy(slot, DestroyReason.Shutdown, now, ref work);
+            }
+        }
     }
 
     /// <summary>Lets parked threads do themselves what no thread has begun, where nothing has begun for them. Under the gate.</summary>
     internal void LetParkedWork(long now, ref Deferred<T> work)
     {
-        while (_backlog.Count > 0 && _waiters.After(InFlight - _backlog.Count) is { IsSync: true } waiter && FirstForParked() is { } slot)
+        while (_backlog.Count > 0 && ParkedForNothing() is { } waiter && FirstForParked() is { } slot)
         {
-            Take(slot);
+            Take(slot, now, ref work);
             if (slot.State == SlotState.Creating)
             {
-                LetCreate(waiter, slot, ref work);
+                LetCreate(waiter, slot, now, ref work);
             }
             else
             {
@@ -107,13 +132,17 @@ internal sealed partial class ResourceCore<T>
             }
         }
 
-        while (_endings.Oldest is { } ending && _waiters.After(InFlight - _backlog.Count) is { IsSync: true } waiter)
+        while (_endings.Oldest is { } ending && ParkedForNothing() is { } waiter)
         {
-            Take(ending);
+            Take(ending, now, ref work);
             LetWork(waiter, ending, ref work);
         }
     }
 
+    /// <summary>The first parked rental for which nothing has begun.</summary>
+    private Waiter<T>? ParkedForNothing() => _waiters.ParkedAfter(InFlight - _backlog.Count);
+
+    /// <summary>What was asked for first of that which a parked thread can do.</summary>
     private ResourceSlot<T>? FirstForParked()
     {
         ResourceSlot<T>? slot = _backlog.Oldest;
@@ -134,8 +163,9 @@ internal sealed partial class ResourceCore<T>
         work.Tell(waiter);
     }
 
-    private void LetCreate(Waiter<T> waiter, ResourceSlot<T> slot, ref Deferred<T> work)
+    private void LetCreate(Waiter<T> waiter, ResourceSlot<T> slot, long now, ref Deferred<T> work)
     {
+        SetDue(slot, now, _settings.CreateTimeout, ref work);
         slot.Work = SlotWork.Create;
         slot.IsByRenter = true;
         _byRenter++;

@@ -173,6 +173,7 @@ internal sealed partial class ResourceCore<T>
                 Yield(slot, DestroyReason.Shutdown, now, ref work);
             }
 
+            EmptyBacklog(now, ref work);
             foreach (ResourceSlot<T> slot in _slots.Where(static s => s.State is SlotState.Creating or SlotState.Checking))
             {
                 slot.DueAt = Math.Min(slot.DueAt, ResourceSettings.After(now, _settings.PolicyTimeout));

@@ -236,8 +236,7 @@ internal sealed partial class ResourceCore<T>
             {
                 slot.IsDirty = true;
                 Move(slot, SlotState.Checking);
-                SetDue(slot, now, _settings.PolicyTimeout, ref work);
-                Start(slot, SlotWork.Reset, ref work);
+                Start(slot, SlotWork.Reset, now, ref work);
             }
 
             Pump(now, ref work);

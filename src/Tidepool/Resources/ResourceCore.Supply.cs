@@ -84,14 +84,14 @@ internal sealed partial class ResourceCore<T>
     internal void BeginCreation(long now, ref Deferred<T> work)
     {
         Waiter<T>? waiter = _waiters.After(InFlight);
-        ResourceSlot<T> slot = Reserve(now, ref work);
+        ResourceSlot<T> slot = Reserve();
         if (waiter is { IsSync: true })
         {
-            LetCreate(waiter, slot, ref work);
+            LetCreate(waiter, slot, now, ref work);
         }
         else
         {
-            Start(slot, SlotWork.Create, ref work);
+            Start(slot, SlotWork.Create, now, ref work);
         }
     }
 
@@ -103,8 +103,7 @@ internal sealed partial class ResourceCore<T>
         slot.Why = why;
         slot.Site = null;
         _destroyed[(int)why]++;
-        SetDue(slot, now, _settings.PolicyTimeout, ref work);
-        Start(slot, SlotWork.Destroy, ref work);
+        Start(slot, SlotWork.Destroy, now, ref work);
     }
 
     /// <summary>A keyed pool needs this key's place more. Under the gate.</summary>
@@ -167,8 +166,7 @@ internal sealed partial class ResourceCore<T>
         else
         {
             Move(slot, SlotState.Checking);
-            SetDue(slot, now, _settings.PolicyTimeout, ref work);
-            Start(slot, SlotWork.Check, ref work);
+            Start(slot, SlotWork.Check, now, ref work);
         }
     }
 

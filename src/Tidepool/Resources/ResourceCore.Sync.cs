@@ -251,7 +251,7 @@ internal sealed partial class ResourceCore<T>
             if (slot.State == SlotState.Checking)
             {
                 EndByRenter(slot);
-                Start(slot, SlotWork.Check, ref work);
+                Start(slot, SlotWork.Check, now, ref work);
                 slot.IsForPool = true;
             }
             else

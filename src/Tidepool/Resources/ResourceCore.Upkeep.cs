@@ -106,25 +106,13 @@ internal sealed partial class ResourceCore<T>
     {
         SlotState was = slot.State;
         bool isByRenter = slot.IsByRenter;
-        bool hasBegun = slot.Backlog is null;
         EndByRenter(slot);
         if (was == SlotState.Checking)
         {
             _destroyed[(int)DestroyReason.Abandoned]++;
         }
 
-        if (!hasBegun && was != SlotState.Destroying)
-        {
-            Take(slot);
-        }
-
-        Release(slot, was == SlotState.Creating && !hasBegun ? SlotState.Free : SlotState.Abandoned, ref work);
-        if (was == SlotState.Checking && !hasBegun)
-        {
-            slot.Why = DestroyReason.Abandoned;
-            Start(slot, SlotWork.Destroy, ref work);
-        }
-
+        Release(slot, SlotState.Abandoned, ref work);
         if (was == SlotState.Creating && !_isClosed)
         {
             var failure = new TimeoutException($"The creation took longer than CreateTimeout = {_settings.CreateTimeout} ms.");
@@ -153,8 +141,7 @@ internal sealed partial class ResourceCore<T>
                 keepers++;
                 Unlist(slot);
                 Move(slot, SlotState.Checking);
-                SetDue(slot, now, _settings.PolicyTimeout, ref work);
-                Start(slot, SlotWork.KeepAlive, ref work);
+                Start(slot, SlotWork.KeepAlive, now, ref work);
             }
             else
             {

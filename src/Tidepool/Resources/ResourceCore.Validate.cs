@@ -42,7 +42,7 @@ internal sealed partial class ResourceCore<T>
             : !_idle.IsValid(static slot => slot.State == SlotState.Idle) || _idle.Count != s.Idle ? "the idle list is broken"
             : !_waiters.IsValid() ? "the queue is broken"
             : !_backlog.IsValid(slot => slot.Backlog == _backlog && !slot.IsByRenter && slot.State is SlotState.Creating or SlotState.Checking)
-                || !_endings.IsValid(slot => slot.Backlog == _endings && slot.State is SlotState.Destroying or SlotState.Abandoned) ? "the backlog is broken"
+                || !_endings.IsValid(slot => slot.Backlog == _endings && slot.State == SlotState.Destroying) ? "the backlog is broken"
             : _threadsAsked < _backlog.Count + _endings.Count ? "work waits for which no thread was asked"
             : _slots.Count(static slot => slot.IsByRenter) != _byRenter ? "the renters at work are not those of the slots"
             : s.Total != s.Created - s.Destroyed - s.Detached ? "created - destroyed - detached is not the total"
@@ -57,5 +57,5 @@ internal sealed partial class ResourceCore<T>
     /// <summary>A lost wake-up: somebody waits, nothing is under way for it, something could be, and the timer is not about to see to it.</summary>
     private bool IsStalled(long now, ref Deferred<T> ignored) =>
         (_waiters.Count > InFlight && Timer.Due > now && (_idle.Count > 0 || (_group is null && WantsCreation(now, ref ignored))))
-        || (_waiters.After(InFlight - _backlog.Count) is { IsSync: true } && (_endings.Count > 0 || FirstForParked() is not null));
+        || (ParkedForNothing() is not null && (_endings.Count > 0 || FirstForParked() is not null));
 }

@@ -216,7 +216,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     }
 
     /// <summary>Takes a free place for a creation.</summary>
-    private ResourceSlot<T> Reserve(long now, ref Deferred<T> work)
+    private ResourceSlot<T> Reserve()
     {
         if (!_free.TryPop(out ResourceSlot<T>? slot))
         {
@@ -228,7 +228,6 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         _slots.Add(slot);
         Move(slot, SlotState.Creating);
         slot.Generation = _generation;
-        SetDue(slot, now, _settings.CreateTimeout, ref work);
         if (_group is not null)
         {
             _group.Used++;

@@ -7,6 +7,7 @@ internal sealed class Waiters<T>
     where T : class
 {
     private Waiter<T>? _last;
+    private int _parked;
 
     internal int Count { get; private set; }
 
@@ -45,6 +46,7 @@ internal sealed class Waiters<T>
 
         waiter.State = WaiterState.Queued;
         Count++;
+        _parked += waiter.IsSync ? 1 : 0;
     }
 
     /// <summary>Takes one out; its state is the caller's to set.</summary>
@@ -70,6 +72,7 @@ internal sealed class Waiters<T>
 
         (waiter.Previous, waiter.Next) = (null, null);
         Count--;
+        _parked -= waiter.IsSync ? 1 : 0;
     }
 
     /// <summary>Takes the first one out.</summary>
@@ -97,9 +100,27 @@ internal sealed class Waiters<T>
         return waiter;
     }
 
+    /// <summary>The first parked rental behind the first so many.</summary>
+    internal Waiter<T>? ParkedAfter(int count)
+    {
+        if (_parked == 0)
+        {
+            return null;
+        }
+
+        Waiter<T>? waiter = After(count);
+        while (waiter is { IsSync: false })
+        {
+            waiter = waiter.Next;
+        }
+
+        return waiter;
+    }
+
     internal bool IsValid()
     {
         int count = 0;
+        int parked = 0;
         for (Waiter<T>? waiter = First; waiter is not null; waiter = waiter.Next)
         {
             if (waiter.State != WaiterState.Queued
@@ -109,8 +130,9 @@ internal sealed class Waiters<T>
             }
 
             count++;
+            parked += waiter.IsSync ? 1 : 0;
         }
 
-        return count == Count;
+        return count == Count && parked == _parked;
     }
 }

@@ -35,6 +35,7 @@ internal class ParkedScenario : IScenario
             (int What, int Which)[] program = [.. Enumerable.Range(0, random.Next(4, 10)).Select(_ => (random.Next(100), random.Next(1000)))];
             threads.Add(() =>
             {
+                ResourceWorld.IsReleaser = !parks;
                 foreach ((int what, int which) in program)
                 {
                     Schedule.Point("step");

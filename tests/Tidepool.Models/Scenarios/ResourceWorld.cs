@@ -27,7 +27,7 @@ internal sealed class ResourceWorld
     private int _returning;
 
     [ThreadStatic]
-    private static bool t_isWorking;
+    private static bool t_isReleaser;
 
     [ThreadStatic]
     private static bool t_wasQueued;
@@ -76,8 +76,12 @@ internal sealed class ResourceWorld
         set => _policy.Hangs = value;
     }
 
-    /// <summary>This thread does detached work; it must not hang, because it is also the one that releases what hangs.</summary>
-    internal static bool IsWorking => t_isWorking;
+    /// <summary>This thread must not hang, because it is the one that releases what hangs.</summary>
+    internal static bool IsReleaser
+    {
+        get => t_isReleaser;
+        set => t_isReleaser = value;
+    }
 
     /// <summary>Nobody does detached work before the end.</summary>
     internal bool IsAlone { get; }
@@ -321,11 +325,17 @@ internal sealed class ResourceWorld
         IThreadPoolWorkItem item = _work[0];
         _work.RemoveAt(0);
         Log(thread, "work");
-        t_isWorking = true;
         item.Execute();
-        t_isWorking = false;
         Look();
         return true;
+    }
+
+    /// <summary>Ends when a thread comes that does detached work.</summary>
+    internal Task OnAnotherThread()
+    {
+        var come = new TaskCompletionSource();
+        _work.Add(new Arrival(come));
+        return come.Task;
     }
 
     /// <summary>Everybody has ended: what is held goes back, all work is done, and then nobody may wait and nothing may be lost.</summary>
@@ -482,6 +492,12 @@ internal sealed class ResourceWorld
     }
 }
 
+/// <summary>A thread that goes on with what was awaited.</summary>
+internal sealed class Arrival(TaskCompletionSource come) : IThreadPoolWorkItem
+{
+    void IThreadPoolWorkItem.Execute() => come.SetResult();
+}
+
 /// <summary>One rental of the model.</summary>
 internal sealed class ResourceRental
 {
@@ -535,6 +551,11 @@ internal sealed class ModelPolicy(ResourceWorld world, Random random) : PlainPol
     public override async ValueTask<bool> ResetAsync(ModelResource resource, CancellationToken cancellationToken)
     {
         Schedule.Point("reset");
+        if (World.IsAlone)
+        {
+            await World.OnAnotherThread().ConfigureAwait(false);
+        }
+
         await Hang(resource, cancellationToken).ConfigureAwait(false);
         return resource.Number % 7 != 0;
     }
@@ -653,7 +674,7 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
     /// <summary>The same with the calling thread.</summary>
     private protected void HangHere(ModelResource? resource, CancellationToken cancellation)
     {
-        if (!Hangs || ResourceWorld.IsWorking || random.Next(2) == 0)
+        if (!Hangs || ResourceWorld.IsReleaser || random.Next(2) == 0)
         {
             return;
         }

@@ -52,7 +52,9 @@ public abstract class ResourceTest : IAsyncLifetime
         LeakCapture capture = LeakCapture.None,
         double leakAfter = -1,
         double keepAlive = -1,
-        bool isInline = true) => new()
+        bool isInline = true,
+        double lifetime = 1_800_000,
+        Action<IThreadPoolWorkItem>? executor = null) => new()
         {
             Name = GetType().Name,
             MaxSize = max,
@@ -69,7 +71,8 @@ public abstract class ResourceTest : IAsyncLifetime
             RentTimeout = TimeSpan.FromSeconds(10),
             TimeProvider = Time,
             Draw = static () => 0.5,
-            Executor = isInline ? static item => item.Execute() : null,
+            MaxLifetime = TimeSpan.FromMilliseconds(lifetime),
+            Executor = executor ?? (isInline ? static item => item.Execute() : null),
         };
 
     protected ResourcePool<FakeResource> NewPool(ResourcePoolOptions<FakeResource>? options = null) => Watch(new(Policy, options ?? Options()));
