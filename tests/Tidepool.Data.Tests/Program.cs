@@ -12,6 +12,8 @@ internal static class Program
             ["pause"] => ChildParts.PauseAsync,
             ["files"] => ChildParts.RunOutOfFilesAsync,
             ["ports"] => ChildParts.RunOutOfPortsAsync,
+            ["block"] => BlockingTests.BlockAsync,
+            ["block-shortly"] => BlockingTests.BlockShortlyAsync,
             _ => null,
         };
         if (part is null || Environment.GetEnvironmentVariable(ChildTest.Variable) is not { } server)

@@ -93,7 +93,7 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <summary>Makes a closed connection. Opening it rents a session, closing it gives the session back; both as often as you like.</summary>
     public new PooledDbConnection CreateConnection() => new(this);
 
-    /// <summary>Opens a connection: an idle session, or a new one, or the next that comes back. The calling thread waits. A session that is being reset in the background comes back by the thread pool: where that may be full of waiting callers, reset on return (<see cref="PooledDbOptions.ResetMode"/>).</summary>
+    /// <summary>Opens a connection: an idle session, or a new one, or the next that comes back. The calling thread waits, and does what needs doing for it; it needs no other thread.</summary>
     /// <returns>The open connection; dispose it.</returns>
     /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">There is an ambient transaction, which a pooled connection does not join.</exception>

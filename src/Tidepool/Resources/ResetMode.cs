@@ -4,7 +4,9 @@ namespace Tidepool;
 public enum ResetMode
 {
     /// <summary>
-    /// After the return. The reset begins on the returning thread, which does not wait for it; the resource is available once it has ended.
+    /// After the return, which does not wait for it; the resource is available once it has ended. The reset begins on the returning thread. Where
+    /// others rent synchronously and the lease was ended by <c>Dispose</c>, it is left to a thread that waits for it: one of the thread pool, or
+    /// that of the next renter, whichever comes first.
     /// </summary>
     Background,
 

@@ -2,14 +2,14 @@ namespace Tidepool;
 
 /// <summary>
 /// Work that no thread has begun yet. It is for the thread pool; but where all of its threads are parked for this very pool, none would come: so
-/// a parked rental for which nothing has begun does it itself. Docs/design/resources.md has the table of who may do what.
+/// a parked rental for which nothing has begun does it itself. docs/design/resources.md has the table of who may do what.
 /// </summary>
 internal sealed partial class ResourceCore<T>
 {
     /// <summary>Creations and checks: each serves somebody when it is done.</summary>
     private readonly SlotList<T> _backlog = new();
 
-    /// <summary>Resources to be ended, those of other keys among them that are to make room for this one.</summary>
+    /// <summary>Resources to be ended: each gives a place free.</summary>
     private readonly SlotList<T> _endings = new();
 
     /// <summary>Threads that were asked for and have not come; never fewer than there is work.</summary>
@@ -49,7 +49,10 @@ internal sealed partial class ResourceCore<T>
         }
 
         work.Run(this);
-        slot?.Core.Work(slot);
+        if (slot is not null)
+        {
+            Work(slot);
+        }
     }
 
     /// <summary>Does a slot's work; it ends when the policy's answer was taken.</summary>
@@ -75,15 +78,8 @@ internal sealed partial class ResourceCore<T>
         }
 
         slot.DueAt = ResourceSettings.Forever;
-
-        ResourceCore<T> core = slot.ForWhom ?? this;
-        core.Put(slot, kind == SlotWork.Destroy ? core._endings : core._backlog, ref work);
-    }
-
-    private void Put(ResourceSlot<T> slot, SlotList<T> backlog, ref Deferred<T> work)
-    {
-        backlog.Add(slot);
-        slot.Backlog = backlog;
+        slot.Backlog = kind == SlotWork.Destroy ? _endings : _backlog;
+        slot.Backlog.Add(slot);
         if (_threadsAsked < _backlog.Count + _endings.Count)
         {
             _threadsAsked++;
@@ -117,7 +113,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Lets parked threads do themselves what no thread has begun, where nothing has begun for them. Under the gate.</summary>
-    internal void LetParkedWork(long now, ref Deferred<T> work)
+    private void LetParkedWork(long now, ref Deferred<T> work)
     {
         while (_backlog.Count > 0 && ParkedForNothing() is { } waiter && FirstForParked() is { } slot)
         {
@@ -207,6 +203,6 @@ internal sealed partial class ResourceCore<T>
         }
 
         work.Run(this);
-        _ = slot.Core.DestroyAsync(slot, slot.Resource!, slot.Why);
+        _ = DestroyAsync(slot, slot.Resource!, slot.Why);
     }
 }

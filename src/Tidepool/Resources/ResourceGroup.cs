@@ -234,8 +234,6 @@ internal sealed class ResourceGroup<T>
                     core.CountSteal(slot);
                     slot.Core.Yield(slot, DestroyReason.Stolen, now, ref work);
                 }
-
-                core.LetParkedWork(now, ref work);
             }
         }
     }

@@ -62,7 +62,7 @@ public abstract class ResourcePolicy<T>
     /// <returns>False when that did not succeed: the resource is ended.</returns>
     public virtual ValueTask<bool> ResetAsync(T resource, CancellationToken cancellationToken) => new(Reset(resource) ?? true);
 
-    /// <summary>The same on the calling thread, for <c>Dispose</c> of a lease in <see cref="ResetMode.OnReturn"/> and for <see cref="ResourcePool{T}.Rent"/> in <see cref="ResetMode.OnRent"/>.</summary>
+    /// <summary>The same on the calling thread, for <c>Dispose</c> of a lease in <see cref="ResetMode.OnReturn"/>, for <see cref="ResourcePool{T}.Rent"/> in <see cref="ResetMode.OnRent"/>, and for both in <see cref="ResetMode.Background"/>.</summary>
     /// <param name="resource">The resource.</param>
     /// <returns>Null, the default, where there is no synchronous way: then <see cref="ResetAsync"/> runs in the background.</returns>
     public virtual bool? Reset(T resource) => null;
@@ -73,7 +73,7 @@ public abstract class ResourcePolicy<T>
     public virtual ValueTask KeepAliveAsync(T resource, CancellationToken cancellationToken) => default;
 
     /// <summary>
-    /// Ends a resource; called once for each. The default disposes it when it is disposable. Exceptions are counted, reported to the event
+    /// Ends a resource; called once for each, on a thread of the thread pool or that of a renter who waits for the place. The default disposes it when it is disposable. Exceptions are counted, reported to the event
     /// source <c>Tidepool</c>, and go nowhere else.
     /// </summary>
     /// <param name="resource">The resource.</param>

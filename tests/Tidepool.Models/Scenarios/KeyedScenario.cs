@@ -38,7 +38,7 @@ internal sealed class KeyedScenario : IScenario
     [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
     private sealed class KeyedWorld
     {
-        private readonly List<IThreadPoolWorkItem> _work = [];
+        private readonly DetachedWork _work = new();
         private readonly List<Rental> _rentals = [];
         private readonly ModelTime _time = new();
         private readonly Policy _policy;
@@ -84,7 +84,7 @@ internal sealed class KeyedScenario : IScenario
 
                     break;
                 case < 85:
-                    while (Work())
+                    while (_work.TryDo())
                     {
                     }
 
@@ -119,7 +119,7 @@ internal sealed class KeyedScenario : IScenario
         {
             for (int round = 0; round < 200; round++)
             {
-                bool isQuiet = !Work();
+                bool isQuiet = !_work.TryDo();
                 Poll();
                 foreach (Rental rental in _rentals.Where(static r => r.Lease is not null).ToArray())
                 {
@@ -143,27 +143,13 @@ internal sealed class KeyedScenario : IScenario
             for (int round = 0; round < 20; round++)
             {
                 _time.Advance(600);
-                while (Work())
+                while (_work.TryDo())
                 {
                 }
             }
 
             ResourceWorld.Require(_pool.GetTotal() == 0 && _pool.Keys.Count == 0, $"{_pool.GetTotal()} resources and {_pool.Keys.Count} keys are left");
             ResourceWorld.Require(_policy.Resources.TrueForAll(static r => r.Ends == 1), "a resource was not ended");
-        }
-
-        private bool Work()
-        {
-            Schedule.Point("work");
-            if (_work.Count == 0)
-            {
-                return false;
-            }
-
-            IThreadPoolWorkItem item = _work[0];
-            _work.RemoveAt(0);
-            item.Execute();
-            return true;
         }
 
         private void Poll()

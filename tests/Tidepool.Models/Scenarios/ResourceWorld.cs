@@ -14,7 +14,7 @@ internal sealed class ResourceWorld
 {
     private static readonly FieldInfo Node = typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
 
-    private readonly List<IThreadPoolWorkItem> _work = [];
+    private readonly DetachedWork _work = new();
     private readonly List<ResourceRental> _rentals = [];
     private readonly ModelTime _time = new();
     private readonly PlainPolicy _policy;
@@ -316,14 +316,11 @@ internal sealed class ResourceWorld
     /// <summary>Does one piece of detached work, if there is one.</summary>
     internal bool Work(int thread)
     {
-        Schedule.Point("work");
-        if (_work.Count == 0)
+        if (!_work.TryTake(out IThreadPoolWorkItem? item))
         {
             return false;
         }
 
-        IThreadPoolWorkItem item = _work[0];
-        _work.RemoveAt(0);
         Log(thread, "work");
         item.Execute();
         Look();
@@ -334,7 +331,7 @@ internal sealed class ResourceWorld
     internal Task OnAnotherThread()
     {
         var come = new TaskCompletionSource();
-        _work.Add(new Arrival(come));
+        _work.Add(come.SetResult);
         return come.Task;
     }
 
@@ -490,12 +487,6 @@ internal sealed class ResourceWorld
         Require(s.Total == s.Created - s.Destroyed - s.Detached, $"the numbers do not add up: {s}");
         Require(s.Total + s.Creating + s.Destroying <= Max, $"more places are taken than there are: {s}");
     }
-}
-
-/// <summary>A thread that goes on with what was awaited.</summary>
-internal sealed class Arrival(TaskCompletionSource come) : IThreadPoolWorkItem
-{
-    void IThreadPoolWorkItem.Execute() => come.SetResult();
 }
 
 /// <summary>One rental of the model.</summary>

@@ -64,7 +64,7 @@ internal sealed class SharedScenario : IScenario
     [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
     private sealed class SharedWorld
     {
-        private readonly List<IThreadPoolWorkItem> _work = [];
+        private readonly DetachedWork _work = new();
         private readonly List<Rental> _rentals = [];
         private readonly ModelTime _time = new();
         private readonly Policy _policy = new();
@@ -89,7 +89,7 @@ internal sealed class SharedScenario : IScenario
             },
         });
 
-        internal void Later(Action action) => _work.Add(new Continuation(action));
+        internal void Later(Action action) => _work.Add(action);
 
         internal void Step(int thread, int what, int which)
         {
@@ -137,7 +137,7 @@ internal sealed class SharedScenario : IScenario
                     _ = _pool.ShutdownAsync(TimeSpan.Zero);
                     break;
                 default:
-                    while (Work())
+                    while (_work.TryDo())
                     {
                     }
 
@@ -151,7 +151,7 @@ internal sealed class SharedScenario : IScenario
         {
             for (int round = 0; round < 200 && !_rentals.TrueForAll(static r => r.IsTaken && r.Holds is null); round++)
             {
-                while (Work())
+                while (_work.TryDo())
                 {
                 }
 
@@ -163,14 +163,14 @@ internal sealed class SharedScenario : IScenario
             }
 
             ResourceWorld.Require(_rentals.TrueForAll(static r => r.IsTaken), "a shared rental waits for ever");
-            while (Work())
+            while (_work.TryDo())
             {
             }
 
             Look();
             ResourceWorld.Require(_pool.Keys.All(k => _pool.GetStatistics(k) is not { Leased: > 0 }), "a resource is leased that nobody shares");
             _ = _pool.ShutdownAsync(TimeSpan.Zero);
-            while (Work())
+            while (_work.TryDo())
             {
             }
 
@@ -197,20 +197,6 @@ internal sealed class SharedScenario : IScenario
             catch (ResourcePoolShutdownException)
             {
             }
-        }
-
-        private bool Work()
-        {
-            Schedule.Point("work");
-            if (_work.Count == 0)
-            {
-                return false;
-            }
-
-            IThreadPoolWorkItem item = _work[0];
-            _work.RemoveAt(0);
-            item.Execute();
-            return true;
         }
 
         private void Look()
@@ -263,11 +249,6 @@ internal sealed class SharedScenario : IScenario
                 // Another thread has left with it in between.
             }
         }
-    }
-
-    private sealed class Continuation(Action action) : IThreadPoolWorkItem
-    {
-        void IThreadPoolWorkItem.Execute() => action();
     }
 
     private sealed class Rental

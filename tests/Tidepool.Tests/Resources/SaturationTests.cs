@@ -184,17 +184,19 @@ public sealed class SaturationTests : ResourceTest
         min: min,
         reset: reset,
         lifetime: lifetime,
-        executor: item =>
+        executor: Come);
+
+    private void Come(IThreadPoolWorkItem item)
+    {
+        if (_come)
         {
-            if (_come)
-            {
-                item.Execute();
-            }
-            else
-            {
-                _asked.Enqueue(item);
-            }
-        });
+            item.Execute();
+        }
+        else
+        {
+            _asked.Enqueue(item);
+        }
+    }
 
     private void LetThreadsCome()
     {
@@ -208,7 +210,7 @@ public sealed class SaturationTests : ResourceTest
     /// <summary>A thread that rents, returns and ends; seen waiting before this returns.</summary>
     private static Parked Park(ResourcePool<FakeResource> pool)
     {
-        var parked = new Parked(pool);
+        var parked = new Parked(() => pool.Rent(Timeout.InfiniteTimeSpan).Dispose());
         Eventually.True(() => pool.GetStatistics().Waiting > 0 || !parked.IsAlive, "the thread to wait");
         return parked;
     }
@@ -218,9 +220,9 @@ public sealed class SaturationTests : ResourceTest
         private readonly Thread _thread;
         private Exception? _failure;
 
-        internal Parked(ResourcePool<FakeResource> pool)
+        internal Parked(Action use)
         {
-            _thread = new Thread(() => _failure = Record.Exception(() => pool.Rent(Timeout.InfiniteTimeSpan).Dispose())) { IsBackground = true };
+            _thread = new Thread(() => _failure = Record.Exception(use)) { IsBackground = true };
             _thread.Start();
         }
 
