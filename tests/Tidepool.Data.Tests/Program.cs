@@ -13,6 +13,7 @@ internal static class Program
             ["files"] => ChildParts.RunOutOfFilesAsync,
             ["ports"] => ChildParts.RunOutOfPortsAsync,
             ["block"] => BlockingTests.BlockAsync,
+            ["block-failing"] => BlockingTests.BlockFailingAsync,
             ["block-shortly"] => BlockingTests.BlockShortlyAsync,
             _ => null,
         };

@@ -8,6 +8,9 @@ namespace Tidepool;
 /// </summary>
 internal sealed partial class ResourceCore<T>
 {
+    /// <summary>How often a parked thread looks whether something is overdue, in milliseconds.</summary>
+    private const long LookAroundEvery = 500;
+
     /// <summary>What a renter's own look at a resource found.</summary>
     private enum Check
     {
@@ -24,7 +27,7 @@ internal sealed partial class ResourceCore<T>
         {
             while (true)
             {
-                long left = waiter.Deadline == ResourceSettings.Forever || !Clock.IsSystem ? ResourceSettings.Forever : waiter.Deadline - Clock.Now;
+                long left = Clock.IsSystem ? Math.Min(waiter.Deadline - Clock.Now, LookAroundEvery) : ResourceSettings.Forever;
                 bool isSignaled;
                 try
                 {
@@ -43,7 +46,7 @@ internal sealed partial class ResourceCore<T>
 
                 if (!isSignaled)
                 {
-                    Expire(waiter);
+                    LookAround(waiter);
                 }
                 else if (waiter.State == WaiterState.Working)
                 {
@@ -69,11 +72,12 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    /// <summary>The thread woke by itself: its time may be over, also when no thread is free for the timer.</summary>
-    private void Expire(Waiter<T> waiter)
+    /// <summary>The thread woke by itself: its time may be over, and the timer late, because no thread is free for it.</summary>
+    private void LookAround(Waiter<T> waiter)
     {
         Deferred<T> work = default;
         long now = Clock.Now;
+        bool isTimerLate = now > Timer.Due;
         lock (Gate)
         {
             if (waiter.State == WaiterState.Queued && now >= waiter.Deadline)
@@ -83,6 +87,10 @@ internal sealed partial class ResourceCore<T>
         }
 
         work.Run(this);
+        if (isTimerLate)
+        {
+            OnTimer();
+        }
     }
 
     /// <summary>The parked thread was interrupted: it leaves the queue, unless its rental was decided already.</summary>
