@@ -51,7 +51,7 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     public override T GetFieldValue<T>(int ordinal) => Native.GetFieldValue<T>(ordinal);
 
     public override Task<T> GetFieldValueAsync<T>(int ordinal, CancellationToken cancellationToken) =>
-        Watch(native => native.GetFieldValueAsync<T>(ordinal, cancellationToken));
+        Watch(static (native, at) => native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
 
     public override float GetFloat(int ordinal) => Native.GetFloat(ordinal);
 
@@ -77,12 +77,12 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     public override DataTable? GetSchemaTable() => Native.GetSchemaTable();
 
     public override Task<DataTable?> GetSchemaTableAsync(CancellationToken cancellationToken = default) =>
-        Watch(native => native.GetSchemaTableAsync(cancellationToken));
+        Watch(static (native, cancellation) => native.GetSchemaTableAsync(cancellation), cancellationToken);
 
     public ReadOnlyCollection<DbColumn> GetColumnSchema() => Native.GetColumnSchema();
 
     public override Task<ReadOnlyCollection<DbColumn>> GetColumnSchemaAsync(CancellationToken cancellationToken = default) =>
-        Watch(native => native.GetColumnSchemaAsync(cancellationToken));
+        Watch(static (native, cancellation) => native.GetColumnSchemaAsync(cancellation), cancellationToken);
 
     public override Stream GetStream(int ordinal)
     {
@@ -100,31 +100,8 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
 
     public override bool IsDBNull(int ordinal) => Native.IsDBNull(ordinal);
 
-    public override Task<bool> IsDBNullAsync(int ordinal, CancellationToken cancellationToken) => Watch(native => native.IsDBNullAsync(ordinal, cancellationToken));
+    public override Task<bool> IsDBNullAsync(int ordinal, CancellationToken cancellationToken) =>
+        Watch(static (native, at) => native.IsDBNullAsync(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
 
     protected override DbDataReader GetDbDataReader(int ordinal) => Native.GetData(ordinal);
-
-    /// <summary>An operation that may read from the server.</summary>
-    private Task<T> Watch<T>(Func<DbDataReader, Task<T>> read)
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        Task<T> value;
-        try
-        {
-            value = read(native);
-        }
-        catch
-        {
-            _connection.Exit(session);
-            throw;
-        }
-
-        if (value.IsCompletedSuccessfully)
-        {
-            _connection.Exit(session);
-            return value;
-        }
-
-        return Finish(session, value);
-    }
 }

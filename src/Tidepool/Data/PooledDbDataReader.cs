@@ -42,87 +42,14 @@ internal sealed partial class PooledDbDataReader : DbDataReader
 
     private DbDataReader Native => _native ?? throw Ended();
 
-    public override bool Read()
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        try
-        {
-            return native.Read();
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
+    public override bool Read() => Advance(toNextResult: false);
 
-    public override bool NextResult()
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        try
-        {
-            return native.NextResult();
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
+    public override bool NextResult() => Advance(toNextResult: true);
 
-    public override Task<bool> ReadAsync(CancellationToken cancellationToken)
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        try
-        {
-            Task<bool> read = native.ReadAsync(cancellationToken);
-            if (!read.IsCompletedSuccessfully)
-            {
-                read = Finish(session, read);
-                session = null;
-            }
+    public override Task<bool> ReadAsync(CancellationToken cancellationToken) => Watch(static (native, cancellation) => native.ReadAsync(cancellation), cancellationToken);
 
-            return read;
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
-
-    public override Task<bool> NextResultAsync(CancellationToken cancellationToken)
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        try
-        {
-            Task<bool> read = native.NextResultAsync(cancellationToken);
-            if (!read.IsCompletedSuccessfully)
-            {
-                read = Finish(session, read);
-                session = null;
-            }
-
-            return read;
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
+    public override Task<bool> NextResultAsync(CancellationToken cancellationToken) =>
+        Watch(static (native, cancellation) => native.NextResultAsync(cancellation), cancellationToken);
 
     public override void Close()
     {
@@ -323,6 +250,48 @@ internal sealed partial class PooledDbDataReader : DbDataReader
 
         _connection.Exit(session);
         return null;
+    }
+
+    private bool Advance(bool toNextResult)
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            return toNextResult ? native.NextResult() : native.Read();
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
+    }
+
+    /// <summary>An operation that may read from the server. What it needs comes as its argument, so that nothing is allocated where it ends at once.</summary>
+    private Task<T> Watch<T, TArgument>(Func<DbDataReader, TArgument, Task<T>> read, TArgument argument)
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            Task<T> value = read(native, argument);
+            if (!value.IsCompletedSuccessfully)
+            {
+                value = Finish(session, value);
+                session = null;
+            }
+
+            return value;
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
     }
 
     private async Task<T> Finish<T>(DbSession? session, Task<T> task)
