@@ -50,7 +50,7 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
         _lease.MarkBroken(error);
         if (error is not null)
         {
-            _source!.Policy.Note(_lease.Value, error);
+            _source!.Policy.Note(_lease.Value, error, isLast: true);
         }
     }
 

@@ -88,6 +88,10 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
         try
         {
             Point(owner, session?.Native ?? Connection.Shell);
+            if (session is not null && session.Traces != SessionTraces.Anything)
+            {
+                session.Leave(owner.FindTraces(source.Adapter));
+            }
         }
         catch
         {

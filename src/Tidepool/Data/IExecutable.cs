@@ -14,6 +14,9 @@ internal interface IExecutable
 
     DbTransaction? NativeTransaction { get; set; }
 
+    /// <summary>What its text may leave on a session.</summary>
+    SessionTraces FindTraces(DbAdapter adapter);
+
     void CancelNative();
 
     DbDataReader ReadNative(CommandBehavior behavior);

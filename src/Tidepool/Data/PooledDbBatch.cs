@@ -61,6 +61,18 @@ internal sealed class PooledDbBatch : DbBatch, IExecutable
     /// <summary>Cancels what this batch has under way, and nothing else.</summary>
     public override void Cancel() => _execution.Cancel(this);
 
+    SessionTraces IExecutable.FindTraces(DbAdapter adapter)
+    {
+        SessionTraces traces = SessionTraces.Nothing;
+        foreach (DbBatchCommand command in _native.BatchCommands)
+        {
+            SessionTraces found = adapter.FindTraces(command.CommandText);
+            traces = found > traces ? found : traces;
+        }
+
+        return traces;
+    }
+
     void IExecutable.CancelNative() => _native.Cancel();
 
     DbDataReader IExecutable.ReadNative(CommandBehavior behavior) => _native.ExecuteReader(behavior);

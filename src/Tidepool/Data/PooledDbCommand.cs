@@ -15,6 +15,10 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
     private readonly DbCommand _native;
     private Execution _execution;
 
+    /// <summary>The text that was looked at last, and what it may leave: one that is executed again is not read again.</summary>
+    private string? _readText;
+    private SessionTraces _traces;
+
     /// <summary>Its connection ends it when the session goes back.</summary>
     private bool _isListed;
 
@@ -109,6 +113,17 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
 
     /// <summary>Cancels what this command has under way, and nothing else.</summary>
     public override void Cancel() => _execution.Cancel(this);
+
+    SessionTraces IExecutable.FindTraces(DbAdapter adapter)
+    {
+        string text = _native.CommandText;
+        if (!ReferenceEquals(text, _readText))
+        {
+            (_readText, _traces) = (text, adapter.FindTraces(text));
+        }
+
+        return _traces;
+    }
 
     void IExecutable.CancelNative() => _native.Cancel();
 

@@ -48,10 +48,15 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     [return: DynamicallyAccessedMembers(FieldTypeMembers)]
     public override Type GetFieldType(int ordinal) => Native.GetFieldType(ordinal);
 
-    public override T GetFieldValue<T>(int ordinal) => Native.GetFieldValue<T>(ordinal);
+    public override T GetFieldValue<T>(int ordinal) => Give(Native.GetFieldValue<T>(ordinal));
 
-    public override Task<T> GetFieldValueAsync<T>(int ordinal, CancellationToken cancellationToken) =>
-        Watch(static (native, at) => native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
+    public override Task<T> GetFieldValueAsync<T>(int ordinal, CancellationToken cancellationToken)
+    {
+        Task<T> value = Watch(static (native, at) => native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
+        return typeof(T) == typeof(Stream) || typeof(T) == typeof(TextReader) ? Finish(value) : value;
+
+        async Task<T> Finish(Task<T> value) => Give(await value.ConfigureAwait(false));
+    }
 
     public override float GetFloat(int ordinal) => Native.GetFloat(ordinal);
 
@@ -84,15 +89,11 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     public override Task<ReadOnlyCollection<DbColumn>> GetColumnSchemaAsync(CancellationToken cancellationToken = default) =>
         Watch(static (native, cancellation) => native.GetColumnSchemaAsync(cancellation), cancellationToken);
 
-    public override Stream GetStream(int ordinal)
-    {
-        Stream native = Native.GetStream(ordinal);
-        return _adapter.RecyclesObjects ? new PooledDbStream(this, native) : native;
-    }
+    public override Stream GetStream(int ordinal) => Give(Native.GetStream(ordinal));
 
     public override string GetString(int ordinal) => Native.GetString(ordinal);
 
-    public override TextReader GetTextReader(int ordinal) => Native.GetTextReader(ordinal);
+    public override TextReader GetTextReader(int ordinal) => Give(Native.GetTextReader(ordinal));
 
     public override object GetValue(int ordinal) => Native.GetValue(ordinal);
 
@@ -103,5 +104,29 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     public override Task<bool> IsDBNullAsync(int ordinal, CancellationToken cancellationToken) =>
         Watch(static (native, at) => native.IsDBNullAsync(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
 
+    /// <summary>A column that was read to its end need not be ended with the use of the session.</summary>
+    internal void Forget(IDisposable native) => _connection.Remove(native);
+
     protected override DbDataReader GetDbDataReader(int ordinal) => Native.GetData(ordinal);
+
+    /// <summary>What reads a column bit by bit is cut from the session when its use ends; any other value is given as it is.</summary>
+    private T Give<T>(T value)
+    {
+        if (typeof(T) != typeof(Stream) && typeof(T) != typeof(TextReader))
+        {
+            return value;
+        }
+
+        if (value is MemoryStream or StringReader && !_adapter.RecyclesObjects)
+        {
+            return value;
+        }
+
+        if (!_adapter.RecyclesObjects)
+        {
+            _connection.Add((IDisposable)value!);
+        }
+
+        return value is Stream stream ? (T)(object)new PooledDbStream(this, stream) : (T)(object)new PooledDbTextReader(this, (TextReader)(object)value!);
+    }
 }

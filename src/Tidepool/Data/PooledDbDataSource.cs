@@ -61,7 +61,7 @@ public sealed class PooledDbDataSource : DbDataSource
         Adapter = options.Adapter ?? AdapterOf(factory?.GetType() ?? inner.GetType());
         _rentTimeout = options.RentTimeout;
         _refusesAmbient = Adapter.JoinsAmbientTransactions && !text.IgnoresAmbient && !options.IgnoreAmbientTransactions;
-        Policy = new DbSessionPolicy(inner, Adapter, text.Prepares);
+        Policy = new DbSessionPolicy(inner, Adapter, text.Prepares) { Resets = options.ResetMode != ResetMode.None };
         _pool = new ResourcePool<DbSession>(Policy, options.ForPool(options.Name ?? NameOf(text)));
         Policy.Core = _pool.Core;
         Factory = new PooledDbFactory(this);
@@ -164,7 +164,11 @@ public sealed class PooledDbDataSource : DbDataSource
 
     /// <summary>Ends every session that lives now: idle ones at once, those in use when they come back.</summary>
     /// <returns>Ends when the idle ones are gone.</returns>
-    public Task ClearAsync() => _pool.ClearAsync();
+    public Task ClearAsync()
+    {
+        Policy.BeginEpoch();
+        return _pool.ClearAsync();
+    }
 
     /// <summary>Like <see cref="ClearAsync"/>, spread over a time.</summary>
     /// <param name="over">The interval, 1 ms or more.</param>
@@ -259,7 +263,6 @@ public sealed class PooledDbDataSource : DbDataSource
     private DbConnectionLease Lend(ResourceLease<DbSession> lease)
     {
         DbSession session = lease.Value;
-        session.Slot ??= lease.Slot;
         session.Lend();
         return new DbConnectionLease(this, lease);
     }
