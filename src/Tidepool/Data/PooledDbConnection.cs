@@ -116,7 +116,7 @@ public sealed partial class PooledDbConnection : DbConnection
         }
     }
 
-    /// <summary>The provider's own connection, for what only it can do. It is this connection's while this one is open; do not close or keep it.</summary>
+    /// <summary>The provider's own connection, for what only it can do. It is this connection's while this one is open; do not close or keep it. A session of SQLite is not used again after that.</summary>
     /// <typeparam name="TConnection">The type, such as <c>NpgsqlConnection</c>.</typeparam>
     /// <exception cref="InvalidCastException">The connection has another type; the message names both.</exception>
     /// <exception cref="InvalidOperationException">This connection is closed.</exception>
