@@ -134,6 +134,29 @@ public sealed class MisuseTests(PostgresServer server)
     }
 
     [PostgresFact]
+    public async Task A_reader_that_was_closed_and_not_disposed_does_not_read_what_the_next_one_reads()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        DbDataReader old;
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            await using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT 'mine'";
+            old = await command.ExecuteReaderAsync();
+            await old.CloseAsync();
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        await using DbCommand secret = next.CreateCommand();
+        secret.CommandText = "SELECT 'secret'";
+        await using DbDataReader reader = await secret.ExecuteReaderAsync();
+        Assert.True(await reader.ReadAsync());
+        Assert.Throws<InvalidOperationException>(() => old.GetString(0));
+        Assert.Throws<InvalidOperationException>(() => old.Read());
+        Assert.Equal("secret", reader.GetString(0));
+    }
+
+    [PostgresFact]
     public async Task A_timeout_of_a_provider_that_does_not_ask_the_server_ends_its_own_session_only()
     {
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 }, ";Cancellation Timeout=-1");

@@ -40,7 +40,10 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     /// <summary>The next reader of the connection.</summary>
     internal PooledDbDataReader? Next { get; set; }
 
-    private DbDataReader Native => _native ?? throw Ended();
+    /// <summary>The provider uses a reader again that was closed, also without being disposed.</summary>
+    private bool IsGone => _native is null || (_isClosed && _adapter.RecyclesObjects);
+
+    private DbDataReader Native => IsGone ? throw Ended() : _native!;
 
     public override bool Read() => Advance(toNextResult: false);
 
@@ -229,14 +232,13 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     private DbDataReader Begin(out DbSession? session)
     {
         session = EnterOwn();
-        DbDataReader? native = session is null && _adapter.RecyclesObjects ? null : _native;
-        if (native is null)
+        if (IsGone || (session is null && _adapter.RecyclesObjects))
         {
             _connection.Exit(session);
             throw Ended();
         }
 
-        return native;
+        return _native!;
     }
 
     /// <summary>Begins an operation, if the connection has still the session that is read from.</summary>
