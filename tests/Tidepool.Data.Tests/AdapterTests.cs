@@ -97,6 +97,47 @@ public sealed class AdapterTests : IDisposable
     }
 
     [Fact]
+    public async Task A_late_error_of_a_session_ends_none_that_were_opened_after_the_pool_was_cleared()
+    {
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = new Recorder { Kind = DbErrorKind.Server }, MaxSize = 3 });
+        PooledDbConnection old = await pool.OpenConnectionAsync();
+        await pool.ClearAsync();
+        await (await pool.OpenConnectionAsync()).DisposeAsync();
+        Assert.Throws<SqliteException>(() => old.Run("SELEC 1"));
+        await old.DisposeAsync();
+        pool.Settle();
+        Assert.Equal((1, 1L), (pool.GetStatistics().Idle, pool.GetStatistics().Destroyed));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Transactions_that_a_provider_has_at_the_same_time_live_and_end_each_by_itself(bool isSync)
+    {
+        var provider = new ParallelProvider();
+        await using var pool = new PooledDbDataSource(provider, "Server=nowhere", new PooledDbOptions { MaxSize = 1 });
+        PooledDbConnection connection = await pool.OpenConnectionAsync();
+        DbTransaction first = await connection.BeginTransactionAsync();
+        DbTransaction second = await connection.BeginTransactionAsync();
+        DbTransaction third = await connection.BeginTransactionAsync();
+        await first.CommitAsync();
+        await connection.BeginTransactionAsync();
+        await second.RollbackAsync();
+        Assert.Throws<ObjectDisposedException>(first.Commit); // it was cut when a later one began
+        if (isSync)
+        {
+            connection.Close();
+        }
+        else
+        {
+            await connection.CloseAsync();
+        }
+
+        Assert.Throws<ObjectDisposedException>(third.Commit);
+        Assert.Equal(["commit 1", "roll back 2", "roll back 4", "roll back 3"], provider.Told);
+    }
+
+    [Fact]
     public async Task An_adapter_that_throws_when_it_is_asked_ends_the_session_and_hides_no_error()
     {
         var adapter = new Recorder { Fault = new InvalidOperationException("mine") };

@@ -162,6 +162,32 @@ public sealed class ConnectionLifeTests : IDisposable
         Assert.Equal(5, told.Count + 1);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_listener_that_throws_in_a_disposal_leaves_a_connection_that_is_disposed(bool isAsync)
+    {
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        PooledDbConnection connection = pool.OpenConnection();
+        int disposed = 0;
+        connection.Disposed += (_, _) => disposed++;
+        connection.StateChange += static (_, _) => throw new InvalidOperationException("mine");
+        if (isAsync)
+        {
+            ValueTask disposal = connection.DisposeAsync(); // does not throw by itself
+            Assert.Equal("mine", (await Assert.ThrowsAsync<InvalidOperationException>(async () => await disposal)).Message);
+        }
+        else
+        {
+            Assert.Equal("mine", Assert.Throws<InvalidOperationException>(connection.Dispose).Message);
+        }
+
+        Assert.Equal((1, 0, ConnectionState.Closed), (disposed, pool.GetStatistics().Leased, connection.State));
+        await connection.DisposeAsync();
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal(1, next.Read<int>("SELECT 1"));
+    }
+
     [Fact]
     public async Task Closing_from_another_thread_in_the_middle_of_work_ends_the_session_instead_of_sharing_it()
     {

@@ -98,6 +98,23 @@ public sealed class DataSourceTests : IDisposable
     }
 
     [Fact]
+    public void A_key_among_the_parameters_of_a_file_name_is_shown_nowhere()
+    {
+        string file = "file:" + _file.Path;
+        using var pool = new PooledDbDataSource(SqliteFactory.Instance, $"Data Source={file}?mode=rwc&hexkey=5ec7e7&cache=private&KEY=secret");
+        using PooledDbConnection connection = pool.OpenConnection();
+        Assert.Equal(1, connection.Read<int>("SELECT 1"));
+        Assert.StartsWith(file, pool.Name, StringComparison.Ordinal);
+        foreach (string shown in new[] { pool.Name, pool.ConnectionString, connection.ConnectionString })
+        {
+            Assert.DoesNotContain("5ec7e7", shown, StringComparison.Ordinal);
+            Assert.DoesNotContain("secret", shown, StringComparison.Ordinal);
+        }
+
+        Assert.Contains(file + "?mode=rwc&cache=private", pool.ConnectionString, StringComparison.Ordinal); // what says which file it is stays
+    }
+
+    [Fact]
     public async Task An_ambient_transaction_is_refused_by_its_name()
     {
         await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example", new PooledDbOptions { RentTimeout = TimeSpan.Zero });

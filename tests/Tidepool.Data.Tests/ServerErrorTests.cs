@@ -62,6 +62,18 @@ public sealed class ServerErrorTests(PostgresServer server)
     }
 
     [PostgresFact]
+    public async Task A_session_found_dead_before_anybody_had_it_ends_the_others_of_its_time()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero });
+        await pool.WarmUpAsync(3);
+        await server.Cluster.TerminateAllAsync();
+        await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+        Assert.Equal(1, connection.Read<int>("SELECT 1"));
+        pool.Settle();
+        Assert.Equal((4L, 2L), (pool.GetStatistics().Created, pool.GetStatistics().GetDestroyed(DestroyReason.Cleared)));
+    }
+
+    [PostgresFact]
     public async Task An_error_of_a_statement_ends_nothing()
     {
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
@@ -113,14 +125,24 @@ public sealed class ServerErrorTests(PostgresServer server)
         PooledDbConnection[] all = await OpenAsync(pool, 3);
         Array.ForEach(all, static c => c.Dispose());
         pool.Settle();
-        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        await server.Cluster.AlterSystemAsync("default_transaction_read_only", "on");
+        try
         {
-            connection.Run("SET default_transaction_read_only = on");
+            await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+            Sql.Until(() => connection.Read<string>("SHOW default_transaction_read_only") == "on", "the server to take the setting");
             Assert.Equal("25006", Assert.ThrowsAny<DbException>(() => connection.Run("INSERT INTO written VALUES (1)")).SqlState);
+            await connection.CloseAsync();
+            pool.Settle();
+            Assert.Equal(0, pool.GetStatistics().Idle);
+        }
+        finally
+        {
+            await server.Cluster.AlterSystemAsync("default_transaction_read_only", null);
         }
 
-        pool.Settle();
-        Assert.Equal(0, pool.GetStatistics().Idle);
+        using NpgsqlConnection one = new(server.ConnectionString);
+        one.Open();
+        Sql.Until(() => one.Read<string>("SHOW default_transaction_read_only") == "off", "the server to take the setting back");
         await using PooledDbConnection next = await pool.OpenConnectionAsync();
         Assert.Equal(1, next.Run("INSERT INTO written VALUES (1)"));
     }

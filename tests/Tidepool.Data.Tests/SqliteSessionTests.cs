@@ -120,6 +120,91 @@ public sealed class SqliteSessionTests : IDisposable
         Assert.Equal(2, pool.GetStatistics().Created);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_collation_that_was_replaced_through_the_providers_connection_is_not_met_by_the_next_holder(bool isUnwrapped)
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        if (isUnwrapped)
+        {
+            using PooledDbConnection connection = pool.OpenConnection();
+            Replace(connection.Unwrap<SqliteConnection>());
+        }
+        else
+        {
+            using DbConnectionLease lease = pool.Lease();
+            Replace(lease.Unwrap<SqliteConnection>());
+        }
+
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal(1, next.Read<int>("SELECT 'a' = 'A' COLLATE NOCASE"));
+        Assert.Equal(2, pool.GetStatistics().Created);
+
+        static void Replace(SqliteConnection native)
+        {
+            native.CreateCollation("NOCASE", static (_, _) => -1); // by its name it is the same as before
+            Assert.Equal(0, native.Read<int>("SELECT 'a' = 'A' COLLATE NOCASE"));
+        }
+    }
+
+    [Fact]
+    public void A_reader_of_constants_that_was_left_open_on_a_lent_connection_ends_the_session()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        object session;
+        using (DbConnectionLease lease = pool.Lease())
+        {
+            session = lease.Connection;
+            SqliteCommand command = lease.Unwrap<SqliteConnection>().CreateCommand();
+            command.CommandText = "SELECT 1 UNION ALL SELECT 2";
+            Assert.True(command.ExecuteReader().Read());
+        }
+
+        using DbConnectionLease next = pool.Lease();
+        Assert.NotSame(session, next.Connection);
+    }
+
+    [Theory]
+    [InlineData("stream")]
+    [InlineData("text")]
+    [InlineData("stream field")]
+    [InlineData("text field")]
+    public async Task A_column_that_is_still_being_read_is_closed_with_the_use_of_its_session(string kind)
+    {
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        IDisposable column;
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run("CREATE TABLE blobs (id INTEGER PRIMARY KEY, data BLOB); INSERT INTO blobs VALUES (1, x'616263')");
+            await using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT id, data FROM blobs";
+            await using DbDataReader reader = await command.ExecuteReaderAsync();
+            Assert.True(await reader.ReadAsync());
+            reader.GetStream(1).Dispose(); // this one leaves nothing
+            column = kind switch
+            {
+                "stream" => reader.GetStream(1),
+                "text" => reader.GetTextReader(1),
+                "stream field" => await reader.GetFieldValueAsync<Stream>(1),
+                _ => reader.GetFieldValue<TextReader>(1),
+            };
+            Assert.Equal('a', Read(column));
+            await reader.DisposeAsync();
+            Assert.True(kind.StartsWith("text", StringComparison.Ordinal) || Read(column) == 'b'); // as the provider's, which reads on after the reader
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Throws<ObjectDisposedException>(() => Read(column));
+        await using DbCommand drop = next.CreateCommand();
+        (drop.CommandText, drop.CommandTimeout) = ("DROP TABLE blobs", 1);
+        Assert.Equal(0, drop.ExecuteNonQuery()); // a blob that is open locks its table
+        Assert.Equal(1, pool.GetStatistics().Created);
+        column.Dispose();
+
+        static int Read(IDisposable column) => column is Stream stream ? stream.ReadByte() : ((TextReader)column).Read();
+    }
+
     [Fact]
     public void A_timeout_that_was_set_on_a_lent_connection_ends_with_its_use()
     {

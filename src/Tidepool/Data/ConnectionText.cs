@@ -9,6 +9,7 @@ internal sealed class ConnectionText
     private const string Pooling = "Pooling";
 
     private static readonly string[] HostNames = ["Host", "Server", "Data Source", "DataSource", "Address", "Addr"];
+    private static readonly string[] FileParameters = ["mode", "cache", "immutable", "nolock", "psow", "vfs"];
     private static readonly string[] DatabaseNames = ["Database", "Initial Catalog"];
 
     private ConnectionText(DbConnectionStringBuilder builder)
@@ -26,6 +27,11 @@ internal sealed class ConnectionText
         foreach (string key in builder.Keys.Cast<string>().Where(IsSecret).ToArray())
         {
             builder.Remove(key);
+        }
+
+        foreach (string key in HostNames.Where(key => Find(builder, key) is string text && IsFileUri(text)))
+        {
+            builder[key] = WithoutSecrets((string)builder[key]);
         }
 
         Public = builder.ConnectionString;
@@ -61,9 +67,30 @@ internal sealed class ConnectionText
     /// <summary>The provider's own builder, which knows its words and their defaults.</summary>
     private static bool IsKnown(DbConnectionStringBuilder builder) => builder.GetType() != typeof(DbConnectionStringBuilder);
 
+    /// <summary>Whether the provider closes a connection whose command took too long, without asking the server.</summary>
+    internal static bool ClosesOnTimeout(string text)
+    {
+        var builder = new DbConnectionStringBuilder { ConnectionString = text };
+        return (Find(builder, "Cancellation Timeout") ?? Find(builder, "CancellationTimeout")) is string wait
+            && int.TryParse(wait, NumberStyles.Integer, CultureInfo.InvariantCulture, out int milliseconds)
+            && milliseconds < 0;
+    }
+
+    /// <summary>SQLite opens such a name, and so do its relatives, with parameters that may be keys.</summary>
+    private static bool IsFileUri(string text) => text.StartsWith("file:", StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>The name with those of its parameters that say which file it is, and how it is opened, and no others.</summary>
+    private static string WithoutSecrets(string uri)
+    {
+        string[] parts = uri.Split('?', 2);
+        string[] kept = parts.Length < 2 ? [] : [.. parts[1].Split('#')[0].Split('&').Where(static part => FileParameters.Contains(part.Split('=')[0], StringComparer.OrdinalIgnoreCase))];
+        return kept.Length == 0 ? parts[0] : $"{parts[0]}?{string.Join('&', kept)}";
+    }
+
     private static string NameOf(DbConnectionStringBuilder builder)
     {
         string host = Text(builder, HostNames);
+        host = IsFileUri(host) ? host.Split('?')[0] : host;
         string port = Text(builder, ["Port"]);
         string database = Text(builder, DatabaseNames);
         string server = port.Length == 0 ? host : $"{host}:{port}";

@@ -44,6 +44,17 @@ public abstract class DbAdapter
     /// <summary>A connection of the provider may be opened again after it was disposed.</summary>
     internal virtual bool ReopensAfterDispose => false;
 
+    /// <summary>
+    /// What a text may leave on the session that executes it; never less than it does leave. The default knows nothing, so that each reset is a
+    /// whole one.
+    /// </summary>
+    internal virtual SessionTraces FindTraces(string text) => SessionTraces.Anything;
+
+    /// <summary>Whether the server of a session that was just reset takes writes. The default cannot tell, and says no: it is asked only after one was refused.</summary>
+    internal virtual ValueTask<bool> WritesAsync(DbConnection connection, CancellationToken cancellationToken) => new(Writes(connection));
+
+    internal virtual bool Writes(DbConnection connection) => false;
+
     /// <summary>What is noted of a session when it is new, to be compared when it is reset. The default notes nothing.</summary>
     /// <param name="connection">The provider's connection, open.</param>
     public virtual object? Remember(DbConnection connection) => null;

@@ -7,7 +7,8 @@ namespace Tidepool.Data;
 /// not the connection: one that was closed is not rented again.
 /// </summary>
 /// <remarks>
-/// A small value; copies are the same rental, and whichever is disposed first ends it. The session is reset as after a pooled connection, but the
+/// A small value; copies are the same rental, and whichever is disposed first ends it. The session is reset as after a pooled connection (one of SQLite is ended, because
+/// nothing tells what was done with it), but the
 /// pool sees no errors that happen on it: tell it with <see cref="MarkBroken"/>. Remove what you have added to the connection's events.
 /// </remarks>
 public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquatable<DbConnectionLease>
@@ -50,7 +51,7 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
         _lease.MarkBroken(error);
         if (error is not null)
         {
-            _source!.Policy.Note(_lease.Value, error);
+            _source!.Policy.Note(_lease.Value, error, isLast: true);
         }
     }
 

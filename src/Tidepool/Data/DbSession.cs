@@ -7,13 +7,21 @@ internal sealed class DbSession(DbConnection native)
 {
     private volatile bool _isBroken;
 
+    /// <summary>What <see cref="Traces"/> says, as flags that are only ever set: of two threads that set them, none undoes what the other has noted.</summary>
+    private volatile bool _hasRows;
+    private volatile bool _hasObjects;
+    private volatile bool _hasAnything;
+
     internal DbConnection Native { get; } = native;
 
     /// <summary>An error has said that it must not be rented again.</summary>
     internal bool IsBroken => _isBroken;
 
-    /// <summary>Its place in the pool, known since its first rental.</summary>
-    internal ResourceSlot<DbSession>? Slot { get; set; }
+    /// <summary>The pool's generation when its creation began.</summary>
+    internal int Generation { get; init; }
+
+    /// <summary>A write was refused on it, by a server that only reads or in a transaction that its renter wanted so: the reset asks.</summary>
+    internal bool IsRoleDoubted { get; set; }
 
     /// <summary>The provider has prepared statements on it; stays so for its life.</summary>
     internal bool HasPrepared { get; set; }
@@ -24,7 +32,11 @@ internal sealed class DbSession(DbConnection native)
     /// <summary>What the adapter noted when it was new.</summary>
     internal object? Remembered { get; init; }
 
-    internal DbSessionInfo Info => new(HasPrepared, WasLent, Remembered);
+    /// <summary>What its renter may have left.</summary>
+    internal SessionTraces Traces =>
+        _hasAnything ? SessionTraces.Anything : _hasObjects ? SessionTraces.Objects : _hasRows ? SessionTraces.Rows : SessionTraces.Nothing;
+
+    internal DbSessionInfo Info => new(HasPrepared, WasLent, Remembered) { Traces = Traces };
 
     /// <summary>It was closed in the middle of an operation, whose failure says nothing of the server.</summary>
     internal bool IsGivenUp { get; private set; }
@@ -38,4 +50,26 @@ internal sealed class DbSession(DbConnection native)
     }
 
     internal void Lend() => WasLent = HasPrepared = true;
+
+    /// <summary>Its renter is about to leave this; until the next reset.</summary>
+    internal void Leave(SessionTraces traces)
+    {
+        switch (traces)
+        {
+            case SessionTraces.Nothing:
+                break;
+            case SessionTraces.Rows:
+                _hasRows = true;
+                break;
+            case SessionTraces.Objects:
+                _hasObjects = true;
+                break;
+            default:
+                _hasAnything = true;
+                break;
+        }
+    }
+
+    /// <summary>It was reset: nothing of a renter is left.</summary>
+    internal void Renew() => WasLent = IsRoleDoubted = _hasRows = _hasObjects = _hasAnything = false;
 }

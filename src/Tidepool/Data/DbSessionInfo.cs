@@ -4,4 +4,8 @@ namespace Tidepool.Data;
 /// <param name="HasPrepared">The provider keeps prepared statements on it, of which it believes that they exist: they must survive.</param>
 /// <param name="WasLent">A renter had the provider's own connection, so that anything may have happened with it.</param>
 /// <param name="Remembered">What <see cref="DbAdapter.Remember"/> noted when it was new.</param>
-public readonly record struct DbSessionInfo(bool HasPrepared, bool WasLent, object? Remembered);
+public readonly record struct DbSessionInfo(bool HasPrepared, bool WasLent, object? Remembered)
+{
+    /// <summary>What its renter may have left; null when nobody has looked.</summary>
+    internal SessionTraces? Traces { get; init; }
+}

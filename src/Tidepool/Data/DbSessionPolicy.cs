@@ -12,15 +12,22 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>The pool that this policy is for.</summary>
     internal ResourceCore<DbSession>? Core { get; set; }
 
+    /// <summary>The generation of what the pool creates now.</summary>
+    private int Generation => Core?.Generation ?? 0;
+
+    /// <summary>Whether a session is reset before it has another renter.</summary>
+    internal bool Resets { get; init; }
+
     internal override PolicyTraits Traits => base.Traits with { Resets = adapter.HasReset, WaitsInReset = adapter.WaitsInReset };
 
     public override async ValueTask<DbSession> CreateAsync(CancellationToken cancellationToken)
     {
+        int generation = Generation;
         DbConnection native = inner.CreateConnection();
         try
         {
             await native.OpenAsync(cancellationToken).ConfigureAwait(false);
-            return NewSession(native);
+            return NewSession(native, generation);
         }
         catch
         {
@@ -31,11 +38,12 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     public override DbSession Create(CancellationToken cancellationToken)
     {
+        int generation = Generation;
         DbConnection native = inner.CreateConnection();
         try
         {
             native.Open();
-            return NewSession(native);
+            return NewSession(native, generation);
         }
         catch
         {
@@ -80,9 +88,19 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         try
         {
-            bool isReset = await adapter.ResetAsync(resource.Native, resource.Info, cancellationToken).ConfigureAwait(false);
-            resource.WasLent = false;
-            return isReset;
+            if (!await adapter.ResetAsync(resource.Native, resource.Info, cancellationToken).ConfigureAwait(false))
+            {
+                return false;
+            }
+
+            if (resource.IsRoleDoubted && !await adapter.WritesAsync(resource.Native, cancellationToken).ConfigureAwait(false))
+            {
+                ClearOnce(resource);
+                return false;
+            }
+
+            resource.Renew();
+            return true;
         }
         catch (Exception e) when (Note(resource, e))
         {
@@ -94,9 +112,19 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         try
         {
-            bool isReset = adapter.Reset(resource.Native, resource.Info);
-            resource.WasLent = false;
-            return isReset;
+            if (!adapter.Reset(resource.Native, resource.Info))
+            {
+                return false;
+            }
+
+            if (resource.IsRoleDoubted && !adapter.Writes(resource.Native))
+            {
+                ClearOnce(resource);
+                return false;
+            }
+
+            resource.Renew();
+            return true;
         }
         catch (Exception e) when (Note(resource, e))
         {
@@ -117,22 +145,29 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>
     /// Takes note of an error that passes on to whoever called: ends the session, or all sessions of its time, when the error says so. Never throws.
     /// </summary>
+    /// <param name="session">The session it happened on.</param>
+    /// <param name="error">The error.</param>
+    /// <param name="isLast">Nothing will be asked of the session any more.</param>
     /// <returns>False, so that it can stand in a filter.</returns>
     [SuppressMessage("Design", "CA1031", Justification = "A filter that throws would be taken for one that says no; the adapter may be anybody's.")]
-    internal bool Note(DbSession session, Exception error)
+    internal bool Note(DbSession session, Exception error, bool isLast = false)
     {
         try
         {
+            session.Leave(SessionTraces.Anything); // what failed in the middle may have left what its text does not say
             switch (adapter.Classify(error, session.Native))
             {
                 case DbErrorKind.Statement:
                     break;
+                case DbErrorKind.Role when Resets && !isLast:
+                    session.IsRoleDoubted = true;
+                    break;
                 case DbErrorKind.Server:
                 case DbErrorKind.Role:
                     session.Break();
-                    if (!session.IsGivenUp && session.Slot is { } slot)
+                    if (!session.IsGivenUp)
                     {
-                        Core?.ClearOnce(slot);
+                        ClearOnce(session);
                     }
 
                     break;
@@ -150,5 +185,9 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         return false;
     }
 
-    private DbSession NewSession(DbConnection native) => new(native) { HasPrepared = hasPrepared, Remembered = adapter.Remember(native) };
+    /// <summary>Makes all sessions anew, unless that was done since this one's creation began: of many that report the same fault one clears.</summary>
+    private void ClearOnce(DbSession session) => Core?.ClearOnce(session.Generation);
+
+    private DbSession NewSession(DbConnection native, int generation) =>
+        new(native) { HasPrepared = hasPrepared, Remembered = adapter.Remember(native), Generation = generation };
 }

@@ -6,33 +6,24 @@ namespace Tidepool.Data;
 
 /// <summary>A batch of a pooled connection: the provider's batch, pointed at the session that the connection has in the moment of use.</summary>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
-internal sealed class PooledDbBatch : DbBatch
+internal sealed class PooledDbBatch : DbBatch, IExecutable
 {
-    private readonly PooledDbDataSource _source;
     private readonly DbBatch _native;
-    private PooledDbConnection? _connection;
-    private PooledDbTransaction? _transaction;
-    private PooledDbDataReader? _reader;
-    private int _isRunning;
+    private Execution _execution;
 
     internal PooledDbBatch(PooledDbDataSource source, PooledDbConnection? connection)
     {
-        _source = source;
         _native = connection is null
             ? source.NativeFactory?.CreateBatch() ?? throw new NotSupportedException($"The provider of '{source.Name}' has no batches.")
             : source.Adapter.CreateBatch(connection.Native, source.NativeFactory);
-        _connection = connection;
+        _execution = new Execution(source, connection);
     }
 
     public override int Timeout
     {
         get
         {
-            if (_connection is not null)
-            {
-                Point(_connection.Native); // the connection has the default
-            }
-
+            _execution.Point(this);
             return _native.Timeout;
         }
 
@@ -41,57 +32,53 @@ internal sealed class PooledDbBatch : DbBatch
 
     protected override DbBatchCommandCollection DbBatchCommands => _native.BatchCommands;
 
+    ref Execution IExecutable.Execution => ref _execution;
+
+    DbConnection? IExecutable.NativeConnection
+    {
+        get => _native.Connection;
+        set => _native.Connection = value;
+    }
+
+    DbTransaction? IExecutable.NativeTransaction
+    {
+        get => _native.Transaction;
+        set => _native.Transaction = value;
+    }
+
     protected override DbConnection? DbConnection
     {
-        get => _connection;
-        set
-        {
-            PooledDbConnection? connection = value switch
-            {
-                null => null,
-                PooledDbConnection pooled => pooled,
-                _ => throw new InvalidCastException($"A batch of a pooled connection takes a {typeof(PooledDbConnection)}, not a {value.GetType()}."),
-            };
-            _native.Connection = connection?.Native;
-            _connection = connection;
-        }
+        get => _execution.Connection;
+        set => _execution.Connect(this, Execution.Check(value, "batch"));
     }
 
     protected override DbTransaction? DbTransaction
     {
-        get => _native.Transaction is not { } native ? null
-            : Is(_transaction, native) ? _transaction
-            : Is(_connection?.Current, native) ? _connection!.Current
-            : null;
-        set
-        {
-            var pooled = value as PooledDbTransaction;
-            _native.Transaction = pooled?.Native ?? value;
-            _transaction = pooled;
-        }
+        get => _execution.TransactionOf(this);
+        set => _execution.Join(this, value);
     }
 
     /// <summary>Cancels what this batch has under way, and nothing else.</summary>
-    public override void Cancel()
+    public override void Cancel() => _execution.Cancel(this);
+
+    SessionTraces IExecutable.FindTraces(DbAdapter adapter)
     {
-        if (Volatile.Read(ref _isRunning) == 0 && _reader is not { IsClosed: false })
+        SessionTraces traces = SessionTraces.Nothing;
+        foreach (DbBatchCommand command in _native.BatchCommands)
         {
-            return;
+            SessionTraces found = adapter.FindTraces(command.CommandText);
+            traces = found > traces ? found : traces;
         }
 
-        DbSession? session = _connection?.Enter();
-        try
-        {
-            if (session is not null && ReferenceEquals(_native.Connection, session.Native))
-            {
-                _native.Cancel();
-            }
-        }
-        finally
-        {
-            _connection?.Exit(session);
-        }
+        return traces;
     }
+
+    void IExecutable.CancelNative() => _native.Cancel();
+
+    DbDataReader IExecutable.ReadNative(CommandBehavior behavior) => _native.ExecuteReader(behavior);
+
+    Task<DbDataReader> IExecutable.ReadNativeAsync(CommandBehavior behavior, CancellationToken cancellationToken) =>
+        _native.ExecuteReaderAsync(behavior, cancellationToken);
 
     public override int ExecuteNonQuery() => Run(static native => native.ExecuteNonQuery());
 
@@ -127,140 +114,44 @@ internal sealed class PooledDbBatch : DbBatch
 
     protected override DbBatchCommand CreateDbBatchCommand() => _native.CreateBatchCommand();
 
-    protected override DbDataReader ExecuteDbDataReader(CommandBehavior behavior)
-    {
-        DbSession? session = Begin();
-        try
-        {
-            return Wrap(_native.ExecuteReader(behavior & ~CommandBehavior.CloseConnection), session, behavior);
-        }
-        catch (Exception e) when (Note(session, e) || ClosesNow(behavior))
-        {
-            (DbSession? ended, session) = (session, null);
-            try
-            {
-                End(ended);
-            }
-            finally
-            {
-                _connection!.Close();
-            }
+    protected override DbDataReader ExecuteDbDataReader(CommandBehavior behavior) => Execution.Read(this, behavior);
 
-            throw;
-        }
-        finally
-        {
-            End(session);
-        }
-    }
-
-    protected override async Task<DbDataReader> ExecuteDbDataReaderAsync(CommandBehavior behavior, CancellationToken cancellationToken)
-    {
-        DbSession? session = Begin();
-        try
-        {
-            DbDataReader native = await _native.ExecuteReaderAsync(behavior & ~CommandBehavior.CloseConnection, cancellationToken).ConfigureAwait(false);
-            return Wrap(native, session, behavior);
-        }
-        catch (Exception e) when (Note(session, e) || ClosesNow(behavior))
-        {
-            (DbSession? ended, session) = (session, null);
-            try
-            {
-                End(ended);
-            }
-            finally
-            {
-                await _connection!.CloseAsync().ConfigureAwait(false);
-            }
-
-            throw;
-        }
-        finally
-        {
-            End(session);
-        }
-    }
+    protected override Task<DbDataReader> ExecuteDbDataReaderAsync(CommandBehavior behavior, CancellationToken cancellationToken) =>
+        Execution.ReadAsync(this, behavior, cancellationToken);
 
     private T Run<T>(Func<DbBatch, T> work, bool prepares = false)
     {
-        DbSession? session = Begin();
+        DbSession? session = _execution.Begin(this);
         try
         {
             session?.HasPrepared |= prepares;
             return work(_native);
         }
-        catch (Exception e) when (Note(session, e))
+        catch (Exception e) when (_execution.Note(session, e))
         {
             throw;
         }
         finally
         {
-            End(session);
+            _execution.End(session);
         }
     }
 
     private async Task<T> RunAsync<T>(Func<DbBatch, Task<T>> work, bool prepares = false)
     {
-        DbSession? session = Begin();
+        DbSession? session = _execution.Begin(this);
         try
         {
             session?.HasPrepared |= prepares;
             return await work(_native).ConfigureAwait(false);
         }
-        catch (Exception e) when (Note(session, e))
+        catch (Exception e) when (_execution.Note(session, e))
         {
             throw;
         }
         finally
         {
-            End(session);
+            _execution.End(session);
         }
     }
-
-    private bool ClosesNow(CommandBehavior behavior) =>
-        (behavior & CommandBehavior.CloseConnection) != 0 && _connection is not null && _source.Adapter.ClosesOnFailedRead;
-
-    private DbDataReader Wrap(DbDataReader native, DbSession? session, CommandBehavior behavior) =>
-        session is null ? native : _reader = new PooledDbDataReader(_connection!, session, native, _source.Adapter, (behavior & CommandBehavior.CloseConnection) != 0);
-
-    private static bool Is(PooledDbTransaction? transaction, DbTransaction native) => transaction is not null && ReferenceEquals(transaction.NativeOrNull, native);
-
-    private DbSession? Begin()
-    {
-        if (_connection is null)
-        {
-            return null;
-        }
-
-        DbSession? session = _connection.Enter();
-        try
-        {
-            Point(session?.Native ?? _connection.Shell);
-        }
-        catch
-        {
-            _connection.Exit(session);
-            throw;
-        }
-
-        Volatile.Write(ref _isRunning, 1);
-        return session;
-    }
-
-    private void End(DbSession? session)
-    {
-        Volatile.Write(ref _isRunning, 0);
-        _connection?.Exit(session);
-    }
-
-    private void Point(DbConnection target)
-    {
-        if (!ReferenceEquals(_native.Connection, target))
-        {
-            _native.Connection = target;
-        }
-    }
-
-    private bool Note(DbSession? session, Exception error) => _connection is not null && _connection.Note(session, error);
 }

@@ -9,16 +9,15 @@ namespace Tidepool.Data;
 /// parameters are the provider's.
 /// </summary>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
-internal sealed class PooledDbCommand : DbCommand
+internal sealed class PooledDbCommand : DbCommand, IExecutable
 {
     private readonly PooledDbDataSource _source;
     private readonly DbCommand _native;
-    private PooledDbConnection? _connection;
-    private PooledDbTransaction? _transaction;
+    private Execution _execution;
 
-    /// <summary>Between the beginning of an execution and the end of its reader: only then is there anything to cancel.</summary>
-    private PooledDbDataReader? _reader;
-    private int _isRunning;
+    /// <summary>The text that was looked at last, and what it may leave: one that is executed again is not read again.</summary>
+    private string? _readText;
+    private SessionTraces _traces;
 
     /// <summary>Its connection ends it when the session goes back.</summary>
     private bool _isListed;
@@ -29,7 +28,7 @@ internal sealed class PooledDbCommand : DbCommand
         _native = connection is null
             ? source.NativeFactory?.CreateCommand() ?? source.Inner.CreateConnection().CreateCommand()
             : source.Adapter.CreateCommand(connection.Native, source.NativeFactory);
-        _connection = connection;
+        _execution = new Execution(source, connection);
         List();
     }
 
@@ -44,11 +43,7 @@ internal sealed class PooledDbCommand : DbCommand
     {
         get
         {
-            if (_connection is not null)
-            {
-                Point(_connection.Native); // the connection has the default
-            }
-
+            _execution.Point(this);
             return _native.CommandTimeout;
         }
 
@@ -78,26 +73,33 @@ internal sealed class PooledDbCommand : DbCommand
 
     internal PooledDbCommand? PreviousListed { get; set; }
 
+    ref Execution IExecutable.Execution => ref _execution;
+
+    DbConnection? IExecutable.NativeConnection
+    {
+        get => _native.Connection;
+        set => _native.Connection = value;
+    }
+
+    DbTransaction? IExecutable.NativeTransaction
+    {
+        get => _native.Transaction;
+        set => _native.Transaction = value;
+    }
+
     protected override DbConnection? DbConnection
     {
-        get => _connection;
+        get => _execution.Connection;
         set
         {
-            PooledDbConnection? connection = value switch
+            PooledDbConnection? connection = Execution.Check(value, "command");
+            if (!ReferenceEquals(connection, _execution.Connection))
             {
-                null => null,
-                PooledDbConnection pooled => pooled,
-                _ => throw new InvalidCastException($"A command of a pooled connection takes a {typeof(PooledDbConnection)}, not a {value.GetType()}."),
-            };
-            if (ReferenceEquals(connection, _connection))
-            {
-                return;
+                PooledDbConnection? before = _execution.Connection;
+                _execution.Connect(this, connection);
+                Unlist(before);
+                List();
             }
-
-            _native.Connection = connection?.Native;
-            Unlist();
-            _connection = connection;
-            List();
         }
     }
 
@@ -105,39 +107,30 @@ internal sealed class PooledDbCommand : DbCommand
 
     protected override DbTransaction? DbTransaction
     {
-        get => _native.Transaction is not { } native ? null
-            : Is(_transaction, native) ? _transaction
-            : Is(_connection?.Current, native) ? _connection!.Current
-            : null;
-        set
-        {
-            var pooled = value as PooledDbTransaction;
-            _native.Transaction = pooled?.Native ?? value;
-            _transaction = pooled;
-        }
+        get => _execution.TransactionOf(this);
+        set => _execution.Join(this, value);
     }
 
-    /// <summary>Cancels what this command has under way. Does nothing when it has nothing: the session may be somebody else's by now.</summary>
-    public override void Cancel()
+    /// <summary>Cancels what this command has under way, and nothing else.</summary>
+    public override void Cancel() => _execution.Cancel(this);
+
+    SessionTraces IExecutable.FindTraces(DbAdapter adapter)
     {
-        if (Volatile.Read(ref _isRunning) == 0 && _reader is not { IsClosed: false })
+        string text = _native.CommandText;
+        if (!ReferenceEquals(text, _readText))
         {
-            return;
+            (_readText, _traces) = (text, adapter.FindTraces(text));
         }
 
-        DbSession? session = _connection?.Enter();
-        try
-        {
-            if (session is not null && ReferenceEquals(_native.Connection, session.Native))
-            {
-                _native.Cancel();
-            }
-        }
-        finally
-        {
-            _connection?.Exit(session);
-        }
+        return _traces;
     }
+
+    void IExecutable.CancelNative() => _native.Cancel();
+
+    DbDataReader IExecutable.ReadNative(CommandBehavior behavior) => _native.ExecuteReader(behavior);
+
+    Task<DbDataReader> IExecutable.ReadNativeAsync(CommandBehavior behavior, CancellationToken cancellationToken) =>
+        _native.ExecuteReaderAsync(behavior, cancellationToken);
 
     public override int ExecuteNonQuery()
     {
@@ -146,13 +139,13 @@ internal sealed class PooledDbCommand : DbCommand
         {
             return _native.ExecuteNonQuery();
         }
-        catch (Exception e) when (Note(session, e))
+        catch (Exception e) when (_execution.Note(session, e))
         {
             throw;
         }
         finally
         {
-            End(session);
+            _execution.End(session);
         }
     }
 
@@ -163,13 +156,13 @@ internal sealed class PooledDbCommand : DbCommand
         {
             return _native.ExecuteScalar();
         }
-        catch (Exception e) when (Note(session, e))
+        catch (Exception e) when (_execution.Note(session, e))
         {
             throw;
         }
         finally
         {
-            End(session);
+            _execution.End(session);
         }
     }
 
@@ -181,13 +174,13 @@ internal sealed class PooledDbCommand : DbCommand
             session?.HasPrepared = true;
             _native.Prepare();
         }
-        catch (Exception e) when (Note(session, e))
+        catch (Exception e) when (_execution.Note(session, e))
         {
             throw;
         }
         finally
         {
-            End(session);
+            _execution.End(session);
         }
     }
 
@@ -198,13 +191,13 @@ internal sealed class PooledDbCommand : DbCommand
         {
             return await _native.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);
         }
-        catch (Exception e) when (Note(session, e))
+        catch (Exception e) when (_execution.Note(session, e))
         {
             throw;
         }
         finally
         {
-            End(session);
+            _execution.End(session);
         }
     }
 
@@ -215,13 +208,13 @@ internal sealed class PooledDbCommand : DbCommand
         {
             return await _native.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false);
         }
-        catch (Exception e) when (Note(session, e))
+        catch (Exception e) when (_execution.Note(session, e))
         {
             throw;
         }
         finally
         {
-            End(session);
+            _execution.End(session);
         }
     }
 
@@ -233,19 +226,19 @@ internal sealed class PooledDbCommand : DbCommand
             session?.HasPrepared = true;
             await _native.PrepareAsync(cancellationToken).ConfigureAwait(false);
         }
-        catch (Exception e) when (Note(session, e))
+        catch (Exception e) when (_execution.Note(session, e))
         {
             throw;
         }
         finally
         {
-            End(session);
+            _execution.End(session);
         }
     }
 
     public override async ValueTask DisposeAsync()
     {
-        Unlist();
+        Unlist(_execution.Connection);
         await _native.DisposeAsync().ConfigureAwait(false);
     }
 
@@ -262,131 +255,46 @@ internal sealed class PooledDbCommand : DbCommand
 
     protected override DbDataReader ExecuteDbDataReader(CommandBehavior behavior)
     {
-        DbSession? session = Begin();
-        try
-        {
-            return Wrap(_native.ExecuteReader(behavior & ~CommandBehavior.CloseConnection), session, behavior);
-        }
-        catch (Exception e) when (Note(session, e) || ClosesNow(behavior))
-        {
-            (DbSession? ended, session) = (session, null);
-            try
-            {
-                End(ended);
-            }
-            finally
-            {
-                _connection!.Close();
-            }
-
-            throw;
-        }
-        finally
-        {
-            End(session);
-        }
+        List();
+        return Execution.Read(this, behavior);
     }
 
-    protected override async Task<DbDataReader> ExecuteDbDataReaderAsync(CommandBehavior behavior, CancellationToken cancellationToken)
+    protected override Task<DbDataReader> ExecuteDbDataReaderAsync(CommandBehavior behavior, CancellationToken cancellationToken)
     {
-        DbSession? session = Begin();
-        try
-        {
-            DbDataReader native = await _native.ExecuteReaderAsync(behavior & ~CommandBehavior.CloseConnection, cancellationToken).ConfigureAwait(false);
-            return Wrap(native, session, behavior);
-        }
-        catch (Exception e) when (Note(session, e) || ClosesNow(behavior))
-        {
-            (DbSession? ended, session) = (session, null);
-            try
-            {
-                End(ended);
-            }
-            finally
-            {
-                await _connection!.CloseAsync().ConfigureAwait(false);
-            }
-
-            throw;
-        }
-        finally
-        {
-            End(session);
-        }
+        List();
+        return Execution.ReadAsync(this, behavior, cancellationToken);
     }
 
     protected override void Dispose(bool disposing)
     {
         if (disposing)
         {
-            Unlist();
+            Unlist(_execution.Connection);
             _native.Dispose();
         }
     }
 
-    private bool ClosesNow(CommandBehavior behavior) =>
-        (behavior & CommandBehavior.CloseConnection) != 0 && _connection is not null && _source.Adapter.ClosesOnFailedRead;
-
-    private DbDataReader Wrap(DbDataReader native, DbSession? session, CommandBehavior behavior) =>
-        session is null ? native : _reader = new PooledDbDataReader(_connection!, session, native, _source.Adapter, (behavior & CommandBehavior.CloseConnection) != 0);
-
-    private static bool Is(PooledDbTransaction? transaction, DbTransaction native) => transaction is not null && ReferenceEquals(transaction.NativeOrNull, native);
-
-    /// <summary>Begins an execution: the session is held, and the provider's command is pointed at it.</summary>
     private DbSession? Begin()
     {
-        if (_connection is null)
-        {
-            return null;
-        }
-
-        DbSession? session = _connection.Enter();
-        try
-        {
-            Point(session?.Native ?? _connection.Shell);
-        }
-        catch
-        {
-            _connection.Exit(session);
-            throw;
-        }
-
         List();
-        Volatile.Write(ref _isRunning, 1);
-        return session;
-    }
-
-    private void End(DbSession? session)
-    {
-        Volatile.Write(ref _isRunning, 0);
-        _connection?.Exit(session);
-    }
-
-    private void Point(DbConnection target)
-    {
-        if (!ReferenceEquals(_native.Connection, target))
-        {
-            _native.Connection = target;
-        }
+        return _execution.Begin(this);
     }
 
     private void List()
     {
-        if (!_isListed && _source.Adapter.ListsCommands && _connection is not null)
+        if (!_isListed && _source.Adapter.ListsCommands && _execution.Connection is { } connection)
         {
             _isListed = true;
-            _connection.Add(this);
+            connection.Add(this);
         }
     }
 
-    private void Unlist()
+    private void Unlist(PooledDbConnection? connection)
     {
         if (_isListed)
         {
             _isListed = false;
-            _connection!.Remove(this);
+            connection!.Remove(this);
         }
     }
-
-    private bool Note(DbSession? session, Exception error) => _connection is not null && _connection.Note(session, error);
 }

@@ -79,6 +79,11 @@ public sealed partial class PooledDbConnection
         }
     }
 
+    /// <summary>Lists what reads a column from the session by itself, to end it with the use of the session.</summary>
+    internal void Add(IDisposable column) => (_columns ??= []).Add(column);
+
+    internal void Remove(IDisposable column) => _columns?.Remove(column);
+
     /// <summary>Lists a command whose provider's connection lists it too, to end it with the use of the session.</summary>
     internal void Add(PooledDbCommand command)
     {
@@ -104,8 +109,24 @@ public sealed partial class PooledDbConnection
 
     private PooledDbTransaction Begun(DbSession? session, DbTransaction native)
     {
-        _transaction?.Cut();
-        return _transaction = new PooledDbTransaction(this, session, native, _source.Adapter);
+        PooledDbTransaction? open = null;
+        for (PooledDbTransaction? before = _transaction; before is not null;)
+        {
+            PooledDbTransaction? next = before.Before;
+            before.Before = null;
+            if (before.IsOpen && !ReferenceEquals(before.NativeOrNull, native))
+            {
+                (before.Before, open) = (open, before);
+            }
+            else
+            {
+                before.Cut(); // over, or its object is used again, and so it is over on the server
+            }
+
+            before = next;
+        }
+
+        return _transaction = new PooledDbTransaction(this, session, native, _source.Adapter) { Before = open };
     }
 
     private DataTable Read(Func<DbConnection, DataTable> read)
@@ -186,7 +207,6 @@ public sealed partial class PooledDbConnection
     private void EndOpening(ResourceLease<DbSession> lease)
     {
         DbSession session = lease.Value;
-        session.Slot ??= lease.Slot;
         _hasTold = false;
         _lease = lease;
         Volatile.Write(ref _isOpening, 0);
@@ -211,21 +231,22 @@ public sealed partial class PooledDbConnection
     }
 
     private bool HasLeftovers(DbSession session) =>
-        (_readers is not null) | (_transaction is not null) | (_commands is not null) | (_enlisted is not null) || Volatile.Read(ref _running) != 0 || session.IsBroken;
+        (_readers is not null) | (_transaction is not null) | (_commands is not null) | (_columns is not null) | (_enlisted is not null) || Volatile.Read(ref _running) != 0 || session.IsBroken;
 
     /// <summary>Ends what the renter has left on the session.</summary>
     private void EndUse(DbSession session)
     {
         bool isBusy = BeginEnd(session);
+        EndColumns(session, isBusy);
         while (_readers is { } reader)
         {
             _readers = reader.Next;
             reader.EndWithSession(isBusy);
         }
 
-        if (_transaction is { } transaction)
+        while (_transaction is { } transaction)
         {
-            _transaction = null;
+            _transaction = transaction.Before;
             if (transaction.IsOpen && !isBusy)
             {
                 RollBack(session, transaction.Native);
@@ -240,15 +261,16 @@ public sealed partial class PooledDbConnection
     private async ValueTask EndUseAsync(DbSession session)
     {
         bool isBusy = BeginEnd(session);
+        EndColumns(session, isBusy);
         while (_readers is { } reader)
         {
             _readers = reader.Next;
             await reader.EndWithSessionAsync(isBusy).ConfigureAwait(false);
         }
 
-        if (_transaction is { } transaction)
+        while (_transaction is { } transaction)
         {
-            _transaction = null;
+            _transaction = transaction.Before;
             if (transaction.IsOpen && !isBusy)
             {
                 await RollBackAsync(session, transaction.Native).ConfigureAwait(false);
@@ -291,6 +313,29 @@ public sealed partial class PooledDbConnection
         try
         {
             await transaction.DisposeAsync().ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            session.Break();
+            Note(session, e);
+        }
+    }
+
+    [SuppressMessage("Design", "CA1031", Justification = "A session whose column cannot be closed is ended; closing the connection does not throw for it.")]
+    private void EndColumns(DbSession session, bool isBusy)
+    {
+        if (_columns is not { } columns)
+        {
+            return;
+        }
+
+        _columns = null;
+        try
+        {
+            foreach (IDisposable column in isBusy ? [] : columns)
+            {
+                column.Dispose();
+            }
         }
         catch (Exception e)
         {

@@ -27,6 +27,9 @@ public sealed partial class PooledDbConnection : DbConnection
     private PooledDbDataReader? _readers;
     private PooledDbTransaction? _transaction;
     private PooledDbCommand? _commands;
+
+    /// <summary>Streams and texts of columns that a reader has given out, where they reach the session by themselves.</summary>
+    private HashSet<IDisposable>? _columns;
     private DbConnection? _shell;
     private Transaction? _enlisted;
 
@@ -46,11 +49,8 @@ public sealed partial class PooledDbConnection : DbConnection
     internal PooledDbConnection(PooledDbDataSource source, ResourceLease<DbSession> lease)
     {
         _source = source;
-        ResourceSlot<DbSession> slot = lease.Slot!;
-        DbSession session = slot.Resource!;
-        session.Slot ??= slot;
         _lease = lease;
-        _session = session;
+        _session = lease.Slot!.Resource!;
     }
 
     /// <summary>The connection string, without passwords. It belongs to the data source: setting another one throws.</summary>
@@ -116,7 +116,7 @@ public sealed partial class PooledDbConnection : DbConnection
         }
     }
 
-    /// <summary>The provider's own connection, for what only it can do. It is this connection's while this one is open; do not close or keep it.</summary>
+    /// <summary>The provider's own connection, for what only it can do. It is this connection's while this one is open; do not close or keep it. A session of SQLite is not used again after that.</summary>
     /// <typeparam name="TConnection">The type, such as <c>NpgsqlConnection</c>.</typeparam>
     /// <exception cref="InvalidCastException">The connection has another type; the message names both.</exception>
     /// <exception cref="InvalidOperationException">This connection is closed.</exception>
@@ -213,7 +213,16 @@ public sealed partial class PooledDbConnection : DbConnection
     /// <summary>Closes it, and waits for the reset where the pool resets on return.</summary>
     public override ValueTask DisposeAsync()
     {
-        ValueTask returned = ReturnAsync();
+        ValueTask returned;
+        try
+        {
+            returned = ReturnAsync();
+        }
+        catch (Exception e)
+        {
+            returned = ValueTask.FromException(e); // of a listener
+        }
+
         if (returned.IsCompletedSuccessfully)
         {
             Dispose();
@@ -224,8 +233,14 @@ public sealed partial class PooledDbConnection : DbConnection
 
         async ValueTask Finish(ValueTask returned)
         {
-            await returned.ConfigureAwait(false);
-            Dispose();
+            try
+            {
+                await returned.ConfigureAwait(false);
+            }
+            finally
+            {
+                Dispose();
+            }
         }
     }
 
@@ -366,18 +381,26 @@ public sealed partial class PooledDbConnection : DbConnection
     /// <inheritdoc/>
     protected override void Dispose(bool disposing)
     {
-        if (disposing)
+        if (!disposing)
         {
-            _isDisposed = true;
-            Interlocked.MemoryBarrier(); // against an opening, which writes the session and then reads this
+            base.Dispose(disposing);
+            return;
+        }
+
+        _isDisposed = true;
+        Interlocked.MemoryBarrier(); // against an opening, which writes the session and then reads this
+        try
+        {
             if (_session is not null)
             {
                 Close();
             }
-
-            _shell?.Dispose();
         }
-
-        base.Dispose(disposing);
+        finally
+        {
+            // Also when a listener throws.
+            _shell?.Dispose();
+            base.Dispose(disposing);
+        }
     }
 }

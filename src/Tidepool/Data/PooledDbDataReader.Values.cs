@@ -48,10 +48,15 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     [return: DynamicallyAccessedMembers(FieldTypeMembers)]
     public override Type GetFieldType(int ordinal) => Native.GetFieldType(ordinal);
 
-    public override T GetFieldValue<T>(int ordinal) => Native.GetFieldValue<T>(ordinal);
+    public override T GetFieldValue<T>(int ordinal) => Give(Native.GetFieldValue<T>(ordinal));
 
-    public override Task<T> GetFieldValueAsync<T>(int ordinal, CancellationToken cancellationToken) =>
-        Watch(native => native.GetFieldValueAsync<T>(ordinal, cancellationToken));
+    public override Task<T> GetFieldValueAsync<T>(int ordinal, CancellationToken cancellationToken)
+    {
+        Task<T> value = Watch(static (native, at) => native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
+        return typeof(T) == typeof(Stream) || typeof(T) == typeof(TextReader) ? Finish(value) : value;
+
+        async Task<T> Finish(Task<T> value) => Give(await value.ConfigureAwait(false));
+    }
 
     public override float GetFloat(int ordinal) => Native.GetFloat(ordinal);
 
@@ -77,22 +82,18 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     public override DataTable? GetSchemaTable() => Native.GetSchemaTable();
 
     public override Task<DataTable?> GetSchemaTableAsync(CancellationToken cancellationToken = default) =>
-        Watch(native => native.GetSchemaTableAsync(cancellationToken));
+        Watch(static (native, cancellation) => native.GetSchemaTableAsync(cancellation), cancellationToken);
 
     public ReadOnlyCollection<DbColumn> GetColumnSchema() => Native.GetColumnSchema();
 
     public override Task<ReadOnlyCollection<DbColumn>> GetColumnSchemaAsync(CancellationToken cancellationToken = default) =>
-        Watch(native => native.GetColumnSchemaAsync(cancellationToken));
+        Watch(static (native, cancellation) => native.GetColumnSchemaAsync(cancellation), cancellationToken);
 
-    public override Stream GetStream(int ordinal)
-    {
-        Stream native = Native.GetStream(ordinal);
-        return _adapter.RecyclesObjects ? new PooledDbStream(this, native) : native;
-    }
+    public override Stream GetStream(int ordinal) => Give(Native.GetStream(ordinal));
 
     public override string GetString(int ordinal) => Native.GetString(ordinal);
 
-    public override TextReader GetTextReader(int ordinal) => Native.GetTextReader(ordinal);
+    public override TextReader GetTextReader(int ordinal) => Give(Native.GetTextReader(ordinal));
 
     public override object GetValue(int ordinal) => Native.GetValue(ordinal);
 
@@ -100,31 +101,32 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
 
     public override bool IsDBNull(int ordinal) => Native.IsDBNull(ordinal);
 
-    public override Task<bool> IsDBNullAsync(int ordinal, CancellationToken cancellationToken) => Watch(native => native.IsDBNullAsync(ordinal, cancellationToken));
+    public override Task<bool> IsDBNullAsync(int ordinal, CancellationToken cancellationToken) =>
+        Watch(static (native, at) => native.IsDBNullAsync(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
+
+    /// <summary>A column that was read to its end need not be ended with the use of the session.</summary>
+    internal void Forget(IDisposable native) => _connection.Remove(native);
 
     protected override DbDataReader GetDbDataReader(int ordinal) => Native.GetData(ordinal);
 
-    /// <summary>An operation that may read from the server.</summary>
-    private Task<T> Watch<T>(Func<DbDataReader, Task<T>> read)
+    /// <summary>What reads a column bit by bit is cut from the session when its use ends; any other value is given as it is.</summary>
+    private T Give<T>(T value)
     {
-        DbDataReader native = Begin(out DbSession? session);
-        Task<T> value;
-        try
+        if (typeof(T) != typeof(Stream) && typeof(T) != typeof(TextReader))
         {
-            value = read(native);
-        }
-        catch
-        {
-            _connection.Exit(session);
-            throw;
-        }
-
-        if (value.IsCompletedSuccessfully)
-        {
-            _connection.Exit(session);
             return value;
         }
 
-        return Finish(session, value);
+        if (value is MemoryStream or StringReader && !_adapter.RecyclesObjects)
+        {
+            return value;
+        }
+
+        if (!_adapter.RecyclesObjects)
+        {
+            _connection.Add((IDisposable)value!);
+        }
+
+        return value is Stream stream ? (T)(object)new PooledDbStream(this, stream) : (T)(object)new PooledDbTextReader(this, (TextReader)(object)value!);
     }
 }

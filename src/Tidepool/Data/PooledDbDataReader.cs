@@ -35,94 +35,24 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     public override int RecordsAffected => _native?.RecordsAffected ?? _recordsAffected;
 
     /// <summary>Whether what it has given out may still reach the provider's reader.</summary>
-    internal bool IsReachable => !_isClosed && _native is not null && _connection.Has(_session);
+    internal bool IsReachable => (!_adapter.RecyclesObjects || (!_isClosed && _native is not null)) && _connection.Has(_session);
 
     /// <summary>The next reader of the connection.</summary>
     internal PooledDbDataReader? Next { get; set; }
 
-    private DbDataReader Native => _native ?? throw Ended();
+    /// <summary>The provider uses a reader again that was closed, also without being disposed.</summary>
+    private bool IsGone => _native is null || (_isClosed && _adapter.RecyclesObjects);
 
-    public override bool Read()
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        try
-        {
-            return native.Read();
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
+    private DbDataReader Native => IsGone ? throw Ended() : _native!;
 
-    public override bool NextResult()
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        try
-        {
-            return native.NextResult();
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
+    public override bool Read() => Advance(toNextResult: false);
 
-    public override Task<bool> ReadAsync(CancellationToken cancellationToken)
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        try
-        {
-            Task<bool> read = native.ReadAsync(cancellationToken);
-            if (!read.IsCompletedSuccessfully)
-            {
-                read = Finish(session, read);
-                session = null;
-            }
+    public override bool NextResult() => Advance(toNextResult: true);
 
-            return read;
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
+    public override Task<bool> ReadAsync(CancellationToken cancellationToken) => Watch(static (native, cancellation) => native.ReadAsync(cancellation), cancellationToken);
 
-    public override Task<bool> NextResultAsync(CancellationToken cancellationToken)
-    {
-        DbDataReader native = Begin(out DbSession? session);
-        try
-        {
-            Task<bool> read = native.NextResultAsync(cancellationToken);
-            if (!read.IsCompletedSuccessfully)
-            {
-                read = Finish(session, read);
-                session = null;
-            }
-
-            return read;
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
+    public override Task<bool> NextResultAsync(CancellationToken cancellationToken) =>
+        Watch(static (native, cancellation) => native.NextResultAsync(cancellation), cancellationToken);
 
     public override void Close()
     {
@@ -302,14 +232,13 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     private DbDataReader Begin(out DbSession? session)
     {
         session = EnterOwn();
-        DbDataReader? native = session is null && _adapter.RecyclesObjects ? null : _native;
-        if (native is null)
+        if (IsGone || (session is null && _adapter.RecyclesObjects))
         {
             _connection.Exit(session);
             throw Ended();
         }
 
-        return native;
+        return _native!;
     }
 
     /// <summary>Begins an operation, if the connection has still the session that is read from.</summary>
@@ -323,6 +252,48 @@ internal sealed partial class PooledDbDataReader : DbDataReader
 
         _connection.Exit(session);
         return null;
+    }
+
+    private bool Advance(bool toNextResult)
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            return toNextResult ? native.NextResult() : native.Read();
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
+    }
+
+    /// <summary>An operation that may read from the server. What it needs comes as its argument, so that nothing is allocated where it ends at once.</summary>
+    private Task<T> Watch<T, TArgument>(Func<DbDataReader, TArgument, Task<T>> read, TArgument argument)
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            Task<T> value = read(native, argument);
+            if (!value.IsCompletedSuccessfully)
+            {
+                value = Finish(session, value);
+                session = null;
+            }
+
+            return value;
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
     }
 
     private async Task<T> Finish<T>(DbSession? session, Task<T> task)

@@ -61,7 +61,7 @@ public sealed class PooledDbDataSource : DbDataSource
         Adapter = options.Adapter ?? AdapterOf(factory?.GetType() ?? inner.GetType());
         _rentTimeout = options.RentTimeout;
         _refusesAmbient = Adapter.JoinsAmbientTransactions && !text.IgnoresAmbient && !options.IgnoreAmbientTransactions;
-        Policy = new DbSessionPolicy(inner, Adapter, text.Prepares);
+        Policy = new DbSessionPolicy(inner, Adapter, text.Prepares) { Resets = options.ResetMode != ResetMode.None };
         _pool = new ResourcePool<DbSession>(Policy, options.ForPool(options.Name ?? NameOf(text)));
         Policy.Core = _pool.Core;
         Factory = new PooledDbFactory(this);
@@ -259,7 +259,6 @@ public sealed class PooledDbDataSource : DbDataSource
     private DbConnectionLease Lend(ResourceLease<DbSession> lease)
     {
         DbSession session = lease.Value;
-        session.Slot ??= lease.Slot;
         session.Lend();
         return new DbConnectionLease(this, lease);
     }

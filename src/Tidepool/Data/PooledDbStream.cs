@@ -1,8 +1,8 @@
 namespace Tidepool.Data;
 
 /// <summary>
-/// A column as a stream. The provider uses its stream again for later columns, also those that the next renter of the session reads: this one
-/// reaches it only as long as its own reader does.
+/// A column as a stream. Where the provider uses its stream again for later columns, also those that the next renter of the session reads, this one
+/// reaches it only as long as its own reader does; where it does not, as long as the connection has the session.
 /// </summary>
 internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) : Stream
 {
@@ -50,6 +50,7 @@ internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) :
         if (disposing && IsReachable)
         {
             native.Dispose();
+            reader.Forget(native);
         }
 
         _isDisposed = true;

@@ -36,6 +36,9 @@ internal sealed class PooledDbTransaction : DbTransaction
 
     internal DbTransaction? NativeOrNull => _native;
 
+    /// <summary>One that was begun before and is not over: some providers have several at a time.</summary>
+    internal PooledDbTransaction? Before { get; set; }
+
     /// <summary>It was neither committed nor rolled back.</summary>
     internal bool IsOpen => !_isOver;
 

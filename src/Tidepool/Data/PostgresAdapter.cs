@@ -7,6 +7,9 @@ internal sealed class PostgresAdapter : DbAdapter
 {
     private const string Everything = "DISCARD ALL";
 
+    /// <summary>Says yes on a standby too.</summary>
+    private const string Role = "SHOW transaction_read_only";
+
     /// <summary>
     /// The parts of <see cref="Everything"/> that leave the provider's prepared statements alone, in one transaction and one round trip; at its end
     /// the names that the renter has prepared by itself.
@@ -69,6 +72,36 @@ internal sealed class PostgresAdapter : DbAdapter
         return true;
     }
 
+    /// <summary>
+    /// With <c>Cancellation Timeout=-1</c> the provider closes a connection whose command took too long, without asking the server: that says nothing
+    /// of the server.
+    /// </summary>
+    public override DbErrorKind Classify(Exception exception, DbConnection connection)
+    {
+        DbErrorKind kind = base.Classify(exception, connection);
+        return kind == DbErrorKind.Server && exception is DbException { SqlState: null, InnerException: TimeoutException } && ConnectionText.ClosesOnTimeout(connection.ConnectionString)
+            ? DbErrorKind.Session
+            : kind;
+    }
+
+    /// <summary>The session is as new, so that only the server, its settings or those of the role refuse writes.</summary>
+    internal override bool Writes(DbConnection connection)
+    {
+        using DbCommand command = connection.CreateCommand();
+        command.CommandText = Role;
+        return IsWriter(command.ExecuteScalar());
+    }
+
+    internal override async ValueTask<bool> WritesAsync(DbConnection connection, CancellationToken cancellationToken)
+    {
+        DbCommand command = connection.CreateCommand();
+        await using (command.ConfigureAwait(false))
+        {
+            command.CommandText = Role;
+            return IsWriter(await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false));
+        }
+    }
+
     protected override DbErrorKind ClassifyState(string sqlState) => sqlState switch
     {
         "57P01" or "57P02" or "57P03" or "57P04" => DbErrorKind.Server,
@@ -87,6 +120,8 @@ internal sealed class PostgresAdapter : DbAdapter
     internal override Exception DisposedReader() => new ObjectDisposedException("NpgsqlDataReader");
 
     internal override Exception EndedTransaction() => new ObjectDisposedException("NpgsqlTransaction", innerException: null);
+
+    private static bool IsWriter(object? isReader) => isReader is "off";
 
     /// <summary>A statement that may not stand in a transaction says so, or the transaction had failed before.</summary>
     private static bool IsInTransaction(DbException e) => e.SqlState is "25001" or "25P02";

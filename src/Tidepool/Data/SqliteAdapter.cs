@@ -25,14 +25,22 @@ internal sealed class SqliteAdapter : DbAdapter
     /// <summary>A session remembers what its last statement changed, and the last row that it inserted; only further statements make it forget.</summary>
     private const string Forget =
         """
+        BEGIN;
         CREATE TEMP TABLE "tidepool forget" (a INTEGER PRIMARY KEY);
         INSERT INTO temp."tidepool forget" VALUES (0);
         DELETE FROM temp."tidepool forget" WHERE a = 1;
-        DROP TABLE temp."tidepool forget"
+        DROP TABLE temp."tidepool forget";
+        COMMIT
+        """;
+
+    private const string Foreign =
+        """
+        SELECT name FROM pragma_function_list WHERE builtin = 0
+        UNION SELECT name FROM pragma_module_list WHERE name NOT LIKE 'pragma\_%' ESCAPE '\'
         """;
 
     /// <summary>The settings of a connection that a pragma changes; those of the file itself belong to everybody.</summary>
-    private static readonly string[] Settings =
+    internal static readonly string[] Settings =
     [
         "foreign_keys", "recursive_triggers", "synchronous", "cache_size", "temp_store", "busy_timeout", "query_only", "read_uncommitted",
         "ignore_check_constraints", "defer_foreign_keys", "automatic_index", "locking_mode", "legacy_alter_table", "reverse_unordered_selects",
@@ -53,29 +61,40 @@ internal sealed class SqliteAdapter : DbAdapter
 
     internal override bool ReopensAfterDispose => true;
 
-    public override object? Remember(DbConnection connection) => Describe(connection, withFunctions: true);
+    public override object? Remember(DbConnection connection) =>
+        new Description(ReadSettings(connection), Read(connection, Foreign).TrueForAll(SqliteWords.IsOwn));
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         new(Reset(connection, session));
 
     public override bool Reset(DbConnection connection, DbSessionInfo session)
     {
-        RollBack(connection);
-        foreach (string statement in Read(connection, Leftovers))
+        // Who had the provider's connection may have replaced functions, collations and hooks, or left a statement under way: nothing tells.
+        if (session.WasLent)
         {
-            Execute(connection, statement);
+            return false;
         }
 
-        // What was lent may have a statement under way, which would go on in the next renter's session: the table cannot be dropped then.
-        if (session.WasLent || Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0")[0] != "0")
+        var before = (Description)session.Remembered!;
+        SessionTraces traces = before.HasOnlyOwn ? session.Traces ?? SessionTraces.Anything : SessionTraces.Anything;
+        if (traces >= SessionTraces.Objects)
+        {
+            RollBack(connection);
+            foreach (string statement in Read(connection, Leftovers))
+            {
+                Execute(connection, statement);
+            }
+        }
+
+        if (traces == SessionTraces.Rows || (traces != SessionTraces.Nothing && Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0")[0] != "0"))
         {
             Execute(connection, Forget);
         }
 
-        var before = (Description)session.Remembered!;
-        Description now = Describe(connection, session.WasLent);
-        return before.Settings == now.Settings && before.Timeout == now.Timeout && (now.Functions is null || before.Functions == now.Functions);
+        return traces < SessionTraces.Anything || ReadSettings(connection) == before.Settings;
     }
+
+    internal override SessionTraces FindTraces(string text) => SqliteWords.Find(text);
 
     public override ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken) => new(connection.State == ConnectionState.Open);
 
@@ -96,17 +115,8 @@ internal sealed class SqliteAdapter : DbAdapter
         }
     }
 
-    private Description Describe(DbConnection connection, bool withFunctions)
-    {
-        string settings = string.Join(';', (_questions ??= NewQuestions(connection)).SelectMany(question => Read(connection, question)));
-        string? functions = withFunctions
-            ? string.Join(
-                ';',
-                Read(connection, "SELECT name || '/' || narg FROM pragma_function_list WHERE builtin = 0 UNION ALL SELECT name FROM pragma_collation_list ORDER BY 1"))
-            : null;
-        using DbCommand command = connection.CreateCommand();
-        return new Description(settings, command.CommandTimeout, functions);
-    }
+    private string ReadSettings(DbConnection connection) =>
+        string.Join(';', (_questions ??= NewQuestions(connection)).SelectMany(question => Read(connection, question)));
 
     /// <summary>One query for the settings that the library shows as tables, and one pragma for each of the others; it ignores those that it has not.</summary>
     private static string[] NewQuestions(DbConnection connection)
@@ -143,6 +153,8 @@ internal sealed class SqliteAdapter : DbAdapter
         return values;
     }
 
-    /// <summary>What a session is set to.</summary>
-    private sealed record Description(string Settings, int Timeout, string? Functions);
+    /// <summary>A session when it was new.</summary>
+    /// <param name="Settings">What it was set to.</param>
+    /// <param name="HasOnlyOwn">Whether it has no functions and tables of others, which may do anything in any statement.</param>
+    private sealed record Description(string Settings, bool HasOnlyOwn);
 }

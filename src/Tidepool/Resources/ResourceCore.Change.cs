@@ -8,8 +8,11 @@ internal sealed partial class ResourceCore<T>
 
     internal Task ClearAsync() => Clear(only: null)!;
 
-    /// <summary>Clears, unless the pool has been cleared since this resource's creation began, or was shut down: of many that report the same fault one clears.</summary>
-    internal void ClearOnce(ResourceSlot<T> slot) => Clear(slot.Generation);
+    /// <summary>The generation of what is created now; each clear begins another one.</summary>
+    internal int Generation => Volatile.Read(ref _generation);
+
+    /// <summary>Clears, unless the pool has been cleared since this generation, or was shut down: of many that report the same fault one clears.</summary>
+    internal void ClearOnce(int generation) => Clear(generation);
 
     private Task? Clear(int? only)
     {

@@ -103,12 +103,12 @@ public sealed class LastingFailureTests : ResourceTest
         ResourceLease<FakeResource> one = Rent(pool);
         ResourceLease<FakeResource> two = Rent(pool);
         Rent(pool).Dispose();
-        pool.Core.ClearOnce(one.Slot!);
+        pool.Core.ClearOnce(one.Info.Generation);
         Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Cleared));
         ResourceLease<FakeResource> fresh = Rent(pool);
         Assert.Equal(1, fresh.Info.Generation);
         fresh.Dispose();
-        pool.Core.ClearOnce(two.Slot!); // of the time before
+        pool.Core.ClearOnce(two.Info.Generation); // of the time before
         Assert.Equal((1, 1L), (pool.GetStatistics().Idle, pool.GetStatistics().GetDestroyed(DestroyReason.Cleared)));
         one.Dispose();
         two.Dispose();
@@ -121,7 +121,7 @@ public sealed class LastingFailureTests : ResourceTest
         ResourcePool<FakeResource> pool = NewPool();
         ResourceLease<FakeResource> lease = Rent(pool);
         await pool.DisposeAsync();
-        pool.Core.ClearOnce(lease.Slot!);
+        pool.Core.ClearOnce(lease.Info.Generation);
         Assert.Equal(0, lease.Info.Generation);
         lease.Dispose();
     }

@@ -1,0 +1,17 @@
+namespace Tidepool.Data;
+
+/// <summary>What a renter may have left on a session, by the texts that it has executed. Each leaves also what those before it leave.</summary>
+internal enum SessionTraces
+{
+    /// <summary>Nothing that another renter could see.</summary>
+    Nothing,
+
+    /// <summary>What the session remembers of the last change: how many rows, and which row.</summary>
+    Rows,
+
+    /// <summary>Transactions, temporary objects, attached databases.</summary>
+    Objects,
+
+    /// <summary>All that a session can hold; also where nothing is known.</summary>
+    Anything,
+}
