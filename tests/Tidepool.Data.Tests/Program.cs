@@ -12,6 +12,8 @@ internal static class Program
             ["pause"] => ChildParts.PauseAsync,
             ["files"] => ChildParts.RunOutOfFilesAsync,
             ["ports"] => ChildParts.RunOutOfPortsAsync,
+            ["late"] => StarvedParts.RunLateAsync,
+            ["busy"] => StarvedParts.RunBusyAsync,
             _ => null,
         };
         if (part is null || Environment.GetEnvironmentVariable(ChildTest.Variable) is not { } server)
