@@ -28,8 +28,13 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
     public async Task What_happened_in_time_and_is_noticed_late_for_want_of_a_free_thread_stands()
     {
         FaultProxy proxy = NewProxy();
-        proxy.ToClient.Latency = TimeSpan.FromMilliseconds(100); // no answer is there so early that nobody waits for it
         using ChildTest child = ChildTest.Start(Cluster.ConnectionStringTo(proxy.Port), "late");
+        await child.ReadAsync("ready");
+        proxy.ToClient.IsBlackhole = true; // no answer is there so early that nobody waits for it
+        await child.WriteAsync("go on");
+        await child.ReadAsync("asked");
+        proxy.ToClient.IsBlackhole = false;
+        await child.WriteAsync("go on");
 
         await child.EndAsync();
     }

@@ -22,13 +22,16 @@ internal static class StarvedParts
         await using PooledDbDataSource asked = NewPool(server, new() { MinSize = 3, MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Soon, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         Sql.Until(() => returned.GetStatistics().Idle == 2 && asked.GetStatistics().Idle == 3, "the smallest sizes are there");
         PooledDbConnection[] held = [returned.OpenConnection(), returned.OpenConnection()];
+        var given = new List<PooledDbConnection>();
         Task<DbException?>[] waiting;
         Task<DbException?>[] asking;
         using (new Starvation())
         {
-            waiting = [.. Enumerable.Range(0, 6).Select(_ => FaultTest.TryUseAsync(returned))];
-            asking = [.. Enumerable.Range(0, 3).Select(_ => FaultTest.TryUseAsync(asked))];
+            waiting = [.. Enumerable.Range(0, 6).Select(_ => TryHoldAsync(returned, given))];
             Array.ForEach(held, static connection => connection.Dispose());
+            Tell("ready");
+            asking = [.. Enumerable.Range(0, 3).Select(_ => FaultTest.TryUseAsync(asked))];
+            Tell("asked");
 
             // Threads that are parked need no timer. When their time is up, that of those who came before is, too.
             Assert.All(UseOnThreads(returned, 2), AssertTimedOut);
@@ -44,6 +47,8 @@ internal static class StarvedParts
         DbException?[] ends = await Task.WhenAll(waiting);
         Assert.All(ends[..2], Assert.Null);
         Assert.All(ends[2..], AssertTimedOut);
+        Assert.All(await Task.WhenAll(given.Select(static connection => FaultTest.TryAskAsync(connection))), Assert.Null);
+        await FaultTest.SettleAsync(returned);
         ResourcePoolStatistics statistics = returned.GetStatistics();
         Assert.Equal((4L, 6L, 0L), (statistics.Rented, statistics.TimedOut, statistics.Destroyed));
 
@@ -101,6 +106,13 @@ internal static class StarvedParts
         await FaultTest.EndAsync(hurried);
     }
 
+    /// <summary>Says how far it is, and goes on when it is told to.</summary>
+    private static void Tell(string line)
+    {
+        Console.WriteLine(line);
+        Console.ReadLine();
+    }
+
     private static PooledDbDataSource NewPool(string server, PooledDbOptions options) => new(NpgsqlFactory.Instance, server + ";Timeout=0;Command Timeout=0", options);
 
     private static async Task<DbException?[]> UseAgainAndAgainAsync(PooledDbDataSource pool, int callers, int uses)
@@ -144,7 +156,12 @@ internal static class StarvedParts
     {
         try
         {
-            held.Add(await pool.OpenConnectionAsync());
+            PooledDbConnection connection = await pool.OpenConnectionAsync();
+            lock (held)
+            {
+                held.Add(connection);
+            }
+
             return null;
         }
         catch (DbException failure)
