@@ -105,13 +105,13 @@ internal sealed class ConnectionsLab : ILab
 
         WorkloadKey[] pooled = [new(cell, PoolKind.Provider.Name(provider)), new(cell, PoolKinds.Ours)];
         WorkloadKey unpooled = new(cell, PoolKind.None.Name(provider));
-        bool isFile = provider == Sqlite;
-        plan.Add(new EqualRule(isFile ? Bars.FileUsed : Bars.ServerUsed, SessionExperiment.Used, pooled));
-        plan.Add(new EqualRule(isFile ? Bars.FileKept : Bars.ServerKept, SessionExperiment.Kept, pooled));
-        plan.Add(new EqualRule(isFile ? Bars.FileCleared : Bars.ServerCleared, SessionExperiment.Cleared, pooled));
-        plan.Add(new EqualRule(isFile ? Bars.FileEnded : Bars.ServerEnded, SessionExperiment.Ended, pooled));
-        plan.Add(new EqualRule(isFile ? Bars.FileUnpooled : Bars.ServerUnpooled, SessionExperiment.Used, unpooled));
-        plan.Add(new EqualRule(isFile ? Bars.FileNotKept : Bars.ServerNotKept, SessionExperiment.Kept, unpooled));
+        SessionBars bars = provider == Sqlite ? Bars.FileSessions : Bars.ServerSessions;
+        plan.Add(new EqualRule(bars.Used, SessionExperiment.Used, pooled));
+        plan.Add(new EqualRule(bars.Kept, SessionExperiment.Kept, pooled));
+        plan.Add(new EqualRule(bars.Cleared, SessionExperiment.Cleared, pooled));
+        plan.Add(new EqualRule(bars.Ended, SessionExperiment.Ended, pooled));
+        plan.Add(new EqualRule(bars.Unpooled, SessionExperiment.Used, unpooled));
+        plan.Add(new EqualRule(bars.NotKept, SessionExperiment.Kept, unpooled));
     }
 
     /// <summary>A file needs no server: what pooling it costs and saves.</summary>

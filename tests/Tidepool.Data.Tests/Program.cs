@@ -15,6 +15,8 @@ internal static class Program
             ["block"] => BlockingTests.BlockAsync,
             ["block-failing"] => BlockingTests.BlockFailingAsync,
             ["block-shortly"] => BlockingTests.BlockShortlyAsync,
+            ["late"] => StarvedParts.RunLateAsync,
+            ["busy"] => StarvedParts.RunBusyAsync,
             _ => null,
         };
         if (part is null || Environment.GetEnvironmentVariable(ChildTest.Variable) is not { } server)

@@ -1,9 +1,6 @@
-using System.Buffers;
-using Tidepool.Misuse.Support;
-
 namespace Tidepool.Misuse;
 
-public sealed class DoubleReturnDefault() : MisuseTest(PoolChecks.Default)
+public sealed class DoubleReturnDefault() : DoubleReturn(PoolChecks.Default)
 {
     [Fact]
     public void The_second_return_throws_and_says_what_was_done()
@@ -58,18 +55,7 @@ public sealed class DoubleReturnDefault() : MisuseTest(PoolChecks.Default)
     }
 
     [Fact]
-    public void The_new_renter_of_the_buffer_keeps_it()
-    {
-        BufferLease<int> old = Pool.Rent(100);
-        old.Return();
-        using BufferLease<int> current = Pool.Rent(100);
-        current.Span.Fill(77);
-        Throws(MisuseKind.DoubleReturn, () => old.Return());
-        Throws(MisuseKind.DoubleReturn, () => Threads.Run(() => old.Return()));
-        Assert.True(current.IsActive);
-        AssertNoTwoRenters();
-        Assert.Equal(-1, current.Span.IndexOfAnyExcept(77));
-    }
+    public void The_new_renter_of_the_buffer_keeps_it() => ReturnWhatSomeoneElseHasRented(second => Throws(MisuseKind.DoubleReturn, second));
 
     [Fact]
     public void A_second_Dispose_does_nothing_and_is_counted()
@@ -107,14 +93,7 @@ public sealed class DoubleReturnDefault() : MisuseTest(PoolChecks.Default)
     }
 
     [Fact]
-    public void An_owner_ignores_it()
-    {
-        IMemoryOwner<int> owner = Pool.Rent(100).ToOwner();
-        owner.Dispose();
-        owner.Dispose();
-        Threads.Run(() => owner.Dispose());
-        AssertNoTwoRenters();
-    }
+    public void An_owner_ignores_it() => DisposeAnOwnerTwice();
 
     [Fact]
     public void An_array_that_is_returned_twice_in_a_row_throws()

@@ -1,22 +1,14 @@
 using System.Runtime.CompilerServices;
-using Tidepool.Misuse.Support;
 
 namespace Tidepool.Misuse;
 
-public sealed class NeverReturnedFull() : MisuseTest(PoolChecks.Full, stacks: true)
+public sealed class NeverReturnedFull() : NeverReturned(PoolChecks.Full, stacks: true)
 {
     [Fact]
     public void Every_dropped_lease_is_reported_with_the_place_of_its_rental()
     {
-        LeakHere(10);
-        Eventually.TrueAfterCollections(() => Count(MisuseKind.NeverReturned) == 10, "ten dropped rentals to be reported");
-        Eventually.True(() => Reported.Count == 10, "the reports");
-        Assert.All(Reported, message =>
-        {
-            Assert.Contains("dropped without being returned", message, StringComparison.Ordinal);
-            Assert.Contains(Name, message, StringComparison.Ordinal);
-            Assert.Contains(nameof(LeakHere), message, StringComparison.Ordinal);
-        });
+        Drop(10);
+        AssertReported(10);
         Forgive(Pool, 10);
         AssertNoTwoRenters();
     }
@@ -41,24 +33,7 @@ public sealed class NeverReturnedFull() : MisuseTest(PoolChecks.Full, stacks: tr
     }
 
     [Fact]
-    public void What_is_returned_is_never_reported()
-    {
-        ReturnAll();
-        Pool.Trim();
-        Eventually.Collect();
-        Eventually.Collect();
-        Assert.Equal(0, Count(MisuseKind.NeverReturned));
-        Assert.Empty(Reported);
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void LeakHere(int count)
-    {
-        for (int i = 0; i < count; i++)
-        {
-            Pool.Rent(100).Span.Fill(i);
-        }
-    }
+    public void What_is_returned_is_never_reported() => ReturnEverything();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void LeakArrayHere() => Pool.AsArrayPool().Rent(128).AsSpan().Fill(1);
@@ -72,14 +47,5 @@ public sealed class NeverReturnedFull() : MisuseTest(PoolChecks.Full, stacks: tr
         }
 
         Pool.Rent(100).Span.Fill(1);
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void ReturnAll()
-    {
-        BufferLease<int>[] leases = [.. Enumerable.Range(0, 40).Select(_ => Pool.Rent(100))];
-        Array.ForEach(leases, l => l.Return());
-        Pool.AsArrayPool().Return(Pool.AsArrayPool().Rent(128));
-        Threads.Run(() => Pool.Rent(5000).Dispose());
     }
 }

@@ -1,56 +1,17 @@
-using Tidepool.Misuse.Support;
-
 namespace Tidepool.Misuse;
 
-public sealed class RacingReturnFull() : MisuseTest(PoolChecks.Full)
+public sealed class RacingReturnFull() : RacingReturn(PoolChecks.Full, rounds: 20_000)
 {
-    private const int Rounds = 20_000;
-
     [Fact]
-    public void Of_two_other_threads_exactly_one_throws()
-    {
-        Race race = new(Pool);
-        race.BetweenTwoOthers(Rounds);
-        Assert.Equal([0, Rounds, 0], race.Threw);
-        Assert.Equal(Rounds + race.Checked, Pool.GetStatistics().Returned);
-        Assert.Equal(Rounds, Count(MisuseKind.DoubleReturn) + Count(MisuseKind.RacingReturn));
-        AssertNoTwoRenters();
-    }
+    public void Of_two_other_threads_exactly_one_throws() => Assert.Equal([0, Rounds, 0], RaceOfTwoOtherThreads());
 
     [Fact]
     public void Of_the_renter_and_another_thread_the_loser_throws_or_is_reported()
     {
-        Race race = new(Pool);
-        race.WithTheRenter(Rounds);
-        Assert.Equal(0, race.Threw[2]);
-        AssertNoTwoRenters(); // also settles what was posted
-        Assert.Equal(Pool.GetStatistics().Rented, Pool.GetStatistics().Returned);
-        Assert.Equal(Rounds, Count(MisuseKind.DoubleReturn) + Count(MisuseKind.RacingReturn));
-        Assert.Equal(Rounds - race.Threw[1], Count(MisuseKind.RacingReturn));
+        int[] threw = RaceWithTheRenter();
+        Assert.Equal([Count(MisuseKind.RacingReturn), Rounds - Count(MisuseKind.RacingReturn), 0], threw.Select(static leases => (long)leases));
     }
 
     [Fact]
-    public void Of_many_threads_exactly_one_wins()
-    {
-        const int Count = 6;
-        for (int round = 0; round < 200; round++)
-        {
-            BufferLease<int> lease = Pool.Rent(100);
-            int thrown = 0;
-            Threads.RunAll(Count, _ =>
-            {
-                try
-                {
-                    lease.Return();
-                }
-                catch (PoolMisuseException)
-                {
-                    Interlocked.Increment(ref thrown);
-                }
-            });
-            Assert.Equal(Count - 1, thrown);
-        }
-
-        AssertNoTwoRenters();
-    }
+    public void Of_many_threads_exactly_one_wins() => Assert.All(RaceOfSixThreads(), static thrown => Assert.Equal(5, thrown));
 }

@@ -1,77 +1,16 @@
-using System.Buffers;
-using Tidepool.Misuse.Support;
-
 namespace Tidepool.Misuse;
 
-public sealed class ReturnOnAnotherThreadFull() : MisuseTest(PoolChecks.Full)
+public sealed class ReturnOnAnotherThreadFull() : ReturnOnAnotherThread(PoolChecks.Full)
 {
     [Fact]
-    public void A_lease_may_be_returned_on_any_thread()
-    {
-        for (int round = 0; round < 50; round++)
-        {
-            BufferLease<int> lease = Pool.Rent(100);
-            lease.Span.Fill(round);
-            Threads.Run(() =>
-            {
-                Assert.Equal(-1, lease.Span.IndexOfAnyExcept(round));
-                lease.Return();
-            });
-            Assert.False(lease.IsActive);
-        }
-
-        AssertNothingWasReported();
-    }
+    public void A_lease_may_be_returned_on_any_thread() => ReturnLeasesThere();
 
     [Fact]
-    public void A_lease_may_be_disposed_on_any_thread_while_the_renter_goes_on()
-    {
-        using ParkedThread other = new();
-        for (int round = 0; round < 200; round++)
-        {
-            BufferLease<int> mine = Pool.Rent(100);
-            BufferLease<int> given = Pool.Rent(100);
-            mine.Span.Fill(1);
-            other.Run(() => given.Dispose());
-            using BufferLease<int> next = Pool.Rent(100);
-            next.Span.Fill(2);
-            Assert.Equal(-1, mine.Span.IndexOfAnyExcept(1));
-            mine.Dispose();
-        }
-
-        AssertNothingWasReported();
-    }
+    public void A_lease_may_be_disposed_on_any_thread_while_the_renter_goes_on() => DisposeLeasesThereWhileTheRenterGoesOn();
 
     [Fact]
-    public void An_owner_and_an_array_may_be_returned_on_any_thread()
-    {
-        IMemoryOwner<int> owner = Pool.Rent(100).ToOwner();
-        IMemoryOwner<int> memory = Pool.AsMemoryPool().Rent(100);
-        int[] array = Pool.AsArrayPool().Rent(128);
-        Threads.Run(() =>
-        {
-            owner.Dispose();
-            memory.Dispose();
-            Pool.AsArrayPool().Return(array);
-        });
-        AssertNothingWasReported();
-    }
+    public void An_owner_and_an_array_may_be_returned_on_any_thread() => ReturnOwnersAndAnArrayThere();
 
     [Fact]
-    public void A_lease_may_be_returned_after_its_renting_thread_has_ended()
-    {
-        BufferLease<int> lease = Threads.Run(() => Pool.Rent(100));
-        lease.Span.Fill(1);
-        lease.Return();
-        AssertNothingWasReported();
-    }
-
-    private void AssertNothingWasReported()
-    {
-        AssertNoTwoRenters();
-        Assert.Equal(0, Pool.GetStatistics().Misuses);
-        Assert.Equal(0, Pool.GetStatistics().StaleDisposes);
-        Assert.Equal(0, Pool.GetStatistics().Leased);
-        Assert.Empty(Reported);
-    }
+    public void A_lease_may_be_returned_after_its_renting_thread_has_ended() => ReturnHereWhatAThreadRentedThatHasEnded();
 }

@@ -14,6 +14,15 @@ public sealed class MisuseTableTests
             $"Cells of docs/misuse.md and test files in {Folder} (- has no file, + has no cell):");
     }
 
+    [Fact]
+    public void Each_file_without_tests_beside_them_has_the_steps_of_a_mistake_of_the_table()
+    {
+        string[] mistakes = [.. Tables().First()[2..].Select(row => $"{Folder}{Pascal(row[0])}.cs")];
+        string[] steps = [.. Repository.Under(Folder, ".cs").Where(file => !file[Folder.Length..].Contains('/', StringComparison.Ordinal) && !HasTests(file))];
+        Assert.NotEmpty(steps);
+        Assert.Empty(steps.Except(mistakes));
+    }
+
     /// <summary>Row "double return", column "off" is DoubleReturn.Off.cs; a row of a table with one column is one file, such as StreamDisposedTwice.cs.</summary>
     private static IEnumerable<string> Cells()
     {

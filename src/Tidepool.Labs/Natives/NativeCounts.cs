@@ -18,17 +18,13 @@ internal static class NativeCounts
         NativeSubject[] subjects = plan.Mode == LabMode.Full ? [.. NativeSubjects.Peers, NativeSubjects.Shared] : [NativeSubjects.CLibrary, NativeSubjects.Mimalloc, NativeSubjects.Shared];
         foreach (var subject in subjects)
         {
-            plan.Add(new Probe
-            {
-                Key = new(CallCell, subject.Name),
-                Section = section,
-                Ours = subject.Ours,
-                StartsPrograms = true,
-                Missing = subject.Missing ?? NativeBuild.Missing,
-                Run = site => subject.Missing is null && NativeBuild.Program("count") is { } program
+            plan.Add(subject.NewProbe(
+                section,
+                CallCell,
+                site => NativeBuild.Program("count") is { } program
                     ? NativeTool.Run(program, subject.LibraryPath is { } library ? [library] : [], site)
                     : null,
-            });
+                otherwise: NativeBuild.Missing));
         }
 
         var ours = new WorkloadKey(CallCell, NativeSubjects.Shared.Name);

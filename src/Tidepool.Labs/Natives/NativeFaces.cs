@@ -41,25 +41,12 @@ internal static class NativeFaces
             Layout = SectionLayout.Metrics,
             Varies = ["returned by"],
         };
-        plan.Add(new Probe
-        {
-            Key = new(RemoteCell, NativeSubjects.Pool.Name),
-            Section = counts,
-            Ours = true,
-            StartsPrograms = true,
-            Missing = NativeSubjects.Pool.Missing ?? "not available here",
-            Run = _ => CountRented(),
-        });
+        plan.Add(NativeSubjects.Pool.NewProbe(counts, RemoteCell, static _ => CountRented()));
         return pairs;
     }
 
-    private static Dictionary<string, double>? CountRented()
+    private static Dictionary<string, double> CountRented()
     {
-        if (NativeSubjects.Pool.Missing is not null)
-        {
-            return null;
-        }
-
         using var driver = new DriverProcess(NativeSubjects.Pool);
         double returned = 0;
         foreach (int size in (int[])[64, 512, 4096])

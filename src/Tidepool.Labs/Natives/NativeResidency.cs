@@ -103,17 +103,13 @@ internal static class NativeResidency
         };
         foreach (var subject in Mallocs(plan.Mode))
         {
-            plan.Add(new Probe
-            {
-                Key = new(StartCell, subject.Name),
-                Section = section,
-                Ours = subject.Ours,
-                StartsPrograms = true,
-                Missing = subject.Missing ?? NativeBuild.Missing,
-                Run = site => subject.Missing is null && NativeBuild.Program("start") is { } program
+            plan.Add(subject.NewProbe(
+                section,
+                StartCell,
+                site => NativeBuild.Program("start") is { } program
                     ? new Dictionary<string, double> { ["anonymous_MiB"] = NativeTool.Run(program, [], site, subject.LibraryPath)["anonymous_KiB"] / 1024 }
                     : null,
-            });
+                otherwise: NativeBuild.Missing));
         }
 
         plan.Add(new MetricRule(Bars.StartResident, "anonymous_MiB", new WorkloadKey(StartCell, NativeSubjects.Shared.Name)));
@@ -146,26 +142,10 @@ internal static class NativeResidency
             Layout = SectionLayout.Metrics,
             Varies = ["distribution"],
         };
-        plan.Add(new Probe
-        {
-            Key = new(TunerCell, NativeSubjects.Shared.Name),
-            Section = section,
-            Ours = true,
-            StartsPrograms = true,
-            Missing = NativeBuild.Missing,
-            Run = site => NativeTuner.Measure(TunerProfile, site),
-        });
+        plan.Add(NativeSubjects.Shared.NewProbe(section, TunerCell, static site => NativeTuner.Measure(TunerProfile, site), otherwise: NativeBuild.Missing));
         plan.Add(new MetricRule(Bars.TunedWaste, NativeTuner.Remaining, new WorkloadKey(TunerCell, NativeSubjects.Shared.Name)));
     }
 
-    private static Probe DriverProbe(Section section, Cell cell, NativeSubject subject, bool waits, params string[] arguments) => new()
-    {
-        Key = new(cell, subject.Name),
-        Section = section,
-        Ours = subject.Ours,
-        StartsPrograms = true,
-        Waits = waits,
-        Missing = subject.Missing ?? "not available here",
-        Run = site => subject.RunOnce(site, arguments),
-    };
+    private static Probe DriverProbe(Section section, Cell cell, NativeSubject subject, bool waits, params string[] arguments) =>
+        subject.NewProbe(section, cell, site => subject.RunOnce(site, arguments), waits);
 }

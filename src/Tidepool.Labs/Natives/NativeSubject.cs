@@ -27,6 +27,24 @@ internal sealed record NativeSubject(string Name, bool Ours, string Driver, stri
         : !IsInstalled ? $"not installed: apt-get install {Package}"
         : null;
 
+    /// <summary>A probe that starts programs of this subject; where something of it is missing, the row says what.</summary>
+    /// <param name="section">The part of the table.</param>
+    /// <param name="cell">The point of the grid.</param>
+    /// <param name="run">Makes the measurement; null when it cannot.</param>
+    /// <param name="waits">Whether it mostly waits.</param>
+    /// <param name="otherwise">What the row says when the subject is there and <paramref name="run"/> gives null.</param>
+    public Probe NewProbe(
+        Section section, Cell cell, Func<ProbeSite, IReadOnlyDictionary<string, double>?> run, bool waits = false, string otherwise = "not available here") => new()
+    {
+        Key = new(cell, Name),
+        Section = section,
+        Ours = Ours,
+        StartsPrograms = true,
+        Waits = waits,
+        Missing = Missing ?? otherwise,
+        Run = site => Missing is null ? run(site) : null,
+    };
+
     /// <summary>Runs the driver once with a verb and reads the numbers it prints; null when something is missing.</summary>
     public IReadOnlyDictionary<string, double>? RunOnce(ProbeSite site, params string[] arguments) =>
         Missing is not null ? null : NativeTool.Run(NativeBuild.Program(Driver)!, [Face, .. arguments], site, LibraryPath);

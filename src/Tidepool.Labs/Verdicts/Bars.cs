@@ -389,41 +389,9 @@ internal static class Bars
     public static readonly Bar ThreadsDistinct = Count(
         "threads.distinct", "threads, distinct", "no more threads work than there are items", 1);
 
-    public static readonly Bar FileUsed = Count(
-        "connections.sqlite.used", "connections, five inserts, SQLite", "SQLite, pooled: five inserts use 1 session", 1);
+    public static readonly SessionBars FileSessions = new("sqlite", "SQLite");
 
-    public static readonly Bar FileKept = Count(
-        "connections.sqlite.kept", "connections, five inserts, SQLite", "SQLite, pooled: it is still there after the last of them", 1);
-
-    public static readonly Bar FileCleared = Count(
-        "connections.sqlite.cleared", "connections, five inserts, SQLite", "SQLite, pooled: no session is left after the pool was cleared", 0);
-
-    public static readonly Bar FileEnded = Count(
-        "connections.sqlite.ended", "connections, five inserts, SQLite", "SQLite, pooled: no session is left after the process ended", 0);
-
-    public static readonly Bar FileUnpooled = Count(
-        "connections.sqlite.unpooled.used", "connections, five inserts, SQLite", "SQLite, not pooled: five inserts use 5 sessions", 5);
-
-    public static readonly Bar FileNotKept = Count(
-        "connections.sqlite.unpooled.kept", "connections, five inserts, SQLite", "SQLite, not pooled: none is left", 0);
-
-    public static readonly Bar ServerUsed = Count(
-        "connections.postgres.used", "connections, five inserts, PostgreSQL", "PostgreSQL, pooled: five inserts use 1 session", 1);
-
-    public static readonly Bar ServerKept = Count(
-        "connections.postgres.kept", "connections, five inserts, PostgreSQL", "PostgreSQL, pooled: it is still there after the last of them", 1);
-
-    public static readonly Bar ServerCleared = Count(
-        "connections.postgres.cleared", "connections, five inserts, PostgreSQL", "PostgreSQL, pooled: no session is left after the pool was cleared", 0);
-
-    public static readonly Bar ServerEnded = Count(
-        "connections.postgres.ended", "connections, five inserts, PostgreSQL", "PostgreSQL, pooled: no session is left after the process ended", 0);
-
-    public static readonly Bar ServerUnpooled = Count(
-        "connections.postgres.unpooled.used", "connections, five inserts, PostgreSQL", "PostgreSQL, not pooled: five inserts use 5 sessions", 5);
-
-    public static readonly Bar ServerNotKept = Count(
-        "connections.postgres.unpooled.kept", "connections, five inserts, PostgreSQL", "PostgreSQL, not pooled: none is left", 0);
+    public static readonly SessionBars ServerSessions = new("postgres", "PostgreSQL");
 
     public static readonly Bar ConnectionOpen = Ratio(
         "connections.open", "connections, opening", "open and dispose an idle connection, no reset: at most 0.60 of NpgsqlDataSource", 0.60);
@@ -464,8 +432,7 @@ internal static class Bars
         HttpShared, HttpPerRequest, HttpOurs, HttpFollows, HttpPorts, HttpPortsPerRequest,
         ThreadsPooled, ThreadsAsync, ThreadsDistinct,
 
-        FileUsed, FileKept, FileCleared, FileEnded, FileUnpooled, FileNotKept,
-        ServerUsed, ServerKept, ServerCleared, ServerEnded, ServerUnpooled, ServerNotKept,
+        .. FileSessions.All, .. ServerSessions.All,
         ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled, EfBackends, EfUnpooled,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,

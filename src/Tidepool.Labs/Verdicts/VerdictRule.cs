@@ -87,8 +87,8 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
     }
 }
 
-/// <summary>Bytes allocated per operation, exactly; of several workloads all must hold.</summary>
-internal sealed class BytesRule(Bar bar, params IReadOnlyList<WorkloadKey> keys) : VerdictRule(bar)
+/// <summary>A number, exactly; of several workloads or probes all must hold, and the worst is shown.</summary>
+internal abstract class WorstRule(Bar bar, IReadOnlyList<WorkloadKey> keys) : VerdictRule(bar)
 {
     /// <inheritdoc/>
     public override IEnumerable<WorkloadKey> Needs => keys;
@@ -98,42 +98,67 @@ internal sealed class BytesRule(Bar bar, params IReadOnlyList<WorkloadKey> keys)
     {
         foreach (var key in keys)
         {
-            if (!results.Has(key))
+            if (Read(results, key) is null)
             {
                 return NotRun(results, key);
             }
         }
 
-        var worst = keys.MaxBy(results.BytesPerOperation);
-        double value = results.BytesPerOperation(worst);
-        var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
-        return new(Bar, state, value, $"{Text(value)} B per operation, highest of {keys.Count}: {worst.Subject}, {worst.Cell.Describe()}");
+        var worst = keys.MaxBy(key => Badness(Read(results, key)!.Value));
+        double value = Read(results, worst)!.Value;
+        return new(Bar, Holds(value) ? VerdictState.Pass : VerdictState.Fail, value, Describe(value, keys.Count, worst));
     }
+
+    /// <summary>The number of one of them; null when there is no result.</summary>
+    protected abstract double? Read(LabResults results, WorkloadKey key);
+
+    /// <summary>By what the worst is found. The highest, unless the rule says otherwise.</summary>
+    protected virtual double Badness(double value) => value;
+
+    /// <summary>Whether a number is good. At most the limit, unless the rule says otherwise.</summary>
+    protected virtual bool Holds(double value) => value <= Bar.Limit;
+
+    /// <summary>What is said of the worst.</summary>
+    protected abstract string Describe(double value, int count, WorkloadKey worst);
 }
 
-/// <summary>A metric of a probe, exactly; of several probes all must hold.</summary>
-internal sealed class MetricRule(Bar bar, string metric, params IReadOnlyList<WorkloadKey> keys) : VerdictRule(bar)
+/// <summary>Bytes allocated per operation.</summary>
+internal sealed class BytesRule(Bar bar, params IReadOnlyList<WorkloadKey> keys) : WorstRule(bar, keys)
 {
     /// <inheritdoc/>
-    public override IEnumerable<WorkloadKey> Needs => keys;
+    protected override double? Read(LabResults results, WorkloadKey key) => results.Has(key) ? results.BytesPerOperation(key) : null;
 
     /// <inheritdoc/>
-    public override Verdict Judge(LabResults results)
-    {
-        foreach (var key in keys)
-        {
-            if (results.Metric(key, metric) is null)
-            {
-                return NotRun(results, key);
-            }
-        }
+    protected override string Describe(double value, int count, WorkloadKey worst) =>
+        $"{Text(value)} B per operation, highest of {count}: {worst.Subject}, {worst.Cell.Describe()}";
+}
 
-        var worst = keys.MaxBy(key => results.Metric(key, metric));
-        double value = results.Metric(worst, metric)!.Value;
-        var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
-        string of = keys.Count > 1 ? $", highest of {keys.Count}" : "";
-        return new(Bar, state, value, $"{metric} {Text(value)}{of}: {worst.Subject}");
-    }
+/// <summary>A metric of a probe.</summary>
+internal sealed class MetricRule(Bar bar, string metric, params IReadOnlyList<WorkloadKey> keys) : WorstRule(bar, keys)
+{
+    /// <inheritdoc/>
+    protected override double? Read(LabResults results, WorkloadKey key) => results.Metric(key, metric);
+
+    /// <inheritdoc/>
+    protected override string Describe(double value, int count, WorkloadKey worst) =>
+        $"{metric} {Text(value)}{(count > 1 ? $", highest of {count}" : "")}: {worst.Subject}";
+}
+
+/// <summary>A metric of a probe that must be the limit, neither more nor less.</summary>
+internal sealed class EqualRule(Bar bar, string metric, params IReadOnlyList<WorkloadKey> keys) : WorstRule(bar, keys)
+{
+    /// <inheritdoc/>
+    protected override double? Read(LabResults results, WorkloadKey key) => results.Metric(key, metric);
+
+    /// <inheritdoc/>
+    protected override double Badness(double value) => Math.Abs(value - Bar.Limit);
+
+    /// <inheritdoc/>
+    protected override bool Holds(double value) => value == Bar.Limit;
+
+    /// <inheritdoc/>
+    protected override string Describe(double value, int count, WorkloadKey worst) =>
+        $"exactly {Text(Bar.Limit)} wanted, found {Text(value)}{(count > 1 ? $", worst of {count}" : "")}: {worst.Subject}";
 }
 
 /// <summary>A metric of ours, exactly, less the lowest of the rivals that are there.</summary>
@@ -166,30 +191,5 @@ internal sealed class NotAboveRule(Bar bar, string metric, IReadOnlyList<Workloa
         double value = Math.Max(0, highest - lowest);
         var state = value <= Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
         return new(Bar, state, value, $"{metric} {Text(highest)} of {worst.Subject}, {Text(lowest)} of {best.Subject}");
-    }
-}
-
-/// <summary>A metric of probes that must be the limit exactly, neither more nor less; of several probes all must hold.</summary>
-internal sealed class EqualRule(Bar bar, string metric, params IReadOnlyList<WorkloadKey> keys) : VerdictRule(bar)
-{
-    /// <inheritdoc/>
-    public override IEnumerable<WorkloadKey> Needs => keys;
-
-    /// <inheritdoc/>
-    public override Verdict Judge(LabResults results)
-    {
-        foreach (var key in keys)
-        {
-            if (results.Metric(key, metric) is null)
-            {
-                return NotRun(results, key);
-            }
-        }
-
-        var worst = keys.MaxBy(key => Math.Abs(results.Metric(key, metric)!.Value - Bar.Limit));
-        double value = results.Metric(worst, metric)!.Value;
-        var state = value == Bar.Limit ? VerdictState.Pass : VerdictState.Fail;
-        string of = keys.Count > 1 ? $", worst of {keys.Count}" : "";
-        return new(Bar, state, value, $"exactly {Text(Bar.Limit)} wanted, found {Text(value)}{of}: {worst.Subject}");
     }
 }

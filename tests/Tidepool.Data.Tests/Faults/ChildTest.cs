@@ -8,6 +8,9 @@ internal sealed class ChildTest : IDisposable
     /// <summary>The variable of the environment with the connection string, which has a password and so is on no command line.</summary>
     public const string Variable = "TIDEPOOL_TEST_SERVER";
 
+    /// <summary>Longer than any part takes. Less than the test has, so that one that hangs tells what it said and is ended.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
+
     private readonly Process _process;
     private readonly Task<string> _errors;
 
@@ -36,10 +39,10 @@ internal sealed class ChildTest : IDisposable
     /// <summary>Waits for a line.</summary>
     public async Task ReadAsync(string line)
     {
-        string? read = await _process.StandardOutput.ReadLineAsync();
+        string? read = await WithinAsync(_process.StandardOutput.ReadLineAsync());
         if (read != line)
         {
-            Assert.Fail($"Not '{line}' but: {read}\n{await _process.StandardOutput.ReadToEndAsync()}\n{await _errors}");
+            Assert.Fail($"Not '{line}' but: {read}\n{await WithinAsync(_process.StandardOutput.ReadToEndAsync())}\n{await _errors}");
         }
     }
 
@@ -61,9 +64,20 @@ internal sealed class ChildTest : IDisposable
     /// <summary>Waits for its end, which must be a good one.</summary>
     public async Task EndAsync()
     {
-        string output = await _process.StandardOutput.ReadToEndAsync();
+        string output = await WithinAsync(_process.StandardOutput.ReadToEndAsync());
         await _process.WaitForExitAsync();
         Assert.True(_process.ExitCode == 0, $"{output}\n{await _errors}");
+    }
+
+    private async Task<T> WithinAsync<T>(Task<T> reading)
+    {
+        if (await Task.WhenAny(reading, Task.Delay(Patience)) != reading)
+        {
+            _process.Kill(entireProcessTree: true);
+            Assert.Fail($"Not over after {Patience.TotalMinutes} minutes. It said: {await reading}\n{await _errors}");
+        }
+
+        return await reading;
     }
 
     public void Dispose()

@@ -84,6 +84,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
 
         foreach (Task<Exception?> one in waiting)
         {
+            await UntilAsync(() => one.IsCompleted, "whoever waits is told, also one whose thread has asked a session that is silent");
             Assert.IsType<ResourcePoolShutdownException>(Assert.IsType<PooledDbException>(await one).PoolError);
         }
 

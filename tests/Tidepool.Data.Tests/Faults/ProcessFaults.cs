@@ -1,10 +1,11 @@
 using System.Diagnostics;
 using Npgsql;
 using Tidepool.Data.Tests.Support;
+using Tidepool.Labs;
 
 namespace Tidepool.Data.Tests.Faults;
 
-/// <summary>What happens to the pool's own process: pauses, and no more descriptors or ports. Each in a child process.</summary>
+/// <summary>What happens to the pool's own process: pauses, too little of the processor, and no more threads, descriptors or ports. Each in a child process.</summary>
 public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
 {
     private const string Ports = "40000 40015";
@@ -19,6 +20,29 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
         await Task.Delay(TimeSpan.FromSeconds(ChildParts.PauseSeconds));
         await child.SignalAsync("CONT");
         await child.WriteAsync("go on");
+
+        await child.EndAsync();
+    }
+
+    [PostgresFact]
+    public async Task What_happened_in_time_and_is_noticed_late_for_want_of_a_free_thread_stands()
+    {
+        FaultProxy proxy = NewProxy();
+        using ChildTest child = ChildTest.Start(Cluster.ConnectionStringTo(proxy.Port), "late");
+        await child.ReadAsync("ready");
+        proxy.ToClient.IsBlackhole = true; // no answer is there so early that nobody waits for it
+        await child.WriteAsync("go on");
+        await child.ReadAsync("asked");
+        proxy.ToClient.IsBlackhole = false;
+        await child.WriteAsync("go on");
+
+        await child.EndAsync();
+    }
+
+    [PostgresFact]
+    public async Task On_a_processor_that_others_take_deadlines_end_and_no_session_is_lost()
+    {
+        using ChildTest child = ChildTest.Start(Cluster.ConnectionString, "busy", "taskset", "-c", FirstProcessor());
 
         await child.EndAsync();
     }
@@ -44,9 +68,17 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
         await child.EndAsync();
     }
 
+    /// <summary>One that this process may use: "2" of "2-5,7".</summary>
+    private static string FirstProcessor()
+    {
+        const string name = "Cpus_allowed_list:";
+        string list = File.ReadLines("/proc/self/status").Single(static line => line.StartsWith(name, StringComparison.Ordinal))[name.Length..].Trim();
+        return list.Split('-', ',')[0];
+    }
+
     /// <summary>A fact that needs a server and a network namespace of its own; skipped where the user may not make one.</summary>
     [AttributeUsage(AttributeTargets.Method)]
-    private sealed class NamespaceFactAttribute : FactAttribute
+    private sealed class NamespaceFactAttribute : PostgresFactAttribute
     {
         /// <summary>Makes the namespace; a user who is not root becomes it there.</summary>
         public static readonly string[] Front = Environment.IsPrivilegedProcess ? ["unshare", "-n"] : ["unshare", "-Urn"];
@@ -56,7 +88,7 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
 
         private static readonly Lazy<string?> Missing = new(Find);
 
-        public NamespaceFactAttribute() => Skip = Labs.PostgresCluster.Missing ?? Missing.Value;
+        public NamespaceFactAttribute() => Skip ??= Missing.Value;
 
         private static string? Find()
         {

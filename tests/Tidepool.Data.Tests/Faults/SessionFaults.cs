@@ -54,7 +54,8 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
             new() { MaxSize = 3, ValidateAfterIdle = Never, KeepAliveInterval = TimeSpan.FromSeconds(1), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=300");
         int[] before = await FillEndedAsync(pool);
 
-        await UntilAsync(() => pool.GetStatistics().GetDestroyed(DestroyReason.KeepAliveFailed) + pool.GetStatistics().GetDestroyed(DestroyReason.Broken) + pool.GetStatistics().GetDestroyed(DestroyReason.Cleared) >= 3, "the keep-alive finds them");
+        // On a slow machine the server ends one before it is returned; then its reset has found it.
+        await UntilAsync(() => pool.GetStatistics().Destroyed >= 3, "the keep-alive finds them");
 
         Assert.DoesNotContain(await UseAsync(pool), before);
     }
