@@ -249,7 +249,7 @@ internal sealed partial class ResourceCore<T>
     {
         try
         {
-            return _policy.ResetAsync(slot.Resource!, slot.Stopping);
+            return AskReset(slot, slot.Resource!);
         }
         catch (Exception e)
         {

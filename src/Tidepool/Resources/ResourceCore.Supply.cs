@@ -351,13 +351,13 @@ internal sealed partial class ResourceCore<T>
         bool isValidated = false;
         try
         {
-            if (why is null && NeedsValidation(slot, Clock.Now) && !await _policy.ValidateAsync(resource, slot.Stopping).ConfigureAwait(false))
+            if (why is null && NeedsValidation(slot, Clock.Now) && !await AskValidation(slot, resource).ConfigureAwait(false))
             {
                 why = DestroyReason.ValidationFailed;
             }
 
             isValidated = true;
-            if (why is null && slot.IsDirty && !await _policy.ResetAsync(resource, slot.Stopping).ConfigureAwait(false))
+            if (why is null && slot.IsDirty && !await AskReset(slot, resource).ConfigureAwait(false))
             {
                 why = DestroyReason.ResetFailed;
             }
@@ -369,6 +369,32 @@ internal sealed partial class ResourceCore<T>
         }
 
         FinishCheck(slot, why);
+    }
+
+    private ValueTask<bool> AskValidation(ResourceSlot<T> slot, T resource)
+    {
+        slot.BeginCall();
+        try
+        {
+            return _policy.ValidateAsync(resource, slot.Stopping);
+        }
+        finally
+        {
+            slot.EndCall();
+        }
+    }
+
+    private ValueTask<bool> AskReset(ResourceSlot<T> slot, T resource)
+    {
+        slot.BeginCall();
+        try
+        {
+            return _policy.ResetAsync(resource, slot.Stopping);
+        }
+        finally
+        {
+            slot.EndCall();
+        }
     }
 
     private async Task KeepAliveAsync(ResourceSlot<T> slot)

@@ -68,7 +68,11 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal ResourceSlot<T>? GroupOlder;
     internal ResourceSlot<T>? NextCheck;
 
+    private const int InCall = 1;
+    private const int StopsAfterCall = 2;
+
     private readonly CancellationTokenSource _stop = new();
+    private int _call;
 
     internal ResourceSlot(ResourceCore<T> core)
         : base(null) => Core = core;
@@ -88,7 +92,29 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     /// Cancels the token, not under the gate. Whatever waits for it is called on the thread pool: a provider may ask its server over the network
     /// to stop, and wait for the answer, which must hold up neither the caller of a shutdown nor the pool's timer.
     /// </summary>
-    internal void Stop() => _ = StopAsync();
+    /// <remarks>
+    /// Who registers with a token that is cancelled already is called back at once, on his own thread, which may be the renter's: so the first stop
+    /// waits until a call of the policy has given its task. A second one does not: the call hangs.
+    /// </remarks>
+    internal void Stop()
+    {
+        if (Interlocked.CompareExchange(ref _call, StopsAfterCall, InCall) != InCall)
+        {
+            _ = StopAsync();
+        }
+    }
+
+    /// <summary>The policy is called to look at the resource, perhaps on a renter's thread.</summary>
+    internal void BeginCall() => Interlocked.Exchange(ref _call, InCall);
+
+    /// <summary>It has given its task, or thrown.</summary>
+    internal void EndCall()
+    {
+        if (Interlocked.Exchange(ref _call, 0) == StopsAfterCall)
+        {
+            _ = StopAsync();
+        }
+    }
 
     private async Task StopAsync()
     {

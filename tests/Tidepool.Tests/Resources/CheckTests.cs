@@ -48,6 +48,42 @@ public sealed class CheckTests : ResourceTest
     }
 
     [Fact]
+    public async Task A_renter_is_not_held_up_by_what_its_check_does_when_it_is_stopped()
+    {
+        var policy = new FakePolicy();
+        await using var pool = new ResourcePool<FakeResource>(policy, new() { MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero, PolicyTimeout = TimeSpan.FromHours(1) });
+        (await pool.RentAsync()).Dispose();
+        using var isCalled = new ManualResetEventSlim();
+        using var goesOn = new ManualResetEventSlim();
+        using var isOver = new ManualResetEventSlim();
+        policy.OnValidate = (_, token) =>
+        {
+            isCalled.Set();
+            Assert.True(goesOn.Wait(Eventually.Limit, CancellationToken.None));
+            token.Register(() => isOver.Wait(CancellationToken.None)); // a provider that asks its server to stop, and waits for the answer
+            return new(Task.Run(() =>
+            {
+                isOver.Wait(CancellationToken.None);
+                return true;
+            }));
+        };
+        Task renting = Task.Run(async () => await pool.RentAsync());
+        Assert.True(isCalled.Wait(Eventually.Limit));
+        Task<bool> shutdown = pool.ShutdownAsync(TimeSpan.FromHours(1));
+        goesOn.Set();
+
+        try
+        {
+            await Assert.ThrowsAsync<ResourcePoolShutdownException>(() => renting.WaitAsync(Eventually.Limit));
+        }
+        finally
+        {
+            isOver.Set();
+            Assert.True(await shutdown);
+        }
+    }
+
+    [Fact]
     public void The_failure_of_one_validates_the_next()
     {
         ResourcePool<FakeResource> pool = NewPool(Options(max: 3));
