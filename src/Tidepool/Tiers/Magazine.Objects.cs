@@ -179,7 +179,7 @@ internal sealed partial class Magazine
             return false;
         }
 
-        twice = !isOnce && Lies(item);
+        twice = !isOnce && Lies(item, Compared);
         if (!twice)
         {
             // A visitor may have made room in between.
@@ -203,13 +203,13 @@ internal sealed partial class Magazine
             return false;
         }
 
-        bool holds = Lies(item);
+        bool holds = Lies(item, _state.Count);
         Leave();
         return holds;
     }
 
-    /// <summary>Whether the item lies here; of objects only the last ones are looked at.</summary>
-    private bool Lies(object item)
+    /// <summary>Whether the item is the hot one or one of the last ones above it.</summary>
+    private bool Lies(object item, int last)
     {
         if (_state.HotFull != 0 && _state.Hot == item)
         {
@@ -217,7 +217,7 @@ internal sealed partial class Magazine
         }
 
         Span<object?> places = Places[.._state.Count];
-        for (int i = places.Length - 1; i >= Math.Max(0, places.Length - Compared); i--)
+        for (int i = places.Length - 1; i >= Math.Max(0, places.Length - last); i--)
         {
             if (places[i] == item)
             {

@@ -171,7 +171,7 @@ internal sealed partial class Magazine
 
         try
         {
-            twice = Lies(item);
+            twice = Lies(item, _state.Count);
             if (!twice)
             {
                 object mover = item is Slot slot ? slot.MoveTo(this) : item;

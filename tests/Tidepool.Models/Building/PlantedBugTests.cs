@@ -27,6 +27,8 @@ public class PlantedBugTests(ITestOutputHelper output)
         { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Volatile.Write(ref _state.Busy, 1);\n        Schedule.Point(\"push last: busy\");\n        if (Volatile.Read(ref _state.Stop) == Open)", "if (Volatile.Read(ref _state.Stop) == Open)") },
         { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "source.Clear();\n            chunk.Count = last - moved;", "chunk.Count = last - moved + 1;") },
         { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "if (flushed is not null && IsFull)", "if (flushed is not null)") },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Settle(ref full[0], _state.Hot!);", string.Empty) },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Settle(ref _state.Hot, Place(0)!);", string.Empty) },
         { "ObjectScenario", true, new Mutation("Objects/ItemStation.cs", "            taken = last;\n            last = null;\n", "            taken = last;\n            chunk.Count++;\n") },
         { "ObjectScenario", true, new Mutation("Objects/ObjectCore.cs", "if (TryRetire())\n        {\n            Drain();", "if (TryRetire())\n        {\n            Trimmer.Remove(this);") },
     };
