@@ -193,7 +193,7 @@ internal sealed partial class BufferCore<T>
         if ((bucket.Shared.TryTake() ?? TakeArraysFromTwin(bucket)) is { } chunk)
         {
             chunk.Count--;
-            ref object? last = ref Items.At(ref chunk.Items, chunk.Count);
+            ref object? last = ref chunk.Places[chunk.Count];
             array = (T[])last!;
             last = null;
             Magazine.PutShared(bucket, chunk);
@@ -217,7 +217,7 @@ internal sealed partial class BufferCore<T>
 
         for (int i = 0; i < chunk.Count; i++)
         {
-            ref object? place = ref Items.At(ref chunk.Items, i);
+            ref object? place = ref chunk.Places[i];
             if (place is PooledSlot<T> slot)
             {
                 slot.Record?.Forget();

@@ -99,7 +99,7 @@ internal sealed partial class BufferCore<T>
         else
         {
             chunk.Count--;
-            ref object? last = ref Items.At(ref chunk.Items, chunk.Count);
+            ref object? last = ref chunk.Places[chunk.Count];
             slot = (PooledSlot<T>)last!;
             last = null;
             Magazine.PutShared(bucket, chunk);
@@ -169,7 +169,7 @@ internal sealed partial class BufferCore<T>
 
         for (int i = 0; i < chunk.Count; i++)
         {
-            ref object? place = ref Items.At(ref chunk.Items, i);
+            ref object? place = ref chunk.Places[i];
             if (place is T[] array)
             {
                 var slot = new PooledSlot<T>(this, bucket);

@@ -8,9 +8,8 @@ namespace Tidepool;
 internal abstract class ObjectSlot<T> : Leasable
     where T : class
 {
-    internal readonly T Item;
-
-    private protected ObjectSlot(T item) => Item = item;
+    /// <summary>The object; written once, before anybody else can see the slot.</summary>
+    internal T Item = null!;
 
     /// <summary>Ends the rental of <paramref name="generation"/> and takes the object back.</summary>
     /// <returns>False when the ticket was retired already; nothing was changed then.</returns>

@@ -47,9 +47,9 @@ internal abstract class ItemPool<T> : ItemStation
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Return(T item)
     {
-        if (ThreadTier.Find(_fastId) is not { } magazine || !magazine.TryPushLast(item))
+        if (ThreadTier.Find(_fastId) is not { } magazine || !magazine.TryPushLast(item, isOnce: true))
         {
-            Keep(_bucket, item);
+            Keep(_bucket, item, isOnce: true);
         }
     }
 
@@ -60,7 +60,7 @@ internal abstract class ItemPool<T> : ItemStation
         if (ThreadTier.Find(_fastId) is { } magazine && magazine.Owners is { } ring)
         {
             ring.Put(companion);
-            if (magazine.TryPushLast(item))
+            if (magazine.TryPushLast(item, isOnce: true))
             {
                 return;
             }
@@ -70,7 +70,7 @@ internal abstract class ItemPool<T> : ItemStation
             KeepCompanion(companion);
         }
 
-        Keep(_bucket, item);
+        Keep(_bucket, item, isOnce: true);
     }
 
     /// <summary>Makes an item. Called without any lock held.</summary>
@@ -96,7 +96,7 @@ internal abstract class ItemPool<T> : ItemStation
         }
     }
 
-    internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item);
+    internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item, isOnce: true);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T RentSlow()

@@ -30,7 +30,7 @@ internal abstract class ItemStation : Station
     /// <summary>A new kind of item. Only in constructors.</summary>
     protected Bucket AddBucket()
     {
-        var bucket = new Bucket(this, ThreadTier.AllocateId(), 1, _itemBytes);
+        var bucket = new Bucket(this, ThreadTier.AllocateId(), 1, _itemBytes, isHomeless: true);
         _buckets.Add(bucket);
         return bucket;
     }
@@ -213,14 +213,17 @@ internal abstract class ItemStation : Station
         return TakeWithoutMagazine(bucket, out isNew);
     }
 
-    /// <summary>Keeps an idle item: in the thread's magazine, whose older half may have to go to the shared tier, else there.</summary>
+    /// <summary>Keeps an idle item: in the thread's magazine, from which others may have to go to the shared tier, else there.</summary>
+    /// <param name="bucket">The kind of item.</param>
+    /// <param name="item">The item.</param>
+    /// <param name="isOnce">Whether its ticket makes sure that it is returned once.</param>
     /// <returns>False when the item lies in the thread's magazine already: nothing was changed.</returns>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    protected bool Keep(Bucket bucket, object item)
+    protected bool Keep(Bucket bucket, object item, bool isOnce)
     {
         while (Find(bucket) is { } magazine)
         {
-            bool kept = magazine.PushHomeless(item, out Chunk? flushed, out bool twice);
+            bool kept = magazine.PushHomeless(item, isOnce, out Chunk? flushed, out bool twice);
             magazine.PutShared(flushed);
             if (kept || twice)
             {
@@ -242,7 +245,7 @@ internal abstract class ItemStation : Station
         if ((bucket.Shared.TryTake() ?? TakeFromTwin(bucket)) is { } chunk)
         {
             chunk.Count--;
-            ref object? last = ref Items.At(ref chunk.Items, chunk.Count);
+            ref object? last = ref chunk.Places[chunk.Count];
             taken = last;
             last = null;
             Magazine.PutShared(bucket, chunk);
@@ -267,7 +270,7 @@ internal abstract class ItemStation : Station
 
         for (int i = 0; i < chunk.Count; i++)
         {
-            ref object? place = ref Items.At(ref chunk.Items, i);
+            ref object? place = ref chunk.Places[i];
             place = Convert(bucket, place!);
         }
 

@@ -24,6 +24,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     internal int RawId = NoId;
 
     private const int StackSampling = 128;
+    private const int MostBlanks = 32;
 
     private static int s_number;
 
@@ -33,6 +34,8 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     private readonly ConditionalWeakTable<T, RentalRecord>? _records;
     private readonly int _leakSampling;
     private readonly bool _allStacks;
+    private Stack<PooledObject<T, TPolicy>>? _blanks;
+    private int _blankCount = 1; // doubled each time, so that a small pool makes few that it does not need
     private int _births;
     private int _rentals;
 
@@ -79,7 +82,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
         }
     }
 
-    internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item);
+    internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item, isOnce: bucket == _slots);
 
     /// <summary>Ends the pool: idle objects are destroyed, and what is out is destroyed when it comes back.</summary>
     internal void Retire()
@@ -123,7 +126,8 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
 
     private PooledObject<T, TPolicy> NewSlot(T item, bool isNew)
     {
-        var slot = new PooledObject<T, TPolicy>(this, item);
+        PooledObject<T, TPolicy> slot = TakeBlank();
+        slot.Item = item;
         bool isSampled = isNew && !IsTracked && _leakSampling > 0 && Interlocked.Increment(ref _births) % _leakSampling == 0;
         if (isSampled || IsTracked)
         {
@@ -136,6 +140,29 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
         }
 
         return slot;
+    }
+
+    /// <summary>
+    /// A slot without an object. They are made several at a time, so that they are neighbours: whoever goes through thousands of leases
+    /// reads few lines and few pages of memory for them, however large the objects are.
+    /// </summary>
+    private PooledObject<T, TPolicy> TakeBlank()
+    {
+        // Whoever takes the stack has it alone; when threads race for it one of them makes new ones, and those of the other are collected.
+        Stack<PooledObject<T, TPolicy>> blanks = Interlocked.Exchange(ref _blanks, null) ?? new();
+        if (blanks.Count == 0)
+        {
+            for (int i = 0; i < _blankCount; i++)
+            {
+                blanks.Push(new PooledObject<T, TPolicy>(this));
+            }
+
+            _blankCount = Math.Min(2 * _blankCount, MostBlanks);
+        }
+
+        PooledObject<T, TPolicy> blank = blanks.Pop();
+        Volatile.Write(ref _blanks, blanks);
+        return blank;
     }
 
     /// <summary>Destroys the object of an idle slot.</summary>

@@ -57,7 +57,7 @@ public class ObjectPool<T, TPolicy> : ObjectPool<T>
         ObjectCore<T, TPolicy> core = _core;
         if (item is not null && ThreadTier.Find(core.RawId) is { } magazine)
         {
-            if (core.ResetRaw(item) && !magazine.TryPushLast(item))
+            if (core.ResetRaw(item) && !magazine.TryPushLast(item, isOnce: false))
             {
                 core.KeepRaw(item);
             }

@@ -7,7 +7,7 @@ namespace Tidepool;
 /// <typeparam name="T">The kind of object.</typeparam>
 /// <remarks>
 /// Thread-safe. A rental takes, in this order: the newest object that this thread holds (no locked instruction), the shared tier (one lock per up
-/// to 14 objects), a new one from the policy. See <c>docs/design/objects.md</c> for one rent and one return step by step.
+/// to 64 objects), a new one from the policy. See <c>docs/design/objects.md</c> for one rent and one return step by step.
 /// </remarks>
 public abstract class ObjectPool<T> : IDisposable
     where T : class

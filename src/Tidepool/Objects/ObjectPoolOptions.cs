@@ -8,13 +8,13 @@ public sealed class ObjectPoolOptions
 
     /// <summary>
     /// The most objects that may wait idle, 0 or more. A rental never fails for the budget: what does not fit is destroyed on return. A thread that
-    /// rents has room for up to 15 objects reserved out of it.
+    /// rents has room for up to 15 objects reserved out of it, and for up to 64 once it goes through hundreds, if half of the budget stays free.
     /// </summary>
     public int Budget { get; init; } = 4096;
 
     /// <summary>
     /// What one object is taken to weigh with everything it holds, in bytes, 1 or more. It is charged to the process's budget while the object
-    /// is idle, and decides how many a thread may hold: up to 15 of up to 16 KiB, fewer of heavier ones.
+    /// is idle, and decides how many a thread may hold: up to 15 of up to 16 KiB, or 64 of up to 4 KiB once it goes through hundreds; fewer of heavier ones.
     /// </summary>
     public int ItemBytes { get; init; } = 1024;
 

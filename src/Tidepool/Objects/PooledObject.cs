@@ -9,8 +9,7 @@ internal sealed class PooledObject<T, TPolicy> : ObjectSlot<T>
 {
     private readonly ObjectCore<T, TPolicy> _core;
 
-    internal PooledObject(ObjectCore<T, TPolicy> core, T item)
-        : base(item) => _core = core;
+    internal PooledObject(ObjectCore<T, TPolicy> core) => _core = core;
 
     internal RentalRecord? Record { get; set; }
 
@@ -38,7 +37,7 @@ internal sealed class PooledObject<T, TPolicy> : ObjectSlot<T>
         {
             core.RefuseSlot(this);
         }
-        else if (ThreadTier.Find(core.LeaseId) is not { } magazine || !magazine.TryPushLast(this))
+        else if (ThreadTier.Find(core.LeaseId) is not { } magazine || !magazine.TryPushLast(this, isOnce: true))
         {
             core.KeepSlot(this);
         }

@@ -6,18 +6,21 @@ internal sealed class Bucket
     private const int FullMagazineBytes = 16 << 10; // items up to this size get a full magazine
     private const int MagazineBytes = 256 << 10;    // larger ones as many as fit, at least the hot one
     private const int HotBytes = 16 << 20;          // above this no thread holds any
+    private const int MostObjects = 64;              // what a chunk of objects has room for, and a magazine that has overflowed
     private const int InboxBytes = 1 << 20;
     private const int MaxInbox = 256;
 
-    internal Bucket(Station station, int id, int itemLength, long itemBytes)
+    internal Bucket(Station station, int id, int itemLength, long itemBytes, bool isHomeless = false)
     {
         Station = station;
         Id = id;
         ItemLength = itemLength;
         ItemBytes = itemBytes;
-        MagazineCapacity = itemBytes <= FullMagazineBytes
-            ? Items.Capacity
-            : (int)Math.Clamp((MagazineBytes / itemBytes) - 1, 0, Items.Capacity);
+        IsHomeless = isHomeless;
+        long fitting = Math.Max(0, (MagazineBytes / itemBytes) - 1);
+        MagazineCapacity = itemBytes <= FullMagazineBytes ? Items.Capacity : (int)Math.Min(fitting, Items.Capacity);
+        GrownCapacity = isHomeless ? (int)Math.Clamp(fitting, MagazineCapacity, MostObjects - 1) : MagazineCapacity;
+        ChunkCapacity = isHomeless ? MostObjects : Items.Capacity;
         InboxLimit = (int)Math.Clamp(InboxBytes / itemBytes, 1, MaxInbox);
         Shared = new SharedTier(this);
         ClosedHome = Magazine.NewClosed(this);
@@ -36,8 +39,17 @@ internal sealed class Bucket
 
     internal long ItemBytes { get; }
 
+    /// <summary>Whether the items have no home: objects. Their magazines may grow.</summary>
+    internal bool IsHomeless { get; }
+
     /// <summary>How many items a magazine holds besides its hot one.</summary>
     internal int MagazineCapacity { get; }
+
+    /// <summary>The same for a magazine of objects that has overflowed; for buffers no more.</summary>
+    internal int GrownCapacity { get; }
+
+    /// <summary>How many items a chunk has room for.</summary>
+    internal int ChunkCapacity { get; }
 
     /// <summary>How many posted slots may wait in the ring, and again in the stack, of an inbox before the next poster moves them to the shared tier.</summary>
     internal int InboxLimit { get; }

@@ -35,6 +35,9 @@ internal sealed class Budget
         return true;
     }
 
+    /// <summary>Whether no more than half of everything would be charged with these bytes: then room may be reserved ahead.</summary>
+    internal bool IsAmple(long bytes) => Used + bytes <= Limit / 2 && (_parent is null || _parent.IsAmple(bytes));
+
     internal void Refund(long bytes)
     {
         Interlocked.Add(ref _used, -bytes);

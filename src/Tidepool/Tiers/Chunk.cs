@@ -1,31 +1,42 @@
 namespace Tidepool;
 
-/// <summary>Up to a magazine full of idle items on their way through the shared tier. Owned by one thread or one stripe at a time.</summary>
+/// <summary>Idle items on their way through the shared tier. Owned by one thread or one stripe at a time.</summary>
 internal sealed class Chunk
 {
-    internal Items Items;
+    /// <summary>
+    /// The places. Behind the last item there is nothing, but an empty chunk of objects may still show what lay there (<see cref="Forget"/>).
+    /// </summary>
+    internal object?[] Places;
+
     internal int Count;
 
-    internal bool IsFull => Count == Items.Capacity;
+    /// <summary>Makes an empty chunk.</summary>
+    /// <param name="capacity">The most items; the same for all chunks of a bucket.</param>
+    internal Chunk(int capacity) => Places = new object?[capacity];
+
+    internal bool IsFull => Count == Places.Length;
 
     internal void Add(object item)
     {
-        Items.At(ref Items, Count) = item;
+        Places[Count] = item;
         Count++;
     }
 
     /// <summary>Adds several at once: one bulk copy instead of a write barrier for each.</summary>
     internal void Add(ReadOnlySpan<object?> items)
     {
-        items.CopyTo(Items.Span(ref Items)[Count..]);
+        items.CopyTo(Places.AsSpan(Count));
         Count += items.Length;
     }
 
-    internal ReadOnlySpan<object?> Content() => Items.Span(ref Items)[..Count];
+    internal ReadOnlySpan<object?> Content() => Places.AsSpan(0, Count);
 
     internal void Clear()
     {
-        Items.Span(ref Items)[..Count].Clear();
+        Places.AsSpan(0, Count).Clear();
         Count = 0;
     }
+
+    /// <summary>Lets go of what the places of an empty chunk still refer to.</summary>
+    internal void Forget() => Places.AsSpan().Clear();
 }

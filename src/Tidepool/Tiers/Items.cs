@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Tidepool;
 
-/// <summary>The places of a magazine or a chunk, inline in the object that holds them. References of the pool's own items: never covariant.</summary>
+/// <summary>The places of a magazine of buffers, inline in it. References of the pool's own items: never covariant.</summary>
 [InlineArray(Capacity)]
 internal struct Items
 {

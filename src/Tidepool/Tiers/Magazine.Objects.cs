@@ -1,15 +1,27 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Tidepool;
 
 /// <content>
-/// The fast paths of items without homes: objects. The hot place is the bottom of the stack here, so that items are taken in exactly the reverse
-/// order of their return and each finds the place that still holds it: the write barrier, dearer than all the rest, is spared at any depth.
+/// Magazines of items without homes: objects. They are a plain stack, so that items are taken in exactly the reverse order of their return and
+/// each finds the place that still holds it: the write barrier, dearer than all the rest, is spared at any depth. An exchange with the shared
+/// tier swaps the stack's array for a chunk's: nothing is copied, and what is rented and returned by the thousand finds its places too.
+/// The lowest place is the hot one, and stands for the array's first: a thread that has one object at a time reads nothing else.
 /// </content>
 internal sealed partial class Magazine
 {
-    // An empty chunk for the next exchange. Only the owning thread touches it.
-    private Chunk? _spare;
+    // The newest, which stay when a magazine overflows: a thread that goes to and fro by a few does not exchange at each step.
+    private const int Newest = 2;
+
+    // A thread that has given so many to the shared tier goes through objects by the hundred: it may keep more of them than others do.
+    private const int Many = 128;
+
+    // A raw item is compared with so many of the last ones before others make way for it.
+    private const int Compared = 15;
+
+    /// <summary>All places but the hot one, those in use first.</summary>
+    private Span<object?> Places => Bucket.IsHomeless ? _state.Stack.AsSpan(1) : Items.Span(ref _state.Items);
 
     /// <summary>Takes the item that was returned last. Only for the owning thread. No locked instruction, no call.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -19,11 +31,11 @@ internal sealed partial class Magazine
         Schedule.Point("pop last: busy");
         if (Volatile.Read(ref _state.Stop) == Open)
         {
-            int last = _state.Count - 1;
-            if (last >= 0)
+            int count = _state.Count;
+            if (count > 0)
             {
-                object? item = Items.At(ref _state.Items, last);
-                _state.Count = last;
+                object? item = Place(count);
+                _state.Count = count - 1;
                 _state.Rents++;
                 Schedule.Point("pop last: item");
                 Volatile.Write(ref _state.Busy, 0);
@@ -47,9 +59,11 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Keeps an item. Only for the owning thread.</summary>
+    /// <param name="item">The item.</param>
+    /// <param name="isOnce">Whether its ticket makes sure that it is returned once; otherwise it is compared with the last one.</param>
     /// <returns>False when the slow path must decide: paused, closed, full, or the item is the one that was returned last (returned twice).</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool TryPushLast(object item)
+    internal bool TryPushLast(object item, bool isOnce)
     {
         Volatile.Write(ref _state.Busy, 1);
         Schedule.Point("push last: busy");
@@ -57,12 +71,7 @@ internal sealed partial class Magazine
         {
             if (_state.HotFull == 0)
             {
-                // The place often still holds this very item: comparing is cheaper than the write barrier.
-                if (_state.Hot != item)
-                {
-                    _state.Hot = item;
-                }
-
+                Settle(ref _state.Hot, item);
                 _state.HotFull = 1;
                 Schedule.Point("push last: hot");
                 Volatile.Write(ref _state.Busy, 0);
@@ -70,14 +79,9 @@ internal sealed partial class Magazine
             }
 
             int count = _state.Count;
-            if (count < _state.Capacity && (count == 0 ? _state.Hot : Items.At(ref _state.Items, count - 1)) != item)
+            if (count < _state.Capacity && (isOnce || (count == 0 ? _state.Hot : Place(count)) != item))
             {
-                ref object? place = ref Items.At(ref _state.Items, count);
-                if (place != item)
-                {
-                    place = item;
-                }
-
+                Settle(ref Place(count + 1), item);
                 _state.Count = count + 1;
                 Schedule.Point("push last: item");
                 Volatile.Write(ref _state.Busy, 0);
@@ -90,7 +94,7 @@ internal sealed partial class Magazine
         return false;
     }
 
-    /// <summary>Puts items of <paramref name="chunk"/> into this magazine and takes the newest of them: as <see cref="Refill"/>, in one bulk copy. Only for the owning thread.</summary>
+    /// <summary>Puts items of <paramref name="chunk"/> into this magazine and takes the newest of them. Only for the owning thread.</summary>
     /// <returns>Null when the magazine is closed; the chunk is untouched then. Otherwise the chunk may hold items that did not fit.</returns>
     internal object? RefillHomeless(Chunk chunk)
     {
@@ -100,56 +104,86 @@ internal sealed partial class Magazine
         }
 
         // The newest is rented at once. Nothing in here allocates or throws.
-        Span<object?> source = Items.Span(ref chunk.Items);
         int last = chunk.Count - 1;
-        object? item = source[last];
-        int count = Math.Min(last, _state.Capacity - _state.Count);
-        int left = last - count;
-        source.Slice(left, count).CopyTo(Items.Span(ref _state.Items)[_state.Count..]);
-        source.Slice(left, count + 1).Clear();
-        chunk.Count = left;
-        _state.Count += count;
-        _state.Refilled += count + 1;
+        object? item = chunk.Places[last];
+        int moved = Math.Min(last, _state.Capacity + 1 - _state.Count - _state.HotFull);
+        if (moved == last && _state.HotFull == 0)
+        {
+            (_state.Stack, chunk.Places) = (chunk.Places, _state.Stack);
+            chunk.Count = 0;
+            if (moved > 0)
+            {
+                Settle(ref _state.Hot, Place(0)!);
+                _state.HotFull = 1;
+                _state.Count = moved - 1;
+            }
+        }
+        else
+        {
+            Span<object?> source = chunk.Places.AsSpan(last - moved, moved + 1);
+            foreach (object? other in source[..moved])
+            {
+                PushInside(other!);
+            }
+
+            source.Clear();
+            chunk.Count = last - moved;
+        }
+
+        _state.Refilled += moved + 1;
         _state.Rents++;
         Leave();
         return item;
     }
 
     /// <summary>Takes a chunk out of the shared tier, and leaves the spare one there. Only for the owning thread.</summary>
-    internal Chunk? TakeShared() => Bucket.Shared.TryTake(ref _spare);
+    internal Chunk? TakeShared()
+    {
+        Chunk? spare = TakeSpare();
+        Chunk? chunk = Bucket.Shared.TryTake(ref spare);
+        KeepSpare(spare);
+        return chunk;
+    }
 
     /// <summary>Puts a chunk into the shared tier as <see cref="PutShared(Bucket, Chunk)"/> does, and takes an empty one from there for the next time. Only for the owning thread.</summary>
     internal void PutShared(Chunk? chunk)
     {
-        if (chunk is { Count: 0 } && _spare is null)
+        if (chunk is null)
         {
-            _spare = chunk;
+            return;
         }
-        else if (chunk is null or { Count: 0 } || !Bucket.Shared.TryPut(chunk, ref _spare))
+
+        Chunk? spare = chunk.Count == 0 ? chunk : null;
+        if (spare is null && !Bucket.Shared.TryPut(chunk, ref spare))
         {
             PutShared(Bucket, chunk);
         }
+
+        KeepSpare(spare);
     }
 
     /// <summary>Keeps an idle item where <see cref="TryPushLast"/> could not. Only for the owning thread.</summary>
     /// <param name="item">The item.</param>
+    /// <param name="isOnce">Whether its ticket makes sure that it is returned once.</param>
     /// <param name="flushed">What had to make way for it, for <see cref="PutShared(Chunk)"/>; else null or empty.</param>
     /// <param name="twice">True when the item lies here already: nothing was changed.</param>
     /// <returns>False when the magazine is closed or the item lies here already.</returns>
-    internal bool PushHomeless(object item, out Chunk? flushed, out bool twice)
+    internal bool PushHomeless(object item, bool isOnce, out Chunk? flushed, out bool twice)
     {
-        flushed = TakeRoom(); // here, because nothing inside may throw
+        // Outside, because inside no lock may be taken and nothing allocated. Only the owner fills it, so one that does not look full is not.
+        bool isFull = IsFull && !TryGrow();
+        flushed = isFull ? TakeSpare() ?? Bucket.Shared.TakeEmpty() : null;
         twice = false;
         if (!TryEnter())
         {
             return false;
         }
 
-        twice = Lies(item);
+        twice = !isOnce && Lies(item, Compared);
         if (!twice)
         {
             // A visitor may have made room in between.
-            if (flushed is not null && _state.HotFull != 0 && _state.Count >= _state.Capacity)
+            if (flushed is not null && IsFull)
             {
                 MakeRoomAtOnce(flushed);
             }
@@ -169,28 +203,120 @@ internal sealed partial class Magazine
             return false;
         }
 
-        bool holds = Lies(item);
+        bool holds = Lies(item, _state.Count);
         Leave();
         return holds;
     }
 
-    private bool Lies(object item) => (_state.HotFull != 0 && _state.Hot == item) || Items.Contains(ref _state.Items, item, _state.Count);
+    /// <summary>Whether the item is the hot one or one of the last ones above it.</summary>
+    private bool Lies(object item, int last)
+    {
+        if (_state.HotFull != 0 && _state.Hot == item)
+        {
+            return true;
+        }
+
+        Span<object?> places = Places[.._state.Count];
+        for (int i = places.Length - 1; i >= Math.Max(0, places.Length - last); i--)
+        {
+            if (places[i] == item)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     /// <summary>
-    /// All but the newest two leave: few exchanges when a thread returns many, and none when it goes to and fro by a few.
+    /// All but the newest two leave: few exchanges when a thread returns many. The chunk's array becomes the stack, and the stack's the chunk's.
     /// </summary>
     private void MakeRoomAtOnce(Chunk into)
     {
-        if (_state.Count == 0)
+        object?[] full = _state.Stack;
+        int stay = Math.Min(Newest, _state.Count);
+        int leave = _state.Count + 1 - stay;
+        Settle(ref full[0], _state.Hot!);
+        _state.Stack = into.Places;
+        into.Places = full;
+        into.Count = leave;
+        _state.Count = _state.HotFull = 0;
+        _state.Flushed += leave;
+        for (int i = leave; i < leave + stay; i++)
         {
-            // A magazine of one: what lies hot makes way for what is hotter.
-            into.Add(_state.Hot!);
-            _state.HotFull = 0;
-            _state.Flushed++;
+            PushInside(full[i]!);
         }
-        else
+
+        full.AsSpan(leave).Clear();
+    }
+
+    /// <summary>
+    /// Room for more objects in the magazine of a thread that has given many to the shared tier, as long as half of the budget stays free for
+    /// others. Only for the owning thread.
+    /// </summary>
+    /// <returns>False when it stays as it is.</returns>
+    private bool TryGrow()
+    {
+        int places = Bucket.GrownCapacity - _state.Capacity;
+        long bytes = places * Bucket.ItemBytes;
+        Budget budget = Bucket.Station.Budget;
+        if (places <= 0 || _state.Flushed < Many || !budget.IsAmple(bytes) || !budget.TryCharge(bytes))
         {
-            RemoveOldest(Math.Max(1, _state.Count - 2), into);
+            return false;
+        }
+
+        if (!TryEnter())
+        {
+            budget.Refund(bytes);
+            return false;
+        }
+
+        _state.Capacity += places;
+        Charge += bytes;
+        Leave();
+        return true;
+    }
+
+    private Chunk? TakeSpare()
+    {
+        if (_state.Spare is null || !TryEnter())
+        {
+            return null;
+        }
+
+        // Inside, because a visitor lets go of it, and of what its places still refer to.
+        Chunk? spare = _state.Spare;
+        _state.Spare = null;
+        Leave();
+        return spare;
+    }
+
+    /// <summary>Keeps an empty chunk for the next exchange.</summary>
+    private void KeepSpare(Chunk? spare)
+    {
+        if (spare is not null && TryEnter())
+        {
+            (_state.Spare, spare) = (spare, _state.Spare);
+            Leave();
+        }
+
+        if (spare is not null)
+        {
+            Bucket.Shared.GiveEmpty(spare);
         }
     }
+
+    /// <summary>Puts an item into a place, which often still holds it: comparing is cheaper than the write barrier.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void Settle(ref object? place, object item)
+    {
+        if (place != item)
+        {
+            place = item;
+        }
+    }
+
+    /// <summary>A place of the stack, without a bounds check: the caller knows 0 &lt;= index &lt;= Capacity.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private ref object? Place(int index) => ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(_state.Stack), (nint)(uint)index);
 }

@@ -45,7 +45,7 @@ internal sealed partial class Magazine
         {
             while (chunk.Count > 0 && (_state.Count < _state.Capacity || _state.HotFull == 0))
             {
-                ref object? place = ref Items.At(ref chunk.Items, chunk.Count - 1);
+                ref object? place = ref chunk.Places[chunk.Count - 1];
                 object item = place is Slot slot ? slot.MoveTo(this) : place!;
                 place = null;
                 chunk.Count--;
@@ -171,7 +171,7 @@ internal sealed partial class Magazine
 
         try
         {
-            twice = Lies(item);
+            twice = Lies(item, _state.Count);
             if (!twice)
             {
                 object mover = item is Slot slot ? slot.MoveTo(this) : item;
@@ -204,6 +204,8 @@ internal sealed partial class Magazine
             MoveInboxToShared();
         }
     }
+
+    private bool IsFull => _state.HotFull != 0 && _state.Count >= _state.Capacity;
 
     private bool TryEnter()
     {
@@ -238,7 +240,7 @@ internal sealed partial class Magazine
     private object? PopInside()
     {
         object? item = null;
-        if (_state.HotFull != 0)
+        if (_state.HotFull != 0 && (_state.Count == 0 || !Bucket.IsHomeless))
         {
             item = _state.Hot;
             _state.HotFull = 0;
@@ -246,7 +248,7 @@ internal sealed partial class Magazine
         else if (_state.Count > 0)
         {
             _state.Count--;
-            item = Items.At(ref _state.Items, _state.Count);
+            item = Places[_state.Count];
         }
 
         if (item is not null)
@@ -261,12 +263,12 @@ internal sealed partial class Magazine
     {
         if (_state.HotFull == 0)
         {
-            _state.Hot = item;
+            Settle(ref _state.Hot, item);
             _state.HotFull = 1;
             return;
         }
 
-        Items.At(ref _state.Items, _state.Count) = item;
+        Settle(ref Places[_state.Count], item);
         _state.Count++;
     }
 
@@ -276,25 +278,18 @@ internal sealed partial class Magazine
     /// </summary>
     private Chunk? TakeRoom()
     {
-        if (_state.HotFull == 0 || _state.Count < _state.Capacity)
-        {
-            return null;
-        }
-
-        Chunk room = _spare ?? Bucket.Shared.TakeEmpty();
-        _spare = null;
-        return room;
+        return IsFull ? Bucket.Shared.TakeEmpty() : null;
     }
 
     /// <summary>Makes at least one place by moving the older half (rounded up) of a full magazine into a chunk.</summary>
     private void MakeRoom(ref Chunk? flushed)
     {
-        if (_state.HotFull == 0 || _state.Count < _state.Capacity)
+        if (!IsFull)
         {
             return;
         }
 
-        flushed ??= new Chunk();
+        flushed ??= new Chunk(Bucket.ChunkCapacity);
         if (_state.Count == 0)
         {
             // A magazine of one: what lies hot makes way for what is hotter.
@@ -312,17 +307,8 @@ internal sealed partial class Magazine
     {
         Span<object?> items = Items.Span(ref _state.Items);
         into.Add(items[..count]);
-        int left = _state.Count - count;
-        if (left == 2)
-        {
-            (items[0], items[1]) = (items[count], items[count + 1]); // as MakeRoomAtOnce leaves it; a bulk copy has a price of its own
-        }
-        else
-        {
-            items.Slice(count, left).CopyTo(items);
-        }
-
-        _state.Count = left;
+        items[count.._state.Count].CopyTo(items);
+        _state.Count -= count;
         _state.Flushed += count;
     }
 

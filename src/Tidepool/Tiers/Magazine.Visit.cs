@@ -219,11 +219,12 @@ internal sealed partial class Magazine
     {
         bool valid = _state.Busy == 0
             && _state.HotFull is 0 or 1
-            && _state.Count >= 0 && _state.Count <= _state.Capacity
+            && _state.Count >= 0 && _state.Count <= _state.Capacity && _state.Capacity <= Places.Length
+            && _state.Spare is null or { Count: 0 }
             && (_state.HotFull == 0 || IsIdle(_state.Hot, seen));
-        for (int i = 0; i < _state.Count; i++)
+        foreach (object? item in Places[.._state.Count])
         {
-            valid = valid && IsIdle(Items.At(ref _state.Items, i), seen);
+            valid = valid && IsIdle(item, seen);
         }
 
         int surplus = 0;
@@ -245,16 +246,9 @@ internal sealed partial class Magazine
         int items = Math.Min(count, _state.Count);
         if (items > 0)
         {
-            for (int i = 0; i < items; i++)
-            {
-                taken.Add(Items.At(ref _state.Items, i));
-            }
-
-            for (int i = items; i < _state.Count; i++)
-            {
-                Items.At(ref _state.Items, i - items) = Items.At(ref _state.Items, i);
-            }
-
+            Span<object?> places = Places[.._state.Count];
+            taken.AddRange(places[..items]);
+            places[items..].CopyTo(places);
             _state.Count -= items;
             _state.Flushed += items;
         }
@@ -290,7 +284,8 @@ internal sealed partial class Magazine
             _state.Hot = null;
         }
 
-        Items.Span(ref _state.Items)[_state.Count..].Clear();
+        Places[_state.Count..].Clear();
+        _state.Spare = null;
     }
 
     /// <summary>Settles what was posted to a closed magazine: no owner can race any more, and the exchange of the inbox gives each slot to one thread.</summary>

@@ -39,6 +39,7 @@ internal sealed partial class Magazine
         Inbox = new Inbox(bucket.InboxLimit);
         Owner = owner;
         _state.Capacity = capacity;
+        _state.Stack = bucket.IsHomeless ? new object?[bucket.ChunkCapacity] : null!;
         _padding = default;
     }
 
@@ -82,8 +83,8 @@ internal sealed partial class Magazine
     /// <summary>Memory owners that wait for reuse, first in first out. Only the owning thread touches it.</summary>
     internal OwnerRing? Owners { get; set; }
 
-    /// <summary>The bytes charged to the budget for this magazine.</summary>
-    internal long Charge { get; init; }
+    /// <summary>The bytes charged to the budget for this magazine. Written by the owner where it works; others read it when the magazine is closed.</summary>
+    internal long Charge { get; private set; }
 
     /// <summary>Whether the magazine is closed or about to be.</summary>
     internal bool IsShut => Volatile.Read(ref _state.Stop) >= Closing;
@@ -261,5 +262,9 @@ internal sealed partial class Magazine
         internal object? Hot;
         internal Slot? Surplus;
         internal Items Items;
+
+        // Objects only.
+        internal object?[] Stack;
+        internal Chunk? Spare;
     }
 }

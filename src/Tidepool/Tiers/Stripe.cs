@@ -14,7 +14,7 @@ internal sealed class Stripe
     private long _held;
     private long _charged; // at least what is held: what was charged stays so until the next trim, so that chunks that come and go cost no charge
 
-    internal Stripe(long itemBytes) => _itemBytes = itemBytes;
+    internal Stripe(Bucket bucket) => _itemBytes = bucket.ItemBytes;
 
     internal bool IsEmpty => Volatile.Read(ref _count) == 0;
 
@@ -114,6 +114,11 @@ internal sealed class Stripe
             {
                 _empties.Clear();
                 _chunks.TrimExcess();
+            }
+
+            foreach (Chunk empty in _empties)
+            {
+                empty.Forget();
             }
         }
     }

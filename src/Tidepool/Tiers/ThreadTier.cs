@@ -54,7 +54,8 @@ internal static unsafe class ThreadTier
         nuint address = (nuint)(&here);
         Shard shard = Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(Directory), (nint)((address >> PageShift) & (DirectorySize - 1)));
         Magazine[] table = shard.Table;
-        return shard.Owner.Is(address) && (uint)id < (uint)table.Length ? table[id] : null;
+        StackIdentity owner = shard.Owner; // a copy: its address is not computed then
+        return owner.Is(address) && (uint)id < (uint)table.Length ? table[id] : null;
     }
 
     /// <summary>The running thread's magazine of <paramref name="bucket"/>; made when there is none.</summary>

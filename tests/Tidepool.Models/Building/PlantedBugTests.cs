@@ -25,8 +25,10 @@ public class PlantedBugTests(ITestOutputHelper output)
         { "ObjectScenario", true, new Mutation("Objects/ObjectCore.Return.cs", "if (!isFit)\n            {\n                RefuseRaw(item);\n            }", "if (!isFit)\n            {\n                CountRefusal();\n            }") },
         { "ObjectScenario", true, new Mutation("Objects/ObjectCore.Rent.cs", "Counters.UndoRental(_slots.ItemBytes);\n            Bury(slot);", "Bury(slot);") },
         { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Volatile.Write(ref _state.Busy, 1);\n        Schedule.Point(\"push last: busy\");\n        if (Volatile.Read(ref _state.Stop) == Open)", "if (Volatile.Read(ref _state.Stop) == Open)") },
-        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "source.Slice(left, count + 1).Clear();\n        chunk.Count = left;", "chunk.Count = left + 1;") },
-        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "if (flushed is not null && _state.HotFull != 0 && _state.Count >= _state.Capacity)", "if (flushed is not null)") },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "source.Clear();\n            chunk.Count = last - moved;", "chunk.Count = last - moved + 1;") },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "if (flushed is not null && IsFull)", "if (flushed is not null)") },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Settle(ref full[0], _state.Hot!);", string.Empty) },
+        { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Settle(ref _state.Hot, Place(0)!);", string.Empty) },
         { "ObjectScenario", true, new Mutation("Objects/ItemStation.cs", "            taken = last;\n            last = null;\n", "            taken = last;\n            chunk.Count++;\n") },
         { "ObjectScenario", true, new Mutation("Objects/ObjectCore.cs", "if (TryRetire())\n        {\n            Drain();", "if (TryRetire())\n        {\n            Trimmer.Remove(this);") },
     };

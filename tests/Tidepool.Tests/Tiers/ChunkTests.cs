@@ -3,10 +3,10 @@ namespace Tidepool.Tests.Tiers;
 public sealed class ChunkTests
 {
     [Fact]
-    public void A_chunk_holds_a_magazine_full_in_order()
+    public void A_chunk_holds_its_capacity_in_order()
     {
-        Chunk chunk = new();
-        object[] items = [.. Enumerable.Range(0, Items.Capacity).Select(i => (object)i)];
+        Chunk chunk = new(14);
+        object[] items = [.. Enumerable.Range(0, 14).Select(i => (object)i)];
         foreach (object item in items)
         {
             Assert.False(chunk.IsFull);
@@ -20,11 +20,11 @@ public sealed class ChunkTests
     [Fact]
     public void A_cleared_chunk_refers_to_nothing()
     {
-        Chunk chunk = new();
+        Chunk chunk = new(14);
         chunk.Add(new object());
         chunk.Add(new object());
         chunk.Clear();
         Assert.Equal(0, chunk.Count);
-        Assert.All(Items.Span(ref chunk.Items).ToArray(), Assert.Null);
+        Assert.All(chunk.Places, Assert.Null);
     }
 }
