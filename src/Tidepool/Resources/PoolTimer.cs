@@ -6,6 +6,9 @@ namespace Tidepool;
 /// </summary>
 internal sealed class PoolTimer : IDisposable
 {
+    /// <summary>More than the system's timers are ever late, in milliseconds.</summary>
+    private const long Late = 500;
+
     private readonly Lock _setting = new();
     private readonly ITimer _timer;
     private readonly ResourceClock _clock;
@@ -54,7 +57,13 @@ internal sealed class PoolTimer : IDisposable
     }
 
     /// <summary>The timer has fired: nothing is due until somebody asks. Under the gate.</summary>
-    internal void Fired() => Volatile.Write(ref _due, ResourceSettings.Forever);
+    /// <returns>Whether that is late: the thread pool had no thread for it, or the process was stopped.</returns>
+    internal bool Fired(long now)
+    {
+        long due = _due;
+        Volatile.Write(ref _due, ResourceSettings.Forever);
+        return due != ResourceSettings.Forever && now - due > Late;
+    }
 
     /// <summary>One more, or one less, waits: the pool is kept alive meanwhile. Under the gate.</summary>
     internal void CountWaiting(int change)

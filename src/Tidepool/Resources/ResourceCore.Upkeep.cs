@@ -3,6 +3,9 @@ namespace Tidepool;
 /// <summary>What time brings: rentals time out, operations take too long, idle resources grow old, sizes are restored, leaks are noticed.</summary>
 internal sealed partial class ResourceCore<T>
 {
+    /// <summary>How much longer an operation may take that was found overdue by a late timer, in milliseconds.</summary>
+    private const long SparedFor = 1000;
+
     private List<(long Due, TaskCompletionSource Done)>? _renewals;
 
     /// <summary>An idle resource is to be kept alive, and waits until another one was.</summary>
@@ -16,8 +19,8 @@ internal sealed partial class ResourceCore<T>
         Schedule.Point("timer");
         lock (Gate)
         {
-            Timer.Fired();
-            Upkeep(now, ref work);
+            bool isLate = Timer.Fired(now);
+            Upkeep(now, isLate, ref work);
             work.SetsTimer = true;
         }
 
@@ -25,11 +28,11 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Does what is due and asks for the timer for what is not. Under the gate.</summary>
-    internal void Upkeep(long now, ref Deferred<T> work)
+    internal void Upkeep(long now, bool isLate, ref Deferred<T> work)
     {
         DrainHot(now, ref work);
         ExpireWaiters(now, ref work);
-        LookAtSlots(now, ref work);
+        LookAtSlots(now, isLate, ref work);
         LookAtIdle(now, ref work);
         EndRenewals(now, ref work);
         Pump(now, ref work);
@@ -53,7 +56,7 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    private void LookAtSlots(long now, ref Deferred<T> work)
+    private void LookAtSlots(long now, bool isLate, ref Deferred<T> work)
     {
         for (int i = _slots.Count - 1; i >= 0; i--)
         {
@@ -64,13 +67,19 @@ internal sealed partial class ResourceCore<T>
             }
             else if (slot.State != SlotState.Idle)
             {
-                if (now >= slot.DueAt)
+                if (now < slot.DueAt)
                 {
-                    Abandon(slot, now, ref work);
+                    Ask(slot.DueAt, ref work);
+                }
+                else if (isLate && !slot.IsSpared)
+                {
+                    // The answer may be there and wait for a thread, as the timer did.
+                    SetDue(slot, now, SparedFor, ref work);
+                    slot.IsSpared = true;
                 }
                 else
                 {
-                    Ask(slot.DueAt, ref work);
+                    Abandon(slot, now, ref work);
                 }
             }
         }

@@ -296,6 +296,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     private void SetDue(ResourceSlot<T> slot, long now, long limit, ref Deferred<T> work)
     {
         slot.DueAt = ResourceSettings.After(now, limit);
+        slot.IsSpared = false;
         Ask(slot.DueAt, ref work);
     }
 

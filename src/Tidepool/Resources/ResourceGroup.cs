@@ -350,10 +350,10 @@ internal sealed class ResourceGroup<T>
         Schedule.Point("timer");
         lock (Gate)
         {
-            Timer.Fired();
+            bool isLate = Timer.Fired(now);
             for (int i = _cores.Count - 1; i >= 0; i--)
             {
-                _cores[i].Upkeep(now, ref work);
+                _cores[i].Upkeep(now, isLate, ref work);
             }
 
             work.SetsTimer = true;

@@ -41,6 +41,9 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal long RentedTicks;
     internal long DueAt;
 
+    /// <summary>Its operation was found overdue by a late timer, and may take a little longer.</summary>
+    internal bool IsSpared;
+
     /// <summary>It must be reset before the next renter has it.</summary>
     internal bool IsDirty;
 

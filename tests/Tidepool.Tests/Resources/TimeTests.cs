@@ -98,6 +98,30 @@ public sealed class TimeTests(ITestOutputHelper output) : ResourceTest
     }
 
     [Fact]
+    public void What_a_late_timer_finds_overdue_is_given_another_second()
+    {
+        var answer = new TaskCompletionSource<bool>();
+        Policy.OnReset = (_, _) => new(answer.Task);
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.Background));
+        Rent(pool).Dispose();
+        Time.Starve(60_000); // no thread for the timer, nor for the answer
+        Time.Advance(0);
+        Assert.Equal(1, pool.GetStatistics().Checking);
+        FakePolicy.Open(answer);
+        Assert.Equal((1, 0L), (pool.GetStatistics().Idle, pool.GetStatistics().Destroyed));
+
+        answer = new TaskCompletionSource<bool>();
+        Rent(pool).Dispose();
+        Time.Starve(60_000);
+        Time.Advance(999);
+        Assert.Equal(1, pool.GetStatistics().Checking);
+        Time.Starve(60_000);
+        Time.Advance(0);
+        Assert.Equal((0, 1L), (pool.GetStatistics().Total, pool.GetStatistics().GetDestroyed(DestroyReason.Abandoned)));
+        FakePolicy.Open(answer);
+    }
+
+    [Fact]
     public void The_smallest_size_is_restored_after_the_server_was_away()
     {
         Policy.CreateError = new IOException("down");

@@ -54,6 +54,15 @@ public sealed class ManualTime : TimeProvider
 
     public void Advance(double milliseconds) => Advance(TimeSpan.FromMilliseconds(milliseconds));
 
+    /// <summary>Time passes in which no timer fires; those that are due then are late.</summary>
+    public void Starve(double milliseconds)
+    {
+        lock (_gate)
+        {
+            _now += TimeSpan.FromMilliseconds(milliseconds);
+        }
+    }
+
     public void Advance(TimeSpan time)
     {
         TimeSpan end;
