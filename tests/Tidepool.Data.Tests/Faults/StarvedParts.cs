@@ -33,11 +33,11 @@ internal static class StarvedParts
             asking = [.. Enumerable.Range(0, 3).Select(_ => FaultTest.TryUseAsync(asked))];
             Tell("asked");
 
-            // Threads that are parked need no timer. When their time is up, that of those who came before is, too.
+            // Threads that are parked need no timer. When their time is up, that of those who came before is, too, and they see to it.
             Assert.All(UseOnThreads(returned, 2), AssertTimedOut);
 
             ResourcePoolStatistics late = returned.GetStatistics();
-            Assert.Equal((2, 4, 2L), (late.Leased, late.Waiting, late.TimedOut));
+            Assert.Equal((2, 0, 6L), (late.Leased, late.Waiting, late.TimedOut));
             ResourcePoolStatistics unread = asked.GetStatistics();
             Assert.Equal((3, 3, 0L), (unread.Checking, unread.Waiting, unread.TimedOut));
             Assert.DoesNotContain(waiting.Concat(asking), static task => task.IsCompleted);
