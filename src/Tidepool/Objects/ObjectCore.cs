@@ -25,6 +25,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
 
     private const int StackSampling = 128;
     private const int MostBlanks = 32;
+    private const int BlankPlaces = 16; // a power of two
 
     private static int s_number;
 
@@ -34,8 +35,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     private readonly ConditionalWeakTable<T, RentalRecord>? _records;
     private readonly int _leakSampling;
     private readonly bool _allStacks;
-    private Stack<PooledObject<T, TPolicy>>? _blanks;
-    private int _blankCount = 1; // doubled each time, so that a small pool makes few that it does not need
+    private readonly Blanks?[] _blanks = new Blanks?[BlankPlaces];
     private int _births;
     private int _rentals;
 
@@ -144,24 +144,26 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
 
     /// <summary>
     /// A slot without an object. They are made several at a time, so that they are neighbours: whoever goes through thousands of leases
-    /// reads few lines and few pages of memory for them, however large the objects are.
+    /// reads few lines and few pages of memory for them, however large the objects are. Each thread has its own: two that write to neighbours
+    /// would take the line from each other with each rental.
     /// </summary>
     private PooledObject<T, TPolicy> TakeBlank()
     {
-        // Whoever takes the stack has it alone; when threads race for it one of them makes new ones, and those of the other are collected.
-        Stack<PooledObject<T, TPolicy>> blanks = Interlocked.Exchange(ref _blanks, null) ?? new();
-        if (blanks.Count == 0)
+        // Whoever takes them has them alone; when threads that share a place race for it, one makes new ones, and those of the other are collected.
+        ref Blanks? place = ref _blanks[Environment.CurrentManagedThreadId & (BlankPlaces - 1)];
+        Blanks blanks = Interlocked.Exchange(ref place, null) ?? new();
+        if (blanks.Slots.Count == 0)
         {
-            for (int i = 0; i < _blankCount; i++)
+            for (int i = 0; i < blanks.Next; i++)
             {
-                blanks.Push(new PooledObject<T, TPolicy>(this));
+                blanks.Slots.Push(new PooledObject<T, TPolicy>(this));
             }
 
-            _blankCount = Math.Min(2 * _blankCount, MostBlanks);
+            blanks.Next = Math.Min(2 * blanks.Next, MostBlanks);
         }
 
-        PooledObject<T, TPolicy> blank = blanks.Pop();
-        Volatile.Write(ref _blanks, blanks);
+        PooledObject<T, TPolicy> blank = blanks.Slots.Pop();
+        Volatile.Write(ref place, blanks);
         return blank;
     }
 
@@ -205,5 +207,14 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     {
         Interlocked.Increment(ref Counters.Failures);
         TidepoolEventSource.Log.SourceFailed(failure.ToString(), Name);
+    }
+
+    /// <summary>Slots without an object, of the threads that share a place.</summary>
+    private sealed class Blanks
+    {
+        internal Stack<PooledObject<T, TPolicy>> Slots { get; } = [];
+
+        /// <summary>How many are made the next time; doubled each time, so that a small pool makes few that it does not need.</summary>
+        internal int Next { get; set; } = 1;
     }
 }
