@@ -7,9 +7,16 @@ internal sealed class PooledObject<T, TPolicy> : ObjectSlot<T>
     where T : class
     where TPolicy : struct, IObjectPolicy<T>
 {
+    /// <summary>The slot behind this one may be another thread's.</summary>
+    internal readonly CacheLine Padding;
+
     private readonly ObjectCore<T, TPolicy> _core;
 
-    internal PooledObject(ObjectCore<T, TPolicy> core) => _core = core;
+    internal PooledObject(ObjectCore<T, TPolicy> core)
+    {
+        _core = core;
+        Padding = default;
+    }
 
     internal RentalRecord? Record { get; set; }
 
