@@ -89,7 +89,7 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task A_statement_that_timed_out_or_was_cancelled_leaves_a_session_that_is_good()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 }, ";Cancellation Timeout=60000"); // the server may be slow to hear of it
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             await using DbCommand command = connection.CreateCommand();
