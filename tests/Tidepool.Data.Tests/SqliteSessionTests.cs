@@ -99,6 +99,39 @@ public sealed class SqliteSessionTests : IDisposable
     }
 
     [Fact]
+    public void A_command_that_was_only_asked_for_its_timeout_does_not_stay_on_the_session()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbConnection connection = pool.OpenConnection();
+        using DbCommand command = connection.CreateCommand();
+        connection.Close();
+        connection.Open();
+        Assert.Equal(30, command.CommandTimeout);
+        connection.Close();
+
+        using DbConnectionLease lease = pool.Lease();
+        var commands = (System.Collections.ICollection)typeof(SqliteConnection)
+            .GetField("_commands", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(lease.Connection)!;
+        Assert.Empty(commands);
+    }
+
+    [Theory]
+    [InlineData("CREATE TEMP TABLE scratch (a INTEGER PRIMARY KEY AUTOINCREMENT)")]
+    [InlineData("CREATE TEMP TABLE scratch (a INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE scratch")]
+    public void The_numbers_of_temporary_tables_do_not_hide_those_of_the_database(string left)
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            connection.Run("CREATE TABLE kept (a INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO kept VALUES (7)");
+            connection.Run(left); // SQLite makes temp.sqlite_sequence for it, which nobody can drop
+        }
+
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal(7, next.Read<int>("SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'kept'"));
+    }
+
+    [Fact]
     public void A_reader_that_was_left_open_on_a_lent_connection_ends_the_session()
     {
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });

@@ -140,6 +140,26 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
+    public void A_query_that_merges_an_index_leaves_nothing()
+    {
+        using (SqliteConnection bare = _file.OpenBare())
+        {
+            bare.Run("CREATE VIRTUAL TABLE found USING fts4 (a)");
+            bare.Run("INSERT INTO found VALUES ('one')");
+            bare.Run("INSERT INTO found VALUES ('two')");
+        }
+
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            connection.Run("SELECT optimize(found) FROM found LIMIT 1");
+        }
+
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal("0/0", next.Read<string>("SELECT changes() || '/' || last_insert_rowid()"));
+    }
+
+    [Fact]
     public void A_session_that_left_nothing_is_not_asked_and_one_of_which_nothing_is_known_is_reset()
     {
         using SqliteConnection bare = _file.OpenBare();

@@ -43,6 +43,7 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
     {
         get
         {
+            List();
             _execution.Point(this);
             return _native.CommandTimeout;
         }

@@ -14,10 +14,13 @@ internal sealed class SqliteAdapter : DbAdapter
     /// <summary>Succeeds at once where no transaction is open.</summary>
     private const string Probe = "BEGIN; ROLLBACK";
 
+    /// <summary>What ends each thing that was left. Nothing ends tables of SQLite's own, such as the one with the last numbers of temporary tables.</summary>
     private const string Leftovers =
         """
         SELECT 'DROP ' || type || ' temp."' || replace(name, '"', '""') || '"' FROM sqlite_temp_master
             WHERE type IN ('table', 'view', 'trigger') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+        UNION ALL
+        SELECT '' FROM sqlite_temp_master WHERE type = 'table' AND name LIKE 'sqlite\_%' ESCAPE '\'
         UNION ALL
         SELECT 'DETACH "' || replace(name, '"', '""') || '"' FROM pragma_database_list WHERE name NOT IN ('main', 'temp')
         """;
@@ -82,6 +85,11 @@ internal sealed class SqliteAdapter : DbAdapter
             RollBack(connection);
             foreach (string statement in Read(connection, Leftovers))
             {
+                if (statement.Length == 0)
+                {
+                    return false;
+                }
+
                 Execute(connection, statement);
             }
         }

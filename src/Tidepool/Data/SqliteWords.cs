@@ -11,7 +11,7 @@ internal static class SqliteWords
 {
     /// <summary>
     /// The words with which a statement begins, but for those that leave nothing: SELECT, VALUES, WITH, EXPLAIN, and END, which ends what another word
-    /// has begun. And the functions that change a connection.
+    /// has begun. And the functions that change a connection, or rows (the one that merges an index of words).
     /// </summary>
     private static readonly FrozenDictionary<string, SessionTraces> Traces = new Dictionary<string, SessionTraces>
     {
@@ -19,6 +19,7 @@ internal static class SqliteWords
         ["replace"] = SessionTraces.Rows,
         ["update"] = SessionTraces.Rows,
         ["delete"] = SessionTraces.Rows,
+        ["optimize"] = SessionTraces.Rows,
         ["begin"] = SessionTraces.Objects,
         ["savepoint"] = SessionTraces.Objects,
         ["release"] = SessionTraces.Objects,

@@ -188,14 +188,21 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>
-    /// The thread of a parked rental ends a resource. The rental is back in its place before, because the place that comes free is offered when
-    /// the resource was ended.
+    /// The thread of a parked rental ends a resource. The rental is back in its place afterwards: what is returned meanwhile is not for a thread
+    /// that cannot use it.
     /// </summary>
     private void EndHere(ResourceSlot<T> slot, Waiter<T> waiter)
     {
+        Schedule.Point("end here");
+
+        // What the policy awaits may not come back to this thread, which goes on to wait.
+        SynchronizationContext? context = SynchronizationContext.Current;
+        SynchronizationContext.SetSynchronizationContext(null);
+        _ = DestroyAsync(slot, slot.Resource!, slot.Why);
+        SynchronizationContext.SetSynchronizationContext(context);
+
         Deferred<T> work = default;
         long now = Clock.Now;
-        Schedule.Point("end here");
         lock (Gate)
         {
             Requeue(waiter, now, ref work);
@@ -203,6 +210,5 @@ internal sealed partial class ResourceCore<T>
         }
 
         work.Run(this);
-        _ = DestroyAsync(slot, slot.Resource!, slot.Why);
     }
 }

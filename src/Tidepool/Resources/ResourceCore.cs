@@ -288,7 +288,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         else
         {
             _counts[(int)SlotState.Abandoned]--;
-            work.Then(slot.Stop);
+            work.Then(slot.StopNow);
         }
     }
 

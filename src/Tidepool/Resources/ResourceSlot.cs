@@ -96,8 +96,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     /// to stop, and wait for the answer, which must hold up neither the caller of a shutdown nor the pool's timer.
     /// </summary>
     /// <remarks>
-    /// Who registers with a token that is cancelled already is called back at once, on his own thread, which may be the renter's: so the first stop
-    /// waits until a call of the policy has given its task. A second one does not: the call hangs.
+    /// Who registers with a token that is cancelled already is called back at once, on his own thread, which may be the renter's: so this
+    /// waits until a call of the policy has given its task.
     /// </remarks>
     internal void Stop()
     {
@@ -106,6 +106,9 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
             _ = StopAsync();
         }
     }
+
+    /// <summary>The same at once: the operation took too long, and one that has not given its task yet may wait for nothing but its token.</summary>
+    internal void StopNow() => _ = StopAsync();
 
     /// <summary>The policy is called to look at the resource, perhaps on a renter's thread.</summary>
     internal void BeginCall() => Interlocked.Exchange(ref _call, InCall);

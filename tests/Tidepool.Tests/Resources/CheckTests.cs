@@ -84,6 +84,28 @@ public sealed class CheckTests : ResourceTest
     }
 
     [Fact]
+    public async Task A_check_that_keeps_its_thread_is_stopped_when_its_place_is_given_up()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        Rent(pool).Dispose();
+        Time.Advance(1000);
+        using var isCalled = new ManualResetEventSlim();
+        bool isStopped = false;
+        Policy.OnValidate = (_, token) =>
+        {
+            isCalled.Set();
+            isStopped = token.WaitHandle.WaitOne(Eventually.Limit); // gives its task when it is over
+            return new(false);
+        };
+        Task<ResourceLease<FakeResource>> renting = Task.Run(async () => await pool.RentAsync());
+        Assert.True(isCalled.Wait(Eventually.Limit));
+        Time.Advance(5000);
+        (await Soon(renting)).Dispose();
+        Assert.True(isStopped);
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Abandoned));
+    }
+
+    [Fact]
     public void The_failure_of_one_validates_the_next()
     {
         ResourcePool<FakeResource> pool = NewPool(Options(max: 3));

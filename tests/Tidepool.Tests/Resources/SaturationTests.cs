@@ -97,6 +97,54 @@ public sealed class SaturationTests : ResourceTest
     }
 
     [Fact]
+    public void What_a_parked_thread_ends_does_not_come_back_to_it()
+    {
+        // As of a user interface: what is posted to it waits until its thread is free.
+        Policy.OnDestroy = static async _ => await Task.Yield();
+        ResourcePool<FakeResource> pool = NewPool(Saturated(lifetime: 1000));
+        ResourceLease<FakeResource> lease = pool.Rent(Second);
+        Time.Advance(2000);
+        var second = new Parked(() =>
+        {
+            SynchronizationContext.SetSynchronizationContext(new BusyContext());
+            pool.Rent(Timeout.InfiniteTimeSpan).Dispose();
+            Assert.IsType<BusyContext>(SynchronizationContext.Current);
+        });
+        Eventually.True(() => pool.GetStatistics().Waiting > 0, "the thread to wait");
+        lease.Dispose();
+        second.End();
+        Assert.Equal(2, Policy.Made.Count);
+        LetThreadsCome();
+    }
+
+    [Fact]
+    public void A_parked_thread_that_hangs_in_an_end_keeps_no_other_resource_from_others()
+    {
+        using var isCalled = new ManualResetEventSlim();
+        using var goesOn = new ManualResetEventSlim();
+        Policy.OnDestroy = _ =>
+        {
+            isCalled.Set();
+            goesOn.Wait();
+            return default;
+        };
+        ResourcePool<FakeResource> pool = NewPool(Saturated(max: 2));
+        ResourceLease<FakeResource> broken = pool.Rent(Second);
+        ResourceLease<FakeResource> other = pool.Rent(Second);
+        Parked third = Park(pool);
+        broken.MarkBroken();
+        broken.Dispose();
+        Assert.True(isCalled.Wait(Eventually.Limit));
+        other.Dispose();
+        bool isRented = pool.TryRent(out ResourceLease<FakeResource> again);
+        again.Dispose();
+        goesOn.Set();
+        third.End();
+        Assert.True(isRented);
+        LetThreadsCome();
+    }
+
+    [Fact]
     public void A_parked_thread_creates_what_was_to_be_kept_ready()
     {
         ResourcePool<FakeResource> pool = NewPool(Saturated(max: 1, min: 1));
@@ -213,6 +261,15 @@ public sealed class SaturationTests : ResourceTest
         var parked = new Parked(() => pool.Rent(Timeout.InfiniteTimeSpan).Dispose());
         Eventually.True(() => pool.GetStatistics().Waiting > 0 || !parked.IsAlive, "the thread to wait");
         return parked;
+    }
+
+    /// <summary>The context of a thread that is busy.</summary>
+    private sealed class BusyContext : SynchronizationContext
+    {
+        public override void Post(SendOrPostCallback d, object? state)
+        {
+            // Its thread never comes to it.
+        }
     }
 
     private sealed class Parked
