@@ -89,7 +89,7 @@ internal sealed partial class ResourceCore<T>
         work.Run(this);
         if (isTimerLate)
         {
-            OnTimer();
+            OnTimer(isLate: true);
         }
     }
 

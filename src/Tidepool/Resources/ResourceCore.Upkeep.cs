@@ -12,14 +12,15 @@ internal sealed partial class ResourceCore<T>
     private bool _holdsKeepAlive;
 
     /// <summary>The timer of a pool without a group has fired.</summary>
-    internal void OnTimer()
+    /// <param name="isLate">It should have, and a parked thread has noticed.</param>
+    internal void OnTimer(bool isLate = false)
     {
         Deferred<T> work = default;
         long now = Clock.Now;
         Schedule.Point("timer");
         lock (Gate)
         {
-            bool isLate = Timer.Fired(now);
+            isLate |= Timer.Fired(now);
             Upkeep(now, isLate, ref work);
             work.SetsTimer = true;
         }
