@@ -33,7 +33,8 @@ internal sealed class HeldCluster : IDisposable
             File.SetUnixFileMode(place, (UnixFileMode)0b111_111_111); // the server's user makes its folder here
         }
 
-        var start = new ProcessStartInfo("setsid", ["dotnet", typeof(HeldCluster).Assembly.Location, "hold-cluster"]) { RedirectStandardOutput = true };
+        // Programs that a script has started in the background ignore Ctrl+C, and so would those that they start.
+        var start = new ProcessStartInfo("setsid", ["env", "--default-signal", "dotnet", typeof(HeldCluster).Assembly.Location, "hold-cluster"]) { RedirectStandardOutput = true };
         start.Environment["TMPDIR"] = place;
         start.Environment["DOTNET_EnableDiagnostics"] = "0"; // whose pipes stay in the folder of a process that is killed
         return new(Process.Start(start)!, place);
