@@ -14,6 +14,9 @@ internal sealed class ResourceWorld
 {
     private static readonly FieldInfo Node = typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
 
+    /// <summary>Where nothing hangs, nothing is given up either, however long a thread stands still in the policy: a resource that is given up lives until the policy lets go of it.</summary>
+    private const int NoTimeout = 3_600_000;
+
     private readonly DetachedWork _work = new();
     private readonly List<ResourceRental> _rentals = [];
     private readonly ModelTime _time = new();
@@ -48,8 +51,8 @@ internal sealed class ResourceWorld
             MinSize = isAlone ? random.Next(max + 1) : 0,
             MaxCreateConcurrency = random.Next(1, 3),
             ResetMode = resetsLate ? ResetMode.OnRent : (mayHang || isAlone) && random.Next(2) == 0 ? ResetMode.Background : ResetMode.None,
-            CreateTimeout = TimeSpan.FromMilliseconds(mayHang ? 1000 : 15_000),
-            PolicyTimeout = TimeSpan.FromMilliseconds(mayHang ? 400 : 5000),
+            CreateTimeout = TimeSpan.FromMilliseconds(mayHang ? 1000 : NoTimeout),
+            PolicyTimeout = TimeSpan.FromMilliseconds(mayHang ? 400 : NoTimeout),
             KeepAliveInterval = mayHang ? TimeSpan.FromMilliseconds(300) : Timeout.InfiniteTimeSpan,
             RentTimeout = Timeout.InfiniteTimeSpan,
             TimeProvider = _time,
