@@ -14,8 +14,8 @@ internal sealed class ResourceWorld
 {
     private static readonly FieldInfo Node = typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
 
-    /// <summary>Where nothing hangs, nothing is given up either, however long a thread stands still in the policy: a resource that is given up lives until the policy lets go of it.</summary>
-    private const int NoTimeout = 3_600_000;
+    /// <summary>Longer than a schedule: where nothing hangs, nothing is given up, however long a thread stands still in the policy, because it lives until the policy lets go of it.</summary>
+    private const int NoTimeout = 100_000;
 
     private readonly DetachedWork _work = new();
     private readonly List<ResourceRental> _rentals = [];
