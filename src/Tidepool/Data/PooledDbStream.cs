@@ -6,11 +6,11 @@ namespace Tidepool.Data;
 /// </summary>
 internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) : Stream
 {
-    private bool _isDisposed;
+    private PooledDbColumn<Stream> _column = new(reader, native);
 
-    public override bool CanRead => IsReachable && native.CanRead;
+    public override bool CanRead => _column.IsReachable && Native.CanRead;
 
-    public override bool CanSeek => IsReachable && native.CanSeek;
+    public override bool CanSeek => _column.IsReachable && Native.CanSeek;
 
     public override bool CanWrite => false;
 
@@ -22,9 +22,7 @@ internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) :
         set => Native.Position = value;
     }
 
-    private bool IsReachable => !_isDisposed && reader.IsReachable;
-
-    private Stream Native => IsReachable ? native : throw new ObjectDisposedException(nameof(Stream));
+    private Stream Native => _column.Native;
 
     public override int Read(byte[] buffer, int offset, int count) => Native.Read(buffer, offset, count);
 
@@ -47,13 +45,11 @@ internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) :
 
     protected override void Dispose(bool disposing)
     {
-        if (disposing && IsReachable)
+        if (disposing)
         {
-            native.Dispose();
-            reader.Forget(native);
+            _column.End();
         }
 
-        _isDisposed = true;
         base.Dispose(disposing);
     }
 }

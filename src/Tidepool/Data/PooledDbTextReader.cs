@@ -3,11 +3,9 @@ namespace Tidepool.Data;
 /// <summary>A column as a text that is read bit by bit; see <see cref="PooledDbStream"/>.</summary>
 internal sealed class PooledDbTextReader(PooledDbDataReader reader, TextReader native) : TextReader
 {
-    private bool _isDisposed;
+    private PooledDbColumn<TextReader> _column = new(reader, native);
 
-    private bool IsReachable => !_isDisposed && reader.IsReachable;
-
-    private TextReader Native => IsReachable ? native : throw new ObjectDisposedException(nameof(TextReader));
+    private TextReader Native => _column.Native;
 
     public override int Peek() => Native.Peek();
 
@@ -35,13 +33,11 @@ internal sealed class PooledDbTextReader(PooledDbDataReader reader, TextReader n
 
     protected override void Dispose(bool disposing)
     {
-        if (disposing && IsReachable)
+        if (disposing)
         {
-            native.Dispose();
-            reader.Forget(native);
+            _column.End();
         }
 
-        _isDisposed = true;
         base.Dispose(disposing);
     }
 }

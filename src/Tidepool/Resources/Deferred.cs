@@ -105,6 +105,5 @@ internal struct Deferred<T>
                 action();
             }
         }
-
     }
 }

@@ -44,7 +44,8 @@ internal sealed partial class ResourceCore<T>
             slot = _endings.Oldest ?? _backlog.Oldest;
             if (slot is not null)
             {
-                Take(slot, now, ref work);
+                Take(slot);
+                SetDue(slot, now, ref work);
             }
         }
 
@@ -72,7 +73,7 @@ internal sealed partial class ResourceCore<T>
         slot.IsForPool = false;
         if (kind == SlotWork.Check && work.ChecksHere)
         {
-            SetDue(slot, now, _settings.PolicyTimeout, ref work);
+            SetDue(slot, now, ref work);
             work.Check(slot);
             return;
         }
@@ -88,11 +89,10 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>A thread begins with a slot's work.</summary>
-    private void Take(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private static void Take(ResourceSlot<T> slot)
     {
         slot.Backlog!.Remove(slot);
         slot.Backlog = null;
-        SetDue(slot, now, slot.State == SlotState.Creating ? _settings.CreateTimeout : _settings.PolicyTimeout, ref work);
     }
 
     /// <summary>The pool was shut down: what no thread has begun is not wanted any more. Under the gate.</summary>
@@ -100,7 +100,7 @@ internal sealed partial class ResourceCore<T>
     {
         while (_backlog.Oldest is { } slot)
         {
-            Take(slot, now, ref work);
+            Take(slot);
             if (slot.State == SlotState.Creating)
             {
                 Release(slot, SlotState.Free, ref work);
@@ -117,21 +117,16 @@ internal sealed partial class ResourceCore<T>
     {
         while (_backlog.Count > 0 && ParkedForNothing() is { } waiter && FirstForParked() is { } slot)
         {
-            Take(slot, now, ref work);
-            if (slot.State == SlotState.Creating)
-            {
-                LetCreate(waiter, slot, now, ref work);
-            }
-            else
-            {
-                LetCheck(waiter, slot, now, ref work);
-            }
+            Take(slot);
+            BeginByRenter(slot, now, ref work);
+            LetWork(waiter, slot, slot.State == SlotState.Creating ? SlotWork.Create : SlotWork.Check, ref work);
         }
 
         while (_endings.Oldest is { } ending && ParkedForNothing() is { } waiter)
         {
-            Take(ending, now, ref work);
-            LetWork(waiter, ending, ref work);
+            Take(ending);
+            SetDue(ending, now, ref work);
+            LetWork(waiter, ending, SlotWork.Destroy, ref work);
         }
     }
 
@@ -151,28 +146,13 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Lets the thread of a parked rental work for itself.</summary>
-    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, ref Deferred<T> work)
+    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, SlotWork kind, ref Deferred<T> work)
     {
+        slot.Work = kind;
         Dequeue(waiter);
         waiter.State = WaiterState.Working;
         waiter.Slot = slot;
         work.Tell(waiter);
-    }
-
-    private void LetCreate(Waiter<T> waiter, ResourceSlot<T> slot, long now, ref Deferred<T> work)
-    {
-        SetDue(slot, now, _settings.CreateTimeout, ref work);
-        slot.Work = SlotWork.Create;
-        slot.IsByRenter = true;
-        _byRenter++;
-        LetWork(waiter, slot, ref work);
-    }
-
-    private void LetCheck(Waiter<T> waiter, ResourceSlot<T> slot, long now, ref Deferred<T> work)
-    {
-        BeginByRenter(slot, now, ref work);
-        slot.Work = SlotWork.Check;
-        LetWork(waiter, slot, ref work);
     }
 
     /// <summary>The reset after a synchronous return: this thread waits for it, so that its end needs no other one.</summary>

@@ -149,12 +149,30 @@ internal sealed partial class ResourceCore<T>
         DrainHot(now, ref work);
     }
 
-    /// <summary>Moves the hot resource to the idle list, so that the section sees all of them. Under the gate.</summary>
-    internal void DrainHot(long now, ref Deferred<T> work)
+    /// <summary>
+    /// Moves the hot resource to the idle list, so that a section that pumps at its end sees all of them. Under the gate.
+    /// </summary>
+    /// <returns>Whether there was one.</returns>
+    internal bool DrainHot(long now, ref Deferred<T> work)
     {
-        if (Interlocked.Exchange(ref _hot, null) is { } slot)
+        if (Interlocked.Exchange(ref _hot, null) is not { } slot)
         {
-            SupplyHot(slot, now, ref work);
+            return false;
+        }
+
+        SupplyHot(slot, now, ref work);
+        return true;
+    }
+
+    /// <summary>
+    /// The same for a section that only looks. Its returner, which has not looked yet whether somebody waits, will find nothing left to do, so what
+    /// follows is done here: a resource that was cleared meanwhile may be for a parked thread to end. Under the gate.
+    /// </summary>
+    private void SettleHot(long now, ref Deferred<T> work)
+    {
+        if (DrainHot(now, ref work))
+        {
+            Pump(now, ref work);
         }
     }
 

@@ -108,7 +108,7 @@ internal sealed partial class ResourceCore<T>
             Schedule.Point("try rent");
             lock (Gate)
             {
-                DrainHot(now, ref work);
+                SettleHot(now, ref work);
                 if (_waiters.Count == 0 && Next() is { } next)
                 {
                     Unlist(next);
@@ -120,6 +120,7 @@ internal sealed partial class ResourceCore<T>
                     else
                     {
                         slot = next;
+                        Move(slot, SlotState.Checking);
                         BeginByRenter(slot, now, ref work);
                     }
                 }
@@ -360,7 +361,7 @@ internal sealed partial class ResourceCore<T>
                 return null;
             }
 
-            DrainHot(now, ref work);
+            SettleHot(now, ref work);
             isClosed = _isClosed;
             isRejected = !isClosed && timeout != 0 && _waiters.Count >= _settings.MaxWaiters;
             if (isClosed || isRejected || timeout == 0)

@@ -209,7 +209,7 @@ internal sealed partial class ResourceCore<T>
         {
             EndLease(slot, now, ref work);
             Move(slot, SlotState.Checking);
-            SetDue(slot, now, _settings.PolicyTimeout, ref work);
+            SetDue(slot, now, ref work);
         }
 
         work.Run(this);
@@ -249,7 +249,7 @@ internal sealed partial class ResourceCore<T>
     {
         try
         {
-            return AskReset(slot, slot.Resource!);
+            return AskPolicy(slot, resets: true);
         }
         catch (Exception e)
         {

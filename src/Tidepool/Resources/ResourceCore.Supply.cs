@@ -87,7 +87,8 @@ internal sealed partial class ResourceCore<T>
         ResourceSlot<T> slot = Reserve();
         if (waiter is { IsSync: true })
         {
-            LetCreate(waiter, slot, now, ref work);
+            BeginByRenter(slot, now, ref work);
+            LetWork(waiter, slot, SlotWork.Create, ref work);
         }
         else
         {
@@ -159,13 +160,14 @@ internal sealed partial class ResourceCore<T>
 
     private void BeginCheck(ResourceSlot<T> slot, Waiter<T> waiter, long now, ref Deferred<T> work)
     {
+        Move(slot, SlotState.Checking);
         if (waiter.IsSync)
         {
-            LetCheck(waiter, slot, now, ref work);
+            BeginByRenter(slot, now, ref work);
+            LetWork(waiter, slot, SlotWork.Check, ref work);
         }
         else
         {
-            Move(slot, SlotState.Checking);
             Start(slot, SlotWork.Check, now, ref work);
         }
     }
@@ -351,13 +353,13 @@ internal sealed partial class ResourceCore<T>
         bool isValidated = false;
         try
         {
-            if (why is null && NeedsValidation(slot, Clock.Now) && !await AskValidation(slot, resource).ConfigureAwait(false))
+            if (why is null && NeedsValidation(slot, Clock.Now) && !await AskPolicy(slot, resets: false).ConfigureAwait(false))
             {
                 why = DestroyReason.ValidationFailed;
             }
 
             isValidated = true;
-            if (why is null && slot.IsDirty && !await AskReset(slot, resource).ConfigureAwait(false))
+            if (why is null && slot.IsDirty && !await AskPolicy(slot, resets: true).ConfigureAwait(false))
             {
                 why = DestroyReason.ResetFailed;
             }
@@ -371,25 +373,13 @@ internal sealed partial class ResourceCore<T>
         FinishCheck(slot, why);
     }
 
-    private ValueTask<bool> AskValidation(ResourceSlot<T> slot, T resource)
+    /// <summary>The policy's asynchronous look at a resource, or its reset; perhaps on a renter's thread.</summary>
+    private ValueTask<bool> AskPolicy(ResourceSlot<T> slot, bool resets)
     {
         slot.BeginCall();
         try
         {
-            return _policy.ValidateAsync(resource, slot.Stopping);
-        }
-        finally
-        {
-            slot.EndCall();
-        }
-    }
-
-    private ValueTask<bool> AskReset(ResourceSlot<T> slot, T resource)
-    {
-        slot.BeginCall();
-        try
-        {
-            return _policy.ResetAsync(resource, slot.Stopping);
+            return resets ? _policy.ResetAsync(slot.Resource!, slot.Stopping) : _policy.ValidateAsync(slot.Resource!, slot.Stopping);
         }
         finally
         {

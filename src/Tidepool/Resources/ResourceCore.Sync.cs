@@ -112,13 +112,12 @@ internal sealed partial class ResourceCore<T>
         return gaveUp;
     }
 
-    /// <summary>Lets the thread of a rental check a resource. Under the gate.</summary>
+    /// <summary>The thread of a rental creates or checks a resource. Under the gate.</summary>
     private void BeginByRenter(ResourceSlot<T> slot, long now, ref Deferred<T> work)
     {
-        Move(slot, SlotState.Checking);
         slot.IsByRenter = true;
         _byRenter++;
-        SetDue(slot, now, _settings.PolicyTimeout, ref work);
+        SetDue(slot, now, ref work);
     }
 
     private void WorkHere(Waiter<T> waiter)

@@ -75,8 +75,9 @@ internal sealed partial class ResourceCore<T>
                 else if (isLate && !slot.IsSpared)
                 {
                     // The answer may be there and wait for a thread, as the timer did.
-                    SetDue(slot, now, SparedFor, ref work);
                     slot.IsSpared = true;
+                    slot.DueAt = now + SparedFor;
+                    Ask(slot.DueAt, ref work);
                 }
                 else
                 {

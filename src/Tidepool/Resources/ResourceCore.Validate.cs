@@ -12,7 +12,7 @@ internal sealed partial class ResourceCore<T>
         long now = Clock.Now;
         lock (Gate)
         {
-            DrainHot(now, ref work);
+            SettleHot(now, ref work);
             fault = FindFault(now);
             fault = fault is null ? null : $"Pool '{Name}': {fault}. {Snapshot()}";
         }

@@ -176,7 +176,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         long now = Clock.Now;
         lock (Gate)
         {
-            DrainHot(now, ref work);
+            SettleHot(now, ref work);
             statistics = Snapshot();
         }
 
@@ -292,10 +292,10 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         }
     }
 
-    /// <summary>Notes until when an operation may take, and asks for the timer.</summary>
-    private void SetDue(ResourceSlot<T> slot, long now, long limit, ref Deferred<T> work)
+    /// <summary>Notes until when the operation of a slot's state may take, and asks for the timer.</summary>
+    private void SetDue(ResourceSlot<T> slot, long now, ref Deferred<T> work)
     {
-        slot.DueAt = ResourceSettings.After(now, limit);
+        slot.DueAt = ResourceSettings.After(now, slot.State == SlotState.Creating ? _settings.CreateTimeout : _settings.PolicyTimeout);
         slot.IsSpared = false;
         Ask(slot.DueAt, ref work);
     }

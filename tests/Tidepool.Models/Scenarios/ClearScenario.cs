@@ -29,3 +29,45 @@ internal sealed class ClearScenario : IScenario
         ]);
     }
 }
+
+/// <summary>
+/// A resource is cleared on its way from the returner to a thread that parks for it, and a third thread is the one that sees it: nobody of the
+/// thread pool comes, so the parked thread ends it itself.
+/// </summary>
+internal sealed class ClearedOnItsWayScenario : IScenario
+{
+    private ResourceWorld? _world;
+
+    public int Threads => 3;
+
+    public void Attach(Action<string>? hook)
+    {
+        ResourceWorld world = _world!;
+        Schedule.Hook = hook is null ? null : place =>
+        {
+            world.AtPoint(place);
+            hook(place);
+        };
+    }
+
+    public Execution Start(Random random)
+    {
+        ResourceWorld world = _world = new ResourceWorld(random, max: 1, isAlone: true);
+        world.RentParked(0);
+        return new ResourceExecution(world,
+        [
+            () => world.Return(0, 0),
+            () =>
+            {
+                world.RentParked(1);
+                world.Return(1, 0);
+            },
+            () =>
+            {
+                world.Clear(2);
+                Schedule.Point("step");
+                world.PollAll();
+            },
+        ]);
+    }
+}

@@ -12,8 +12,9 @@ public class ResourceExplorationTests(ITestOutputHelper output)
     public static TheoryData<string> Invariants =>
     [
         nameof(CapacityScenario), nameof(OneRenterScenario), nameof(ConservationScenario), nameof(GivingUpScenario), nameof(WakeUpScenario),
-        nameof(FailureScenario), nameof(OrderScenario), nameof(OldCopyScenario), nameof(EndOnceScenario), nameof(ClearScenario), nameof(KeyedScenario),
-        nameof(ParkedScenario), nameof(ParkedAloneScenario), nameof(HangingScenario), nameof(SharedScenario),
+        nameof(FailureScenario), nameof(OrderScenario), nameof(OldCopyScenario), nameof(EndOnceScenario), nameof(ClearScenario),
+        nameof(ClearedOnItsWayScenario), nameof(KeyedScenario), nameof(ParkedScenario), nameof(ParkedAloneScenario), nameof(HangingScenario),
+        nameof(SharedScenario),
     ];
 
     [Theory]
