@@ -81,7 +81,7 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
                 string actual = await pooled.DoAsync(operation);
                 told.Add($"{operation}: {expected}");
                 failures += expected.Contains("Exception", StringComparison.Ordinal) ? 1 : 0;
-                Assert.True(expected == actual || IsKnown(operation, expected, actual), $"seed {seed + round}, after\n{string.Join('\n', told)}\nthe provider's said\n{expected}\nand the pooled one\n{actual}");
+                Assert.True(expected == actual || IsKnown(operation, expected, actual, isRecycled: hasBatches), $"seed {seed + round}, after\n{string.Join('\n', told)}\nthe provider's said\n{expected}\nand the pooled one\n{actual}");
             }
         }
 
@@ -94,13 +94,24 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
     }
 
     /// <summary>
-    /// What differs and is meant to: a session keeps what the provider has prepared on it, so preparing the same text again asks nothing of a
-    /// transaction that has failed; readers and transactions that Npgsql uses again say after their end always the same, and not what the moment brings.
+    /// What differs and is meant to: a session keeps what the provider has prepared on it, so preparing the same text again asks nothing of a session
+    /// that is busy or whose transaction has failed; readers and transactions that Npgsql uses again say after their end always the same, and not what
+    /// a later use of the provider's object makes of it; a command that SQLite's provider has prepared goes on with the file that was closed, so that
+    /// its error has another text.
     /// </summary>
-    private static bool IsKnown(Operation operation, string expected, string actual) => operation.Kind switch
+    private static bool IsKnown(Operation operation, string expected, string actual, bool isRecycled)
     {
-        "prepare" => expected.Contains("[25P02]", StringComparison.Ordinal) && actual.StartsWith("ok", StringComparison.Ordinal),
-        "rcolumns" or "rschema" => !expected.Contains("Exception", StringComparison.Ordinal) && actual.Contains("The reader is closed", StringComparison.Ordinal) && actual.EndsWith("Closed", StringComparison.Ordinal),
-        _ => expected.Contains("Transaction is already completed", StringComparison.Ordinal) && actual.Contains("NpgsqlTransaction", StringComparison.Ordinal),
-    };
+        bool IsSaid(string text) => expected.Contains(text, StringComparison.Ordinal);
+        bool succeeded = !IsSaid("Exception");
+        return operation.Kind switch
+        {
+            "prepare" => actual.StartsWith("ok", StringComparison.Ordinal) && (IsSaid("[25P02]") || IsSaid("already in progress")),
+            "rcount" => isRecycled && IsSaid("True") && actual.Contains("True", StringComparison.Ordinal),
+            ['r', ..] when actual.Contains("The reader is closed", StringComparison.Ordinal) =>
+                IsSaid("'NpgsqlDataReader'") || (operation.Kind is "rcolumns" or "rschema" && succeeded),
+            "query" or "scalar" or "reader" when IsSaid("For more information on this error code") =>
+                actual.StartsWith(expected[..expected.IndexOf('\'', StringComparison.Ordinal)], StringComparison.Ordinal),
+            _ => IsSaid("Transaction is already completed") && actual.Contains("NpgsqlTransaction", StringComparison.Ordinal),
+        };
+    }
 }

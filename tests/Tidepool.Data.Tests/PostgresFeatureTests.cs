@@ -171,6 +171,38 @@ public sealed class PostgresFeatureTests(PostgresServer server)
         Assert.Equal(1, reader.GetInt32(0));
     }
 
+    [PostgresTheory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_reader_that_was_closed_leaves_the_next_one_of_its_connection_alone_when_it_is_disposed(bool isAsync)
+    {
+        await using PooledDbDataSource pool = server.NewPool();
+        await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+        await using DbCommand command = connection.CreateCommand();
+        command.CommandText = "CREATE TEMPORARY TABLE changed AS SELECT 1 AS a UNION ALL SELECT 2; UPDATE changed SET a = 3";
+        DbDataReader old = await command.ExecuteReaderAsync();
+        await old.CloseAsync();
+        int affected = old.RecordsAffected;
+        Assert.True(affected > 0);
+        command.CommandText = "SELECT 1 UNION ALL SELECT 2";
+        await using DbDataReader reader = await command.ExecuteReaderAsync();
+        Assert.True(await reader.ReadAsync());
+        Assert.Equal(affected, old.RecordsAffected);
+        if (isAsync)
+        {
+            await old.DisposeAsync();
+        }
+        else
+        {
+            old.Dispose();
+        }
+
+        Assert.Equal(affected, old.RecordsAffected);
+        Assert.Throws<ObjectDisposedException>(() => old.Read());
+        Assert.True(await reader.ReadAsync());
+        Assert.Equal(2, reader.GetInt32(0));
+    }
+
     private sealed class Shop(DbContextOptions<Shop> options) : DbContext(options)
     {
         public DbSet<Item> Items => Set<Item>();

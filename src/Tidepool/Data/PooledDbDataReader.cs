@@ -5,8 +5,8 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool.Data;
 
 /// <summary>
-/// A reader of a pooled connection. It reaches the provider's reader until it is disposed or its connection gives the session back: where the
-/// provider uses the object again, an old reference reaches nothing.
+/// A reader of a pooled connection. It reaches the provider's reader until its connection gives the session back, and where the provider uses such
+/// objects again only until it is closed: the provider's is disposed then, and an old reference reaches nothing.
 /// </summary>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 internal sealed partial class PooledDbDataReader : DbDataReader
@@ -35,15 +35,12 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     public override int RecordsAffected => _native?.RecordsAffected ?? _recordsAffected;
 
     /// <summary>Whether what it has given out may still reach the provider's reader.</summary>
-    internal bool IsReachable => (!_adapter.RecyclesObjects || (!_isClosed && _native is not null)) && _connection.Has(_session);
+    internal bool IsReachable => (!_adapter.RecyclesObjects || _native is not null) && _connection.Has(_session);
 
     /// <summary>The next reader of the connection.</summary>
     internal PooledDbDataReader? Next { get; set; }
 
-    /// <summary>The provider uses a reader again that was closed, also without being disposed.</summary>
-    private bool IsGone => _native is null || (_isClosed && _adapter.RecyclesObjects);
-
-    private DbDataReader Native => IsGone ? throw Ended() : _native!;
+    private DbDataReader Native => _native ?? throw Ended();
 
     public override bool Read() => Advance(toNextResult: false);
 
@@ -56,17 +53,18 @@ internal sealed partial class PooledDbDataReader : DbDataReader
 
     public override void Close()
     {
-        if (_isClosed)
+        if (!TryBeginClose(out DbSession? session))
         {
             return;
         }
 
-        _isClosed = true;
-        _connection.Remove(this);
-        DbSession? session = EnterOwn();
         try
         {
-            if (session is not null)
+            if (_adapter.RecyclesObjects)
+            {
+                _native?.Dispose();
+            }
+            else
             {
                 _native?.Close();
             }
@@ -77,9 +75,9 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         }
         finally
         {
-            bool isOwn = session is not null;
+            Cut(isOwn: true);
             _connection.Exit(session);
-            if (_closesConnection && isOwn)
+            if (_closesConnection)
             {
                 _connection.Close();
             }
@@ -88,19 +86,20 @@ internal sealed partial class PooledDbDataReader : DbDataReader
 
     public override async Task CloseAsync()
     {
-        if (_isClosed)
+        if (!TryBeginClose(out DbSession? session))
         {
             return;
         }
 
-        _isClosed = true;
-        _connection.Remove(this);
-        DbSession? session = EnterOwn();
         try
         {
-            if (session is not null && _native is not null)
+            if (_native is { } native && _adapter.RecyclesObjects)
             {
-                await _native.CloseAsync().ConfigureAwait(false);
+                await native.DisposeAsync().ConfigureAwait(false);
+            }
+            else if (_native is { } kept)
+            {
+                await kept.CloseAsync().ConfigureAwait(false);
             }
         }
         catch (Exception e) when (_connection.Note(session, e))
@@ -109,9 +108,9 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         }
         finally
         {
-            bool isOwn = session is not null;
+            Cut(isOwn: true);
             _connection.Exit(session);
-            if (_closesConnection && isOwn)
+            if (_closesConnection)
             {
                 await _connection.CloseAsync().ConfigureAwait(false);
             }
@@ -126,19 +125,17 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         }
 
         _isDisposed = true;
-        DbDataReader? native = BeginDispose(out bool wasOpen);
+        bool hasEnded = _closesConnection && !_isClosed;
         try
         {
             await CloseAsync().ConfigureAwait(false);
         }
         finally
         {
-            if (native is not null && (!_closesConnection || !wasOpen))
+            if (!hasEnded && !_adapter.RecyclesObjects)
             {
-                await native.DisposeAsync().ConfigureAwait(false);
+                await _native!.DisposeAsync().ConfigureAwait(false);
             }
-
-            Cut();
         }
     }
 
@@ -150,19 +147,17 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         }
 
         _isDisposed = true;
-        DbDataReader? native = BeginDispose(out bool wasOpen);
+        bool hasEnded = _closesConnection && !_isClosed;
         try
         {
             Close();
         }
         finally
         {
-            if (native is not null && (!_closesConnection || !wasOpen))
+            if (!hasEnded && !_adapter.RecyclesObjects)
             {
-                native.Dispose();
+                _native!.Dispose();
             }
-
-            Cut();
         }
     }
 
@@ -184,7 +179,7 @@ internal sealed partial class PooledDbDataReader : DbDataReader
             _connection.Note(_session, e);
         }
 
-        Cut();
+        Cut(isOwn: true);
     }
 
     /// <summary>The same for an asynchronous close.</summary>
@@ -205,40 +200,51 @@ internal sealed partial class PooledDbDataReader : DbDataReader
             _connection.Note(_session, e);
         }
 
-        Cut();
-    }
-
-    /// <summary>The provider's reader where it may still be ended: its session is this connection's, or it is used by nobody else.</summary>
-    private DbDataReader? BeginDispose(out bool wasOpen)
-    {
-        wasOpen = !_isClosed;
-        return _connection.Has(_session) || !_adapter.RecyclesObjects ? _native : null;
+        Cut(isOwn: true);
     }
 
     private Exception Ended() => _isDisposed ? _adapter.DisposedReader() : _adapter.ClosedReader();
 
-    private void Cut()
+    /// <summary>Whether there is something to close: the reader is open, and its session is the connection's.</summary>
+    private bool TryBeginClose([NotNullWhen(true)] out DbSession? session)
     {
-        if (_native is { } native)
+        session = null;
+        if (_isClosed)
         {
-            _recordsAffected = native.RecordsAffected;
-            if (_adapter.RecyclesObjects)
-            {
-                _native = null;
-            }
+            return false;
+        }
+
+        _isClosed = true;
+        _connection.Remove(this);
+        session = EnterOwn();
+        if (session is null)
+        {
+            Cut(isOwn: false);
+        }
+
+        return session is not null;
+    }
+
+    /// <summary>Lets go of a provider's reader that is used again, and keeps what it says of itself while nobody else uses it.</summary>
+    private void Cut(bool isOwn)
+    {
+        if (_native is { } native && _adapter.RecyclesObjects)
+        {
+            _recordsAffected = isOwn ? native.RecordsAffected : _recordsAffected;
+            _native = null;
         }
     }
 
     private DbDataReader Begin(out DbSession? session)
     {
         session = EnterOwn();
-        if (IsGone || (session is null && _adapter.RecyclesObjects))
+        if (_native is { } native && (session is not null || !_adapter.RecyclesObjects))
         {
-            _connection.Exit(session);
-            throw Ended();
+            return native;
         }
 
-        return _native!;
+        _connection.Exit(session);
+        throw Ended();
     }
 
     /// <summary>Begins an operation, if the connection has still the session that is read from.</summary>
