@@ -1,6 +1,9 @@
 namespace Tidepool;
 
-/// <summary>One stack of chunks of the shared tier, with the emptied chunks that wait for reuse. Every method holds its lock for a few instructions.</summary>
+/// <summary>
+/// One stack of chunks of the shared tier, with the emptied chunks that wait for reuse. Every method holds its lock for a few instructions. Room for
+/// empty chunks is made where full ones are put, so that who takes one allocates nothing.
+/// </summary>
 internal sealed class Stripe
 {
     private const int MaxEmpties = 256;
@@ -55,9 +58,8 @@ internal sealed class Stripe
     {
         lock (_gate)
         {
-            if (spare is not null && _empties.Count < MaxEmpties)
+            if (spare is not null && TryKeep(spare))
             {
-                _empties.Push(spare);
                 spare = null;
             }
 
@@ -88,10 +90,7 @@ internal sealed class Stripe
     {
         lock (_gate)
         {
-            if (_empties.Count < MaxEmpties)
-            {
-                _empties.Push(chunk);
-            }
+            TryKeep(chunk);
         }
     }
 
@@ -167,14 +166,23 @@ internal sealed class Stripe
         if (top is null || top.Count + chunk.Count > Items.Capacity)
         {
             _chunks.Add(chunk);
+            _empties.EnsureCapacity(Math.Min(_chunks.Capacity, MaxEmpties));
             return;
         }
 
         top.Add(chunk.Content());
         chunk.Clear();
-        if (_empties.Count < MaxEmpties)
+        TryKeep(chunk);
+    }
+
+    private bool TryKeep(Chunk empty)
+    {
+        bool hasRoom = _empties.Count < _empties.Capacity;
+        if (hasRoom)
         {
-            _empties.Push(chunk);
+            _empties.Push(empty);
         }
+
+        return hasRoom;
     }
 }

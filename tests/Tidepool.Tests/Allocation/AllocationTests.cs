@@ -115,6 +115,44 @@ public sealed class AllocationTests : PoolTest
             operations: 500);
     }
 
+    [Theory]
+    [InlineData(100)]
+    [InlineData(1000)]
+    [InlineData(5000)]
+    public void Many_leases_rented_for_the_second_time_allocate_nothing(int count)
+    {
+        BufferLease<byte>[] leases = new BufferLease<byte>[count];
+        BufferPool<byte> rehearsal = NewPool<byte>();
+        RentAll(rehearsal);
+        ReturnAll();
+        RentAll(rehearsal);
+        ReturnAll();
+        BufferPool<byte> pool = NewPool<byte>();
+        RentAll(pool);
+        ReturnAll();
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        RentAll(pool);
+        long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
+        ReturnAll();
+        Assert.Equal(0, allocated);
+
+        void RentAll(BufferPool<byte> pool)
+        {
+            for (int i = 0; i < leases.Length; i++)
+            {
+                leases[i] = pool.Rent(100);
+            }
+        }
+
+        void ReturnAll()
+        {
+            foreach (BufferLease<byte> lease in leases)
+            {
+                lease.Return();
+            }
+        }
+    }
+
     [Fact]
     public void A_lease_of_elements_with_references_allocates_nothing()
     {
