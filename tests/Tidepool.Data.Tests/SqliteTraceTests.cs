@@ -17,7 +17,8 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [
         "PRAGMA foreign_keys = 0", "PRAGMA query_only = 1", "PRAGMA cache_size = 7", "PRAGMA case_sensitive_like = 1", "PRAGMA journal_mode = MEMORY",
         "PRAGMA max_page_count = 500", "PRAGMA journal_size_limit = 5", "PRAGMA main . synchronous = 0", "PRAGMA temp_store ( 2 )", "PRAGMA recursive_triggers ( 1 )",
-        "PRAGMA busy_timeout = 17", "PRAGMA secure_delete = 1",
+        "PRAGMA busy_timeout = 17", "PRAGMA secure_delete = 1", "PRAGMA temp . cache_size = 7", "PRAGMA temp . max_page_count = 100", "PRAGMA page_size = 8192 ; VACUUM",
+        "PRAGMA foreign_keys", "PRAGMA main . cache_size ;", "PRAGMA table_info ( kept )", "PRAGMA index_list = 'kept'", "PRAGMA user_version = 5", "PRAGMA journal_mode", "PRAGMA synchronous ; PRAGMA cache_size = 9",
         "CREATE TEMP TABLE scratch ( a )", "CREATE TEMPORARY VIEW looked AS SELECT 1", "CREATE TEMP TRIGGER shot AFTER INSERT ON kept BEGIN DELETE FROM log ; END",
         "CREATE TABLE temp . scratch ( a )", "CREATE TABLE IF NOT EXISTS temp . other AS SELECT 5 AS a", "CREATE VIRTUAL TABLE temp . found USING fts5 ( a )",
         "ATTACH ':memory:' AS other", "ATTACH DATABASE ':memory:' AS other ; CREATE TABLE other . inside ( a )",
@@ -92,7 +93,26 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [InlineData("--x\n\fpragma cache_size=1", SessionTraces.Anything)]
     [InlineData("\uFEFFPRAGMA cache_size=1", SessionTraces.Anything)] // newer versions skip the mark
     [InlineData("begin;pragma cache_size=1", SessionTraces.Anything)]
-    [InlineData("SELECT * FROM \"pragma_optimize\"(1)", SessionTraces.Anything)]
+    [InlineData("SELECT * FROM \"pragma_optimize\"(1)", SessionTraces.Objects)]
+    [InlineData("PRAGMA foreign_keys", SessionTraces.Objects)]
+    [InlineData("pragma\tMAIN . Foreign_Keys\n;SELECT 1", SessionTraces.Objects)]
+    [InlineData("PRAGMA table_info(t)", SessionTraces.Objects)]
+    [InlineData("PRAGMA main.table_info = t", SessionTraces.Objects)]
+    [InlineData("PRAGMA user_version = 7", SessionTraces.Objects)]
+    [InlineData("PRAGMA journal_mode = WAL", SessionTraces.Objects)]
+    [InlineData("PRAGMA journal_mode = wal2", SessionTraces.Anything)]
+    [InlineData("PRAGMA journal_mode = 'wal'", SessionTraces.Anything)] // a session too many
+    [InlineData("PRAGMA journal_mode = memory", SessionTraces.Anything)]
+    [InlineData("PRAGMA foreign_keys/**/= 0", SessionTraces.Anything)]
+    [InlineData("PRAGMA foreign_keys--\n(0)", SessionTraces.Anything)]
+    [InlineData("PRAGMA main.foreign_keys(0)", SessionTraces.Anything)]
+    [InlineData("PRAGMA table_info.foreign_keys = 0", SessionTraces.Anything)]
+    [InlineData("PRAGMA table_info(t);PRAGMA foreign_keys=0", SessionTraces.Anything)]
+    [InlineData("PRAGMA foreign_keys\0", SessionTraces.Anything)] // a session too many
+    [InlineData("PRAGMA schema_version = 7", SessionTraces.Anything)]
+    [InlineData("PRAGMA \"foreign_keys\"", SessionTraces.Anything)] // a session too many
+    [InlineData("PRAGMA of_a_file_system", SessionTraces.Anything)]
+    [InlineData("PRAGMA", SessionTraces.Anything)]
     [InlineData("SELECT load_extension('x')", SessionTraces.Anything)]
     [InlineData("SELECT [fts3_tokenizer]('x', @p)", SessionTraces.Anything)]
     [InlineData("VACUUM", SessionTraces.Anything)]
@@ -116,13 +136,13 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         using SqliteConnection bare = _file.OpenBare();
         string before = Look(bare);
         int read = 0;
-        foreach (string setting in SqliteAdapter.Settings)
+        foreach (string setting in SqliteWords.Settings)
         {
-            foreach (string argument in new[] { "5", "'off'", "'main', 5" })
+            foreach (string argument in new[] { "", "(5)", "('off')", "('main', 5)" })
             {
                 try
                 {
-                    bare.Run($"CREATE VIEW asked AS SELECT * FROM pragma_{setting}({argument})");
+                    bare.Run($"CREATE VIEW asked AS SELECT * FROM pragma_{setting}{argument}");
                     bare.Run("SELECT * FROM asked");
                     read++;
                 }
@@ -136,6 +156,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         }
 
         output.WriteLine($"{read} views could be read");
+        Assert.True(read > 10, "views were read");
         Assert.Equal(before, Look(bare));
     }
 
@@ -160,7 +181,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
-    public void A_session_that_left_nothing_is_not_asked_and_one_of_which_nothing_is_known_is_reset()
+    public void A_session_that_left_nothing_is_not_asked_and_one_of_which_nothing_is_known_is_ended()
     {
         using SqliteConnection bare = _file.OpenBare();
         DbAdapter adapter = DbAdapter.Sqlite;
@@ -168,8 +189,9 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         bare.Run("CREATE TEMP TABLE scratch (a)");
         Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered) { Traces = SessionTraces.Nothing }));
         Assert.Equal(1, bare.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
-        Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered)));
+        Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered) { Traces = SessionTraces.Objects }));
         Assert.Equal(0, bare.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
+        Assert.False(adapter.Reset(bare, new DbSessionInfo(false, false, remembered)));
     }
 
     [Fact]
@@ -185,7 +207,34 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
-    public void A_text_that_was_changed_is_read_again_and_an_error_asks_for_a_whole_reset()
+    public async Task Opening_waits_for_nobody_who_holds_the_file()
+    {
+        using SqliteConnection holder = _file.OpenBare();
+        holder.Run("CREATE TABLE t (a); BEGIN EXCLUSIVE");
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, CreateTimeout = TimeSpan.FromMinutes(2) });
+        await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+        await using DbCommand command = connection.CreateCommand();
+        (command.CommandText, command.CommandTimeout) = ("SELECT count(*) FROM t", 1);
+        Assert.Contains("locked", Assert.Throws<SqliteException>(() => command.ExecuteScalar()).Message, StringComparison.Ordinal);
+        holder.Run("ROLLBACK");
+        Assert.Equal(0L, command.ExecuteScalar());
+    }
+
+    [Fact]
+    public void A_statement_that_fails_or_only_asks_for_a_setting_costs_no_session()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        foreach (string text in new[] { "SELECT nothing", "PRAGMA table_info(t)", "PRAGMA user_version = 3", "PRAGMA cache_size", "PRAGMA journal_mode = WAL", "SELECT * FROM pragma_table_info('t')" })
+        {
+            using PooledDbConnection connection = pool.OpenConnection();
+            Execute(connection, text, 1);
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [Fact]
+    public void A_text_that_was_changed_is_read_again_and_an_error_may_leave_objects()
     {
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
         using PooledDbConnection connection = pool.OpenConnection();
@@ -205,7 +254,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         session.Renew();
         command.CommandText = "SELECT nothing";
         Assert.Throws<SqliteException>(() => command.ExecuteScalar());
-        Assert.Equal(SessionTraces.Anything, session.Traces);
+        Assert.Equal(SessionTraces.Objects, session.Traces);
         connection.Exit(session);
     }
 
@@ -261,7 +310,10 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         Add("SELECT group_concat(name) FROM pragma_database_list WHERE name <> 'temp'");
         Add("SELECT 'a' LIKE 'A'");
         Add("BEGIN; ROLLBACK");
-        foreach (string setting in SqliteAdapter.Settings)
+        Add("PRAGMA temp.max_page_count");
+        Add("PRAGMA temp.cache_size"); // 0 before its first use
+        seen[^1] = seen[^1].Replace(": 0", ": -2000", StringComparison.Ordinal);
+        foreach (string setting in SqliteWords.Settings)
         {
             Add("PRAGMA " + setting);
         }

@@ -50,6 +50,9 @@ public abstract class DbAdapter
     /// </summary>
     internal virtual SessionTraces FindTraces(string text) => SessionTraces.Anything;
 
+    /// <summary>What an operation that failed in its middle may have left, and its text does not say.</summary>
+    internal virtual SessionTraces LeftByError => SessionTraces.Anything;
+
     /// <summary>Whether the server of a session that was just reset takes writes. The default cannot tell, and says no: it is asked only after one was refused.</summary>
     internal virtual ValueTask<bool> WritesAsync(DbConnection connection, CancellationToken cancellationToken) => new(Writes(connection));
 

@@ -154,7 +154,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         try
         {
-            session.Leave(SessionTraces.Anything); // what failed in the middle may have left what its text does not say
+            session.Leave(adapter.LeftByError);
             switch (adapter.Classify(error, session.Native))
             {
                 case DbErrorKind.Statement:

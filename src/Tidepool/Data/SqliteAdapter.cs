@@ -1,6 +1,5 @@
 using System.Data;
 using System.Data.Common;
-using System.Globalization;
 
 namespace Tidepool.Data;
 
@@ -36,24 +35,6 @@ internal sealed class SqliteAdapter : DbAdapter
         COMMIT
         """;
 
-    private const string Foreign =
-        """
-        SELECT name FROM pragma_function_list WHERE builtin = 0
-        UNION SELECT name FROM pragma_module_list WHERE name NOT LIKE 'pragma\_%' ESCAPE '\'
-        """;
-
-    /// <summary>The settings of a connection that a pragma changes; those of the file itself belong to everybody.</summary>
-    internal static readonly string[] Settings =
-    [
-        "foreign_keys", "recursive_triggers", "synchronous", "cache_size", "temp_store", "busy_timeout", "query_only", "read_uncommitted",
-        "ignore_check_constraints", "defer_foreign_keys", "automatic_index", "locking_mode", "legacy_alter_table", "reverse_unordered_selects",
-        "secure_delete", "trusted_schema", "writable_schema", "cell_size_check", "full_column_names", "short_column_names",
-        "journal_mode", "journal_size_limit", "max_page_count", "mmap_size", "analysis_limit", "checkpoint_fullfsync", "fullfsync", "wal_autocheckpoint", "count_changes", "threads", "cache_spill",
-    ];
-
-    /// <summary>What asks for all settings; made when the first session is opened.</summary>
-    private string[]? _questions;
-
     public override bool JoinsAmbientTransactions => false;
 
     internal override bool WaitsInReset => false;
@@ -64,26 +45,44 @@ internal sealed class SqliteAdapter : DbAdapter
 
     internal override bool ReopensAfterDispose => true;
 
-    public override object? Remember(DbConnection connection) =>
-        new Description(ReadSettings(connection), Read(connection, Foreign).TrueForAll(SqliteWords.IsOwn));
+    internal override SessionTraces LeftByError => SessionTraces.Objects;
+
+    /// <summary>
+    /// The smallest of what the session's texts may leave: functions and tables that the program has added to all of its sessions may make objects in
+    /// any statement. Pragmas list them without a look at the file, which somebody may hold.
+    /// </summary>
+    public override object? Remember(DbConnection connection)
+    {
+        List<bool> areOwn =
+        [
+            .. Read(connection, "PRAGMA function_list", static row => row.GetInt64(1) != 0 || SqliteWords.IsOwn(row.GetString(0))),
+            .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsOwn(row.GetString(0))),
+        ];
+        return areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing;
+    }
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         new(Reset(connection, session));
 
     public override bool Reset(DbConnection connection, DbSessionInfo session)
     {
-        // Who had the provider's connection may have replaced functions, collations and hooks, or left a statement under way: nothing tells.
-        if (session.WasLent)
+        // Who had the provider's connection may have replaced functions, collations and hooks, or left a statement under way: nothing tells. And to
+        // compare all settings takes longer than an opening, and not all can be asked for.
+        SessionTraces traces = session.Traces ?? SessionTraces.Anything;
+        if (session.WasLent || traces == SessionTraces.Anything)
         {
             return false;
         }
 
-        var before = (Description)session.Remembered!;
-        SessionTraces traces = before.HasOnlyOwn ? session.Traces ?? SessionTraces.Anything : SessionTraces.Anything;
-        if (traces >= SessionTraces.Objects)
+        if (session.Remembered is SessionTraces least && least > traces)
+        {
+            traces = least;
+        }
+
+        if (traces == SessionTraces.Objects)
         {
             RollBack(connection);
-            foreach (string statement in Read(connection, Leftovers))
+            foreach (string statement in Read(connection, Leftovers, static row => row.GetString(0)))
             {
                 if (statement.Length == 0)
                 {
@@ -94,12 +93,12 @@ internal sealed class SqliteAdapter : DbAdapter
             }
         }
 
-        if (traces == SessionTraces.Rows || (traces != SessionTraces.Nothing && Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0")[0] != "0"))
+        if (traces == SessionTraces.Rows || (traces == SessionTraces.Objects && HasChanged(connection)))
         {
             Execute(connection, Forget);
         }
 
-        return traces < SessionTraces.Anything || ReadSettings(connection) == before.Settings;
+        return true;
     }
 
     internal override SessionTraces FindTraces(string text) => SqliteWords.Find(text);
@@ -123,46 +122,20 @@ internal sealed class SqliteAdapter : DbAdapter
         }
     }
 
-    private string ReadSettings(DbConnection connection) =>
-        string.Join(';', (_questions ??= NewQuestions(connection)).SelectMany(question => Read(connection, question)));
+    private static bool HasChanged(DbConnection connection) =>
+        Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0", static row => row.GetBoolean(0))[0];
 
-    /// <summary>One query for the settings that the library shows as tables, and one pragma for each of the others; it ignores those that it has not.</summary>
-    private static string[] NewQuestions(DbConnection connection)
+    private static List<T> Read<T>(DbConnection connection, string sql, Func<DbDataReader, T> value)
     {
-        ILookup<bool, string> settings = Settings.ToLookup(name => IsTable(connection, name));
-        string together = "SELECT " + string.Join(" || ',' || ", settings[true].Select(static name => $"ifnull((SELECT * FROM pragma_{name}), '')"));
-        return [together, "SELECT 'a' LIKE 'A'", .. settings[false].Select(static name => "PRAGMA " + name)];
-    }
-
-    private static bool IsTable(DbConnection connection, string pragma)
-    {
-        try
-        {
-            Read(connection, $"SELECT * FROM pragma_{pragma}");
-            return true;
-        }
-        catch (DbException)
-        {
-            return false;
-        }
-    }
-
-    private static List<string> Read(DbConnection connection, string sql)
-    {
-        List<string> values = [];
+        List<T> values = [];
         using DbCommand command = connection.CreateCommand();
         command.CommandText = sql;
         using DbDataReader reader = command.ExecuteReader();
         while (reader.Read())
         {
-            values.Add(Convert.ToString(reader.GetValue(0), CultureInfo.InvariantCulture)!);
+            values.Add(value(reader));
         }
 
         return values;
     }
-
-    /// <summary>A session when it was new.</summary>
-    /// <param name="Settings">What it was set to.</param>
-    /// <param name="HasOnlyOwn">Whether it has no functions and tables of others, which may do anything in any statement.</param>
-    private sealed record Description(string Settings, bool HasOnlyOwn);
 }

@@ -33,11 +33,28 @@ internal static class SqliteWords
         ["analyze"] = SessionTraces.Objects,
         ["reindex"] = SessionTraces.Objects,
         ["vacuum"] = SessionTraces.Anything,
-        [Pragma] = SessionTraces.Anything,
+        [Pragma] = SessionTraces.Anything, // unless what follows only asks
         ["load_extension"] = SessionTraces.Anything,
         ["fts3_tokenizer"] = SessionTraces.Anything,
         ["icu_load_collation"] = SessionTraces.Anything,
     }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>Pragmas that change no setting, whatever their argument: they ask, or change the file, which is everybody's.</summary>
+    private static readonly FrozenSet<string> Questions = new[]
+    {
+        "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list", "collation_list", "function_list", "module_list", "pragma_list",
+        "compile_options", "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check", "page_count", "freelist_count", "data_version",
+        "user_version", "application_id", "optimize", "incremental_vacuum", "wal_checkpoint", "shrink_memory",
+    }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>Pragmas that ask for a setting where they have no argument.</summary>
+    internal static readonly FrozenSet<string> Settings = new[]
+    {
+        "foreign_keys", "recursive_triggers", "synchronous", "cache_size", "temp_store", "busy_timeout", "query_only", "read_uncommitted",
+        "ignore_check_constraints", "defer_foreign_keys", "automatic_index", "locking_mode", "legacy_alter_table", "reverse_unordered_selects",
+        "secure_delete", "trusted_schema", "writable_schema", "cell_size_check", "full_column_names", "short_column_names", "page_size", "auto_vacuum", "encoding",
+        JournalMode, "journal_size_limit", "max_page_count", "mmap_size", "analysis_limit", "checkpoint_fullfsync", "fullfsync", "wal_autocheckpoint", "count_changes", "threads", "cache_spill",
+    }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Functions and kinds of tables of SQLite itself that count as added: builds differ in which they have.</summary>
     private static readonly FrozenSet<string> Own = new[]
@@ -47,13 +64,17 @@ internal static class SqliteWords
         "fts5_decode", "fts5_decode_none", "fts5_expr", "fts5_expr_tcl", "fts5_fold", "fts5_get_locale", "fts5_insttoken", "fts5_isalnum", "fts5_locale", "fts5_rowid", "fts5_source_id",
         "json", "json_array", "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object", "json_insert", "json_object",
         "json_patch", "json_quote", "json_remove", "json_replace", "json_set", "json_tree", "json_type", "json_valid",
-        "rtree", "rtree_i32", "rtreecheck", "rtreedepth", "rtreenode", "dbstat", "sqlite_stmt",
+        "sqlcipher_export", "rtree", "rtree_i32", "rtreecheck", "rtreedepth", "rtreenode", "dbstat", "sqlite_stmt",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     private static readonly SearchValues<string> Beginnings = SearchValues.Create([.. Traces.Keys], StringComparison.OrdinalIgnoreCase);
     private static readonly FrozenDictionary<string, SessionTraces>.AlternateLookup<ReadOnlySpan<char>> Lookup = Traces.GetAlternateLookup<ReadOnlySpan<char>>();
+    private static readonly FrozenSet<string>.AlternateLookup<ReadOnlySpan<char>> QuestionLookup = Questions.GetAlternateLookup<ReadOnlySpan<char>>();
+    private static readonly FrozenSet<string>.AlternateLookup<ReadOnlySpan<char>> SettingLookup = Settings.GetAlternateLookup<ReadOnlySpan<char>>();
 
     private const string Pragma = "pragma";
+    private const string JournalMode = "journal_mode";
+    private const string Blanks = " \t\r\n\f";
 
     /// <summary>Reads a text once, from its beginning to its end or to the first word after which nothing worse can follow.</summary>
     internal static SessionTraces Find(string text)
@@ -68,7 +89,7 @@ internal static class SqliteWords
                 end++;
             }
 
-            if ((start == 0 || !IsOfWord(text[start - 1])) && Of(text.AsSpan(start..end)) is var traces && traces > worst)
+            if ((start == 0 || !IsOfWord(text[start - 1])) && Of(text.AsSpan(start..end), text.AsSpan(end)) is var traces && traces > worst)
             {
                 worst = traces;
             }
@@ -78,11 +99,60 @@ internal static class SqliteWords
     }
 
     /// <summary>Whether a function or a kind of table is SQLite's.</summary>
-    internal static bool IsOwn(string name) => Own.Contains(name);
+    internal static bool IsOwn(string name) => Own.Contains(name) || name.StartsWith("pragma_", StringComparison.Ordinal);
 
-    /// <summary>Also <c>pragma_table_info</c> and its like.</summary>
-    private static SessionTraces Of(ReadOnlySpan<char> word) =>
-        word.StartsWith(Pragma, StringComparison.OrdinalIgnoreCase) ? SessionTraces.Anything : Lookup.TryGetValue(word, out SessionTraces traces) ? traces : SessionTraces.Nothing;
+    private static SessionTraces Of(ReadOnlySpan<char> word, ReadOnlySpan<char> rest)
+    {
+        if (!word.StartsWith(Pragma, StringComparison.OrdinalIgnoreCase))
+        {
+            return Lookup.TryGetValue(word, out SessionTraces traces) ? traces : SessionTraces.Nothing;
+        }
+
+        // The tables by which pragmas are read, pragma_table_info and its like, exist only for those that set nothing so.
+        return word.Length > Pragma.Length || Asks(rest) ? SessionTraces.Objects : SessionTraces.Anything;
+    }
+
+    /// <summary>Whether what follows the word <c>PRAGMA</c> is known to change no setting. Anything that is written in an unusual way is not.</summary>
+    private static bool Asks(ReadOnlySpan<char> rest)
+    {
+        ReadOnlySpan<char> name = ReadWord(ref rest);
+        if (rest is ['.', ..])
+        {
+            rest = rest[1..];
+            name = ReadWord(ref rest);
+        }
+
+        return QuestionLookup.Contains(name)
+            || (SettingLookup.Contains(name) && (rest.IsEmpty || rest[0] == ';'))
+            || (name.Equals(JournalMode, StringComparison.OrdinalIgnoreCase) && SetsWal(rest));
+    }
+
+    /// <summary>This mode is the file's, and all sessions see it.</summary>
+    private static bool SetsWal(ReadOnlySpan<char> rest)
+    {
+        if (rest is not ['=', ..])
+        {
+            return false;
+        }
+
+        rest = rest[1..];
+        return ReadWord(ref rest).Equals("wal", StringComparison.OrdinalIgnoreCase);
+    }
+
+    /// <summary>The next word, perhaps empty; blanks around it are skipped.</summary>
+    private static ReadOnlySpan<char> ReadWord(ref ReadOnlySpan<char> rest)
+    {
+        rest = rest.TrimStart(Blanks);
+        int length = 0;
+        while (length < rest.Length && IsOfWord(rest[length]))
+        {
+            length++;
+        }
+
+        ReadOnlySpan<char> word = rest[..length];
+        rest = rest[length..].TrimStart(Blanks);
+        return word;
+    }
 
     /// <summary>Letters of keywords, and what makes them parts of another word. All others are taken for the end of a word, as some are.</summary>
     private static bool IsOfWord(char letter) => char.IsAsciiLetterOrDigit(letter) || letter == '_';
