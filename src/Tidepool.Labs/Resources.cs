@@ -113,7 +113,7 @@ internal sealed class ResourcesLab : ILab
         var section = new Section
         {
             Title = "Cold burst",
-            About = "100 callers at once at an empty pool of 100, creations take 20 ms; of_ideal is the time over what that many creators need at best.",
+            About = "100 callers at once at an empty pool of 100, creations take 20 ms; of_ideal is the time over what that many creators need at best, after a rehearsal with another pool.",
             Layout = SectionLayout.Metrics,
             Varies = ["creators"],
         };
