@@ -112,6 +112,31 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
+    /// <summary>
+    /// The pool was cleared: what stands before its reset is ended without one, and a creation that no thread has begun makes what counts from
+    /// now on. Under the gate.
+    /// </summary>
+    private void ClearBacklog(Clearing clearing, long now, ref Deferred<T> work)
+    {
+        for (ResourceSlot<T>? slot = _backlog.Oldest; slot is not null;)
+        {
+            ResourceSlot<T>? newer = slot.Newer;
+            if (slot.State == SlotState.Creating)
+            {
+                slot.Generation = _generation;
+            }
+            else
+            {
+                clearing.Left++;
+                slot.Clearing = clearing;
+                Take(slot);
+                Destroy(slot, DestroyReason.Cleared, now, ref work);
+            }
+
+            slot = newer;
+        }
+    }
+
     /// <summary>Lets parked threads do themselves what no thread has begun, where nothing has begun for them. Under the gate.</summary>
     private void LetParkedWork(long now, ref Deferred<T> work)
     {

@@ -38,6 +38,7 @@ internal sealed partial class ResourceCore<T>
                 Yield(slot, DestroyReason.Cleared, now, ref work);
             }
 
+            ClearBacklog(clearing, now, ref work);
             if (clearing.Left == 0)
             {
                 clearing.Complete();

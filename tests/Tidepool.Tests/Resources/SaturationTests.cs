@@ -80,6 +80,28 @@ public sealed class SaturationTests : ResourceTest
         LetThreadsCome();
     }
 
+    [Fact]
+    public void What_was_cleared_before_its_reset_is_ended_without_one_and_a_creation_that_has_not_begun_is_not_made_twice()
+    {
+        int resets = 0;
+        Policy.OnResetHere = _ => ++resets > 0;
+        ResourcePool<FakeResource> pool = NewPool(Saturated(max: 2, reset: ResetMode.Background));
+        ResourceLease<FakeResource> lease = pool.Rent(Second);
+        Task<ResourceLease<FakeResource>> awaited = pool.RentAsync().AsTask();
+        lease.Dispose();
+        Assert.Equal((1, 1), (pool.GetStatistics().Checking, pool.GetStatistics().Creating));
+        Task clear = pool.ClearAsync();
+        Assert.Equal((0, 1, 1), (pool.GetStatistics().Checking, pool.GetStatistics().Creating, pool.GetStatistics().Destroying));
+        LetThreadsCome();
+        Assert.True(clear.Wait(Eventually.Limit));
+        Assert.True(awaited.Wait(Eventually.Limit));
+        Assert.Equal(0, resets);
+        Assert.Equal([1, 2], Policy.Made.Select(static resource => resource.Number));
+        awaited.Result.Dispose();
+        LetThreadsCome();
+        Assert.Equal(1, pool.GetStatistics().Idle);
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
