@@ -1,4 +1,5 @@
 using System.Data.Common;
+using System.Diagnostics;
 using System.Globalization;
 using Microsoft.Data.Sqlite;
 using Tidepool.Data.Tests.Support;
@@ -18,6 +19,9 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         "PRAGMA foreign_keys = 0", "PRAGMA query_only = 1", "PRAGMA cache_size = 7", "PRAGMA case_sensitive_like = 1", "PRAGMA journal_mode = MEMORY",
         "PRAGMA max_page_count = 500", "PRAGMA journal_size_limit = 5", "PRAGMA main . synchronous = 0", "PRAGMA temp_store ( 2 )", "PRAGMA recursive_triggers ( 1 )",
         "PRAGMA busy_timeout = 17", "PRAGMA secure_delete = 1", "PRAGMA temp . cache_size = 7", "PRAGMA temp . max_page_count = 100", "PRAGMA page_size = 8192 ; VACUUM",
+        "ATTACH ':memory:' AS optimize ; PRAGMA optimize . foreign_keys = 0", "PRAGMA temp . user_version = 5", "PRAGMA temp . application_id = 7",
+        "CREATE TEMP TABLE pragma_database_list ( name ) ; ATTACH ':memory:' AS leaked ; CREATE TABLE leaked . secret AS SELECT 'x' AS a",
+        "CREATE TEMP TABLE shot_at ( a ) ; CREATE TEMP TRIGGER shot AFTER INSERT ON shot_at BEGIN SELECT 1 ; END", "CREATE VIRTUAL TABLE temp . words USING fts4 ( a )",
         "PRAGMA foreign_keys", "PRAGMA main . cache_size ;", "PRAGMA table_info ( kept )", "PRAGMA index_list = 'kept'", "PRAGMA user_version = 5", "PRAGMA journal_mode", "PRAGMA synchronous ; PRAGMA cache_size = 9",
         "CREATE TEMP TABLE scratch ( a )", "CREATE TEMPORARY VIEW looked AS SELECT 1", "CREATE TEMP TRIGGER shot AFTER INSERT ON kept BEGIN DELETE FROM log ; END",
         "CREATE TABLE temp . scratch ( a )", "CREATE TABLE IF NOT EXISTS temp . other AS SELECT 5 AS a", "CREATE VIRTUAL TABLE temp . found USING fts5 ( a )",
@@ -113,6 +117,11 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [InlineData("PRAGMA \"foreign_keys\"", SessionTraces.Anything)] // a session too many
     [InlineData("PRAGMA of_a_file_system", SessionTraces.Anything)]
     [InlineData("PRAGMA", SessionTraces.Anything)]
+    [InlineData("PRAGMA optimize/**/.foreign_keys=0", SessionTraces.Anything)]
+    [InlineData("PRAGMA table_info--x\n.ignore_check_constraints=1", SessionTraces.Anything)]
+    [InlineData("PRAGMA table_info \v.query_only=1", SessionTraces.Anything)]
+    [InlineData("PRAGMA temp.user_version = 5", SessionTraces.Anything)]
+    [InlineData("PRAGMA temp.journal_mode = WAL", SessionTraces.Anything)]
     [InlineData("SELECT load_extension('x')", SessionTraces.Anything)]
     [InlineData("SELECT [fts3_tokenizer]('x', @p)", SessionTraces.Anything)]
     [InlineData("VACUUM", SessionTraces.Anything)]
@@ -136,7 +145,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         using SqliteConnection bare = _file.OpenBare();
         string before = Look(bare);
         int read = 0;
-        foreach (string setting in SqliteWords.Settings)
+        foreach (string setting in SqliteWords.Settings.Concat(SqliteWords.Questions))
         {
             foreach (string argument in new[] { "", "(5)", "('off')", "('main', 5)" })
             {
@@ -218,6 +227,52 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         Assert.Contains("locked", Assert.Throws<SqliteException>(() => command.ExecuteScalar()).Message, StringComparison.Ordinal);
         holder.Run("ROLLBACK");
         Assert.Equal(0L, command.ExecuteScalar());
+    }
+
+    [Theory]
+    [InlineData("INSERT INTO t VALUES (1)")]
+    [InlineData("SELECT * FROM t")]
+    [InlineData("BEGIN")]
+    [InlineData("nothing of this")]
+    public async Task Closing_does_not_wait_long_for_somebody_who_holds_the_file(string text)
+    {
+        using SqliteConnection holder = _file.OpenBare();
+        holder.Run("CREATE TABLE t (a); BEGIN EXCLUSIVE");
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        PooledDbConnection connection = await pool.OpenConnectionAsync();
+        DbCommand command = connection.CreateCommand();
+        (command.CommandText, command.CommandTimeout) = (text, 1);
+        try
+        {
+            await command.ExecuteNonQueryAsync();
+        }
+        catch (SqliteException)
+        {
+            // The file is locked, or the text is none.
+        }
+
+        long start = Stopwatch.GetTimestamp();
+        await connection.DisposeAsync();
+        Assert.True(Stopwatch.GetElapsedTime(start) < TimeSpan.FromSeconds(20), "The provider would wait for 30 s.");
+        pool.Settle();
+        Assert.Equal(0, pool.GetStatistics().Leased);
+        holder.Run("ROLLBACK");
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal(0, next.Read<int>("SELECT count(*) FROM t"));
+    }
+
+    [Fact]
+    public void What_takes_something_along_when_it_is_dropped_costs_no_session()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            connection.Run("CREATE TEMP TABLE scratch (a); CREATE TEMP TRIGGER shot AFTER INSERT ON scratch BEGIN SELECT 1; END; CREATE VIRTUAL TABLE temp.words USING fts4(a)");
+        }
+
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal(0, next.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
+        Assert.Equal(1, pool.GetStatistics().Created);
     }
 
     [Fact]
@@ -307,10 +362,12 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         List<string> seen = [];
         Add("SELECT changes() || '/' || last_insert_rowid()"); // before other statements change them
         Add("SELECT group_concat(type || ' ' || name) FROM sqlite_temp_master");
-        Add("SELECT group_concat(name) FROM pragma_database_list WHERE name <> 'temp'");
+        Add("SELECT group_concat(name) FROM pragma_database_list WHERE name <> 'temp'"); // SQLite opens it for its first use, and keeps it
         Add("SELECT 'a' LIKE 'A'");
         Add("BEGIN; ROLLBACK");
         Add("PRAGMA temp.max_page_count");
+        Add("PRAGMA temp.user_version");
+        Add("PRAGMA temp.application_id");
         Add("PRAGMA temp.cache_size"); // 0 before its first use
         seen[^1] = seen[^1].Replace(": 0", ": -2000", StringComparison.Ordinal);
         foreach (string setting in SqliteWords.Settings)

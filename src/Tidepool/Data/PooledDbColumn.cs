@@ -20,12 +20,20 @@ internal struct PooledDbColumn<T>(PooledDbDataReader reader, T native)
 
     internal void End()
     {
-        if (IsReachable)
+        bool wasReachable = IsReachable;
+        _isEnded = true;
+        if (!wasReachable)
         {
-            native.Dispose();
-            reader.Forget(native);
+            return;
         }
 
-        _isEnded = true;
+        try
+        {
+            native.Dispose();
+        }
+        finally
+        {
+            reader.Forget(native);
+        }
     }
 }

@@ -13,16 +13,25 @@ internal sealed class SqliteAdapter : DbAdapter
     /// <summary>Succeeds at once where no transaction is open.</summary>
     private const string Probe = "BEGIN; ROLLBACK";
 
-    /// <summary>What ends each thing that was left. Nothing ends tables of SQLite's own, such as the one with the last numbers of temporary tables.</summary>
+    private const string Temporary = "temp";
+
+    /// <summary>
+    /// What ends each temporary thing that was left, if another one has not taken it along. Nothing ends tables of SQLite's own, such as the one with the
+    /// last numbers of temporary tables.
+    /// </summary>
     private const string Leftovers =
         """
-        SELECT 'DROP ' || type || ' temp."' || replace(name, '"', '""') || '"' FROM sqlite_temp_master
+        SELECT 'DROP ' || type || ' IF EXISTS temp."' || replace(name, '"', '""') || '"' FROM sqlite_temp_master
             WHERE type IN ('table', 'view', 'trigger') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
         UNION ALL
         SELECT '' FROM sqlite_temp_master WHERE type = 'table' AND name LIKE 'sqlite\_%' ESCAPE '\'
-        UNION ALL
-        SELECT 'DETACH "' || replace(name, '"', '""') || '"' FROM pragma_database_list WHERE name NOT IN ('main', 'temp')
         """;
+
+    /// <summary>
+    /// Seconds that the reset's own statements wait for a file that somebody holds, which those that read need for what they know of its tables. The
+    /// provider knows no shorter wait; then the session is ended.
+    /// </summary>
+    private const int Patience = 1;
 
     /// <summary>A session remembers what its last statement changed, and the last row that it inserted; only further statements make it forget.</summary>
     private const string Forget =
@@ -58,7 +67,7 @@ internal sealed class SqliteAdapter : DbAdapter
             .. Read(connection, "PRAGMA function_list", static row => row.GetInt64(1) != 0 || SqliteWords.IsOwn(row.GetString(0))),
             .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsOwn(row.GetString(0))),
         ];
-        return areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing;
+        return areOwn.Count == 0 || areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing; // a library that lists nothing is not known
     }
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
@@ -79,18 +88,9 @@ internal sealed class SqliteAdapter : DbAdapter
             traces = least;
         }
 
-        if (traces == SessionTraces.Objects)
+        if (traces == SessionTraces.Objects && !TryEndObjects(connection))
         {
-            RollBack(connection);
-            foreach (string statement in Read(connection, Leftovers, static row => row.GetString(0)))
-            {
-                if (statement.Length == 0)
-                {
-                    return false;
-                }
-
-                Execute(connection, statement);
-            }
+            return false;
         }
 
         if (traces == SessionTraces.Rows || (traces == SessionTraces.Objects && HasChanged(connection)))
@@ -110,6 +110,35 @@ internal sealed class SqliteAdapter : DbAdapter
     public override DbErrorKind Classify(Exception exception, DbConnection connection) =>
         exception is DbException { ErrorCode: IoError or Corrupt or NotADatabase } ? DbErrorKind.Session : DbErrorKind.Statement;
 
+    /// <summary>
+    /// Rolls back, drops, detaches. The pragma is asked as a statement: a table may have the name of the one that shows it. It and the transaction need
+    /// nothing of the file; what is temporary is looked for only where there has been something.
+    /// </summary>
+    private static bool TryEndObjects(DbConnection connection)
+    {
+        RollBack(connection);
+        List<string> databases = Read(connection, "PRAGMA database_list", static row => row.GetString(1));
+        if (databases.Contains(Temporary))
+        {
+            foreach (string statement in Read(connection, Leftovers, static row => row.GetString(0)))
+            {
+                if (statement.Length == 0)
+                {
+                    return false;
+                }
+
+                Execute(connection, statement);
+            }
+        }
+
+        foreach (string name in databases.Where(static name => name is not ("main" or Temporary)))
+        {
+            Execute(connection, $"DETACH \"{name.Replace("\"", "\"\"", StringComparison.Ordinal)}\"");
+        }
+
+        return true;
+    }
+
     private static void RollBack(DbConnection connection)
     {
         try
@@ -122,14 +151,27 @@ internal sealed class SqliteAdapter : DbAdapter
         }
     }
 
+    private static new void Execute(DbConnection connection, string sql)
+    {
+        using DbCommand command = NewCommand(connection, sql);
+        command.ExecuteNonQuery();
+    }
+
+    private static DbCommand NewCommand(DbConnection connection, string sql)
+    {
+        DbCommand command = connection.CreateCommand();
+        command.CommandText = sql;
+        command.CommandTimeout = Patience;
+        return command;
+    }
+
     private static bool HasChanged(DbConnection connection) =>
         Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0", static row => row.GetBoolean(0))[0];
 
     private static List<T> Read<T>(DbConnection connection, string sql, Func<DbDataReader, T> value)
     {
         List<T> values = [];
-        using DbCommand command = connection.CreateCommand();
-        command.CommandText = sql;
+        using DbCommand command = NewCommand(connection, sql);
         using DbDataReader reader = command.ExecuteReader();
         while (reader.Read())
         {

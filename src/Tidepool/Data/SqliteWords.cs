@@ -40,7 +40,7 @@ internal static class SqliteWords
     }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Pragmas that change no setting, whatever their argument: they ask, or change the file, which is everybody's.</summary>
-    private static readonly FrozenSet<string> Questions = new[]
+    internal static readonly FrozenSet<string> Questions = new[]
     {
         "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list", "collation_list", "function_list", "module_list", "pragma_list",
         "compile_options", "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check", "page_count", "freelist_count", "data_version",
@@ -64,7 +64,7 @@ internal static class SqliteWords
         "fts5_decode", "fts5_decode_none", "fts5_expr", "fts5_expr_tcl", "fts5_fold", "fts5_get_locale", "fts5_insttoken", "fts5_isalnum", "fts5_locale", "fts5_rowid", "fts5_source_id",
         "json", "json_array", "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object", "json_insert", "json_object",
         "json_patch", "json_quote", "json_remove", "json_replace", "json_set", "json_tree", "json_type", "json_valid",
-        "sqlcipher_export", "rtree", "rtree_i32", "rtreecheck", "rtreedepth", "rtreenode", "dbstat", "sqlite_stmt",
+        "rtree", "rtree_i32", "rtreecheck", "rtreedepth", "rtreenode", "dbstat", "sqlite_stmt",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     private static readonly SearchValues<string> Beginnings = SearchValues.Create([.. Traces.Keys], StringComparison.OrdinalIgnoreCase);
@@ -116,28 +116,23 @@ internal static class SqliteWords
     private static bool Asks(ReadOnlySpan<char> rest)
     {
         ReadOnlySpan<char> name = ReadWord(ref rest);
-        if (rest is ['.', ..])
+        if (rest is ['.', ..] && name.Equals("main", StringComparison.OrdinalIgnoreCase)) // those of temp are the session's
         {
             rest = rest[1..];
             name = ReadWord(ref rest);
         }
 
-        return QuestionLookup.Contains(name)
-            || (SettingLookup.Contains(name) && (rest.IsEmpty || rest[0] == ';'))
-            || (name.Equals(JournalMode, StringComparison.OrdinalIgnoreCase) && SetsWal(rest));
+        return rest switch
+        {
+            [] or [';', ..] => QuestionLookup.Contains(name) || SettingLookup.Contains(name),
+            ['(', ..] => QuestionLookup.Contains(name),
+            ['=', ..] => QuestionLookup.Contains(name) || (name.Equals(JournalMode, StringComparison.OrdinalIgnoreCase) && IsWal(rest[1..])),
+            _ => false, // a comment, after which anything may follow
+        };
     }
 
     /// <summary>This mode is the file's, and all sessions see it.</summary>
-    private static bool SetsWal(ReadOnlySpan<char> rest)
-    {
-        if (rest is not ['=', ..])
-        {
-            return false;
-        }
-
-        rest = rest[1..];
-        return ReadWord(ref rest).Equals("wal", StringComparison.OrdinalIgnoreCase);
-    }
+    private static bool IsWal(ReadOnlySpan<char> rest) => ReadWord(ref rest).Equals("wal", StringComparison.OrdinalIgnoreCase);
 
     /// <summary>The next word, perhaps empty; blanks around it are skipped.</summary>
     private static ReadOnlySpan<char> ReadWord(ref ReadOnlySpan<char> rest)

@@ -66,7 +66,7 @@ internal sealed partial class ResourceCore<T>
         lock (Gate)
         {
             ThrowIfClosed(now);
-            DrainHot(now, ref work);
+            SettleHot(now, ref work);
             ResourceSlot<T>[] slots = [.. _slots.Where(static s => s.State is SlotState.Idle or SlotState.Leased or SlotState.Checking)];
             for (int i = 0; i < slots.Length; i++)
             {

@@ -20,6 +20,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         { "OldCopyScenario", new Mutation("Resources/ResourceSlot.cs", "Interlocked.CompareExchange(ref Version, ticket + 1, ticket) == ticket", "(Version & 1) == 1 && Interlocked.Increment(ref Version) > 0") },
         { "EndOnceScenario", new Mutation("Resources/ResourceCore.Change.cs", "            _isClosed = true;\n            CloseHot(now, ref work);\n", "            _isClosed = true;\n") },
         { "ClearScenario", new Mutation("Resources/ResourceCore.Hot.cs", "|| slot.Generation != Volatile.Read(ref _generation))", ")") },
+        { "ClearedOnItsWayScenario", new Mutation("Resources/ResourceCore.Change.cs", "            SettleHot(now, ref work);", "            DrainHot(now, ref work);") },
         { "ClearedOnItsWayScenario", new Mutation("Resources/ResourceCore.Hot.cs", "        if (DrainHot(now, ref work))\n", "        if (DrainHot(now, ref work) && _isClosed)\n") },
         { "KeyedScenario", new Mutation("Resources/ResourceCore.Rent.cs", "            if (IsRemoved)\n            {\n                refusal = null;\n                return null;\n            }\n", string.Empty) },
         { "KeyedScenario", new Mutation("Resources/ResourceGroup.cs", "else if (Used < MaxTotal)", "else if (Used <= MaxTotal)") },

@@ -54,6 +54,7 @@ internal sealed class ClearedOnItsWayScenario : IScenario
     {
         ResourceWorld world = _world = new ResourceWorld(random, max: 1, isAlone: true);
         world.RentParked(0);
+        bool renews = random.Next(2) == 0;
         return new ResourceExecution(world,
         [
             () => world.Return(0, 0),
@@ -66,7 +67,14 @@ internal sealed class ClearedOnItsWayScenario : IScenario
             {
                 world.Clear(2);
                 Schedule.Point("step");
-                world.PollAll();
+                if (renews)
+                {
+                    world.Renew(2);
+                }
+                else
+                {
+                    world.PollAll();
+                }
             },
         ]);
     }

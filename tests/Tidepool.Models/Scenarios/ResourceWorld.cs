@@ -280,6 +280,13 @@ internal sealed class ResourceWorld
         Look();
     }
 
+    internal void Renew(int thread)
+    {
+        Log(thread, "renew");
+        _ = Pool.RenewAsync(TimeSpan.FromDays(1));
+        Look();
+    }
+
     internal void Resize(int thread, int max)
     {
         Log(thread, $"resize {max}");
