@@ -435,7 +435,7 @@ TEST(Limit, HoldsForManyThreadsTogether) {
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 4; ++t) {
       threads.emplace_back([t] {
-        for (int round = 0; round < 20; ++round) {
+        for (int round = 0; round < 6; ++round) {
           std::vector<void*> blocks;
           for (size_t i = 0; i < 4000; ++i) {
             if (void* block = tp_malloc(i * 13 % 9000 + t)) blocks.push_back(block);

@@ -34,6 +34,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     };
 
     [Theory]
+    [Trait("Category", "Slow")]
     [InlineData("ShardScenario")]
     [InlineData("ExchangeScenario")]
     [InlineData("TicketScenario")]
