@@ -31,19 +31,19 @@ internal static class ResourceProbes
     /// </summary>
     public static Dictionary<string, double> Burst(int creators)
     {
-        _ = Burst(creators, BurstCallers, 1);
-        double milliseconds = Burst(creators, BurstCallers, BurstMilliseconds);
+        _ = Burst(creators, 1);
+        double milliseconds = Burst(creators, BurstMilliseconds);
         double ideal = (BurstCallers + creators - 1) / creators * (double)BurstMilliseconds;
         return new() { [OfIdeal] = milliseconds / ideal, ["milliseconds"] = milliseconds };
     }
 
-    private static double Burst(int creators, int callers, int creation)
+    private static double Burst(int creators, int creation)
     {
         var pool = new ResourcePool<Thing>(
             new SlowPolicy(creation),
-            new ResourcePoolOptions<Thing> { Name = "burst", MaxSize = callers, MaxCreateConcurrency = creators, RentTimeout = TimeSpan.FromMinutes(1) });
+            new ResourcePoolOptions<Thing> { Name = "burst", MaxSize = BurstCallers, MaxCreateConcurrency = creators, RentTimeout = TimeSpan.FromMinutes(1) });
         long start = Stopwatch.GetTimestamp();
-        ResourceLease<Thing>[] leases = Task.WhenAll(Enumerable.Range(0, callers).Select(_ => pool.RentAsync().AsTask())).GetAwaiter().GetResult();
+        ResourceLease<Thing>[] leases = Task.WhenAll(Enumerable.Range(0, BurstCallers).Select(_ => pool.RentAsync().AsTask())).GetAwaiter().GetResult();
         double milliseconds = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
         Array.ForEach(leases, static lease => lease.Dispose());
         Dispose(pool);
@@ -168,7 +168,7 @@ internal static class ResourceProbes
     private static void Dispose<T>(ResourcePool<T> pool)
         where T : class => pool.DisposeAsync().AsTask().GetAwaiter().GetResult();
 
-    /// <summary>Makes things in 20 ms.</summary>
+    /// <summary>Makes each thing in so many milliseconds.</summary>
     private sealed class SlowPolicy(int milliseconds) : ResourcePolicy<Thing>
     {
         /// <inheritdoc/>

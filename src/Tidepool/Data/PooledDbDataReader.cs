@@ -35,7 +35,7 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     public override int RecordsAffected => _native?.RecordsAffected ?? _recordsAffected;
 
     /// <summary>Whether what it has given out may still reach the provider's reader.</summary>
-    internal bool IsReachable => (!_adapter.RecyclesObjects || _native is not null) && _connection.Has(_session);
+    internal bool IsReachable => _native is not null && _connection.Has(_session);
 
     /// <summary>The next reader of the connection.</summary>
     internal PooledDbDataReader? Next { get; set; }

@@ -144,14 +144,14 @@ internal sealed partial class ResourceCore<T>
         {
             Take(slot);
             BeginByRenter(slot, now, ref work);
-            LetWork(waiter, slot, slot.State == SlotState.Creating ? SlotWork.Create : SlotWork.Check, ref work);
+            LetWork(waiter, slot, ref work);
         }
 
         while (_endings.Oldest is { } ending && ParkedForNothing() is { } waiter)
         {
             Take(ending);
             SetDue(ending, now, ref work);
-            LetWork(waiter, ending, SlotWork.Destroy, ref work);
+            LetWork(waiter, ending, ref work);
         }
     }
 
@@ -171,9 +171,14 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Lets the thread of a parked rental work for itself.</summary>
-    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, SlotWork kind, ref Deferred<T> work)
+    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, ref Deferred<T> work)
     {
-        slot.Work = kind;
+        slot.Work = slot.State switch
+        {
+            SlotState.Creating => SlotWork.Create,
+            SlotState.Checking => SlotWork.Check,
+            _ => SlotWork.Destroy,
+        };
         Dequeue(waiter);
         waiter.State = WaiterState.Working;
         waiter.Slot = slot;

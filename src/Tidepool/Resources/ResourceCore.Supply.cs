@@ -88,7 +88,7 @@ internal sealed partial class ResourceCore<T>
         if (waiter is { IsSync: true })
         {
             BeginByRenter(slot, now, ref work);
-            LetWork(waiter, slot, SlotWork.Create, ref work);
+            LetWork(waiter, slot, ref work);
         }
         else
         {
@@ -164,7 +164,7 @@ internal sealed partial class ResourceCore<T>
         if (waiter.IsSync)
         {
             BeginByRenter(slot, now, ref work);
-            LetWork(waiter, slot, SlotWork.Check, ref work);
+            LetWork(waiter, slot, ref work);
         }
         else
         {

@@ -40,15 +40,7 @@ internal sealed class ClearedOnItsWayScenario : IScenario
 
     public int Threads => 3;
 
-    public void Attach(Action<string>? hook)
-    {
-        ResourceWorld world = _world!;
-        Schedule.Hook = hook is null ? null : place =>
-        {
-            world.AtPoint(place);
-            hook(place);
-        };
-    }
+    public void Attach(Action<string>? hook) => _world!.Attach(hook);
 
     public Execution Start(Random random)
     {

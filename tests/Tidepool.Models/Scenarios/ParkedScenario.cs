@@ -14,15 +14,7 @@ internal class ParkedScenario : IScenario
 
     protected virtual bool MayHang => false;
 
-    public void Attach(Action<string>? hook)
-    {
-        ResourceWorld world = _world!;
-        Schedule.Hook = hook is null ? null : place =>
-        {
-            world.AtPoint(place);
-            hook(place);
-        };
-    }
+    public void Attach(Action<string>? hook) => _world!.Attach(hook);
 
     public Execution Start(Random random)
     {
@@ -157,15 +149,7 @@ internal sealed class ParkedAloneScenario : IScenario
 
     public int Threads => 3;
 
-    public void Attach(Action<string>? hook)
-    {
-        ResourceWorld world = _world!;
-        Schedule.Hook = hook is null ? null : place =>
-        {
-            world.AtPoint(place);
-            hook(place);
-        };
-    }
+    public void Attach(Action<string>? hook) => _world!.Attach(hook);
 
     public Execution Start(Random random)
     {

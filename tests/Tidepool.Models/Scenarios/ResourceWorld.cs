@@ -89,11 +89,18 @@ internal sealed class ResourceWorld
     /// <summary>Nobody does detached work before the end.</summary>
     internal bool IsAlone { get; }
 
+    /// <summary>Connects the points of the core, for scenarios with parked rentals.</summary>
+    internal void Attach(Action<string>? hook) => Schedule.Hook = hook is null ? null : place =>
+    {
+        AtPoint(place);
+        hook(place);
+    };
+
     /// <summary>
     /// Called at each point of each thread: notes which parked rentals have worked for themselves, because those that stand behind them may be
     /// served meanwhile.
     /// </summary>
-    internal void AtPoint(string place)
+    private void AtPoint(string place)
     {
         if (t_wasQueued && t_sequence == 0)
         {

@@ -7,8 +7,6 @@ namespace Tidepool.Tests.Allocation;
 [Collection(SharedPoolsCollection.Name)]
 public sealed class AllocationTests : PoolTest
 {
-    private const int Operations = 20_000;
-
     public static TheoryData<int> Lengths => [1, 100, 4096, 100_000];
 
     [Theory]
@@ -112,7 +110,7 @@ public sealed class AllocationTests : PoolTest
                     lease.Return();
                 }
             },
-            operations: 500);
+            operations: 100);
     }
 
     [Theory]
@@ -127,14 +125,15 @@ public sealed class AllocationTests : PoolTest
         ReturnAll();
         RentAll(rehearsal);
         ReturnAll();
-        BufferPool<byte> pool = NewPool<byte>();
-        RentAll(pool);
-        ReturnAll();
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        RentAll(pool);
-        long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
-        ReturnAll();
-        Assert.Equal(0, allocated);
+        Assert.Equal(0, Allocations.Usual(() =>
+        {
+            BufferPool<byte> pool = NewPool<byte>();
+            RentAll(pool);
+            ReturnAll();
+            long allocated = Allocations.Of(() => RentAll(pool));
+            ReturnAll();
+            return allocated;
+        }));
 
         void RentAll(BufferPool<byte> pool)
         {
@@ -232,21 +231,24 @@ public sealed class AllocationTests : PoolTest
     public void A_thread_handle_allocates_nothing_once_it_is_warm()
     {
         BufferPool<byte> pool = NewPool<byte>();
-        using ThreadHandle<byte> handle = pool.GetThreadHandle(1000);
-        for (int i = 0; i < 1000; i++)
+        Assert.Equal(0, Allocations.Usual(() =>
         {
-            handle.Return(handle.Rent(1000));
-        }
+            using ThreadHandle<byte> handle = pool.GetThreadHandle(1000);
+            Use(handle);
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            Use(handle);
+            return GC.GetAllocatedBytesForCurrentThread() - before;
+        }));
 
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        for (int i = 0; i < Operations; i++)
+        static void Use(in ThreadHandle<byte> handle)
         {
-            BufferLease<byte> lease = handle.Rent(1000);
-            lease.Span[0] = 1;
-            handle.Return(lease);
+            for (int i = 0; i < 1000; i++)
+            {
+                BufferLease<byte> lease = handle.Rent(1000);
+                lease.Span[0] = 1;
+                handle.Return(lease);
+            }
         }
-
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
     }
 
     [Fact]
@@ -310,37 +312,18 @@ public sealed class AllocationTests : PoolTest
             other.Run(give);
         }
 
-        long rented = 0;
-        long returned = 0;
-        for (int i = 0; i < 100; i++)
+        Assert.Equal(0, Allocations.Usual(() =>
         {
-            long before = GC.GetAllocatedBytesForCurrentThread();
-            rent();
-            rented += GC.GetAllocatedBytesForCurrentThread() - before;
-            other.Run(() =>
+            long allocated = 0;
+            for (int i = 0; i < 20; i++)
             {
-                long there = GC.GetAllocatedBytesForCurrentThread();
-                give();
-                returned += GC.GetAllocatedBytesForCurrentThread() - there;
-            });
-        }
+                allocated += Allocations.Of(rent);
+                other.Run(() => allocated += Allocations.Of(give));
+            }
 
-        Assert.Equal((0, 0), (rented, returned));
+            return allocated;
+        }));
     }
 
-    private static void AssertNothing(Action operation, int operations = Operations)
-    {
-        for (int i = 0; i < 200; i++)
-        {
-            operation();
-        }
-
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        for (int i = 0; i < operations; i++)
-        {
-            operation();
-        }
-
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
-    }
+    private static void AssertNothing(Action operation, int operations = 5000) => Assert.Equal(0, Allocations.Each(operation, operations));
 }

@@ -1,4 +1,5 @@
 using Tidepool.Tests.Resources.Support;
+using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Resources;
 
@@ -10,30 +11,21 @@ public sealed class AllocationTests : ResourceTest
         var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource> { MaxSize = 2, ValidateAfterIdle = Timeout.InfiniteTimeSpan });
         Watch(pool);
         (await pool.RentAsync()).Dispose();
-        long bytes = 0;
-        for (int round = 0; round < 3; round++)
+        Assert.Equal(0, Allocations.Each(() =>
         {
-            long before = GC.GetAllocatedBytesForCurrentThread();
-            for (int i = 0; i < 1000; i++)
+            ValueTask<ResourceLease<FakeResource>> rental = pool.RentAsync();
+            if (!rental.IsCompletedSuccessfully)
             {
-                ValueTask<ResourceLease<FakeResource>> rental = pool.RentAsync();
-                if (!rental.IsCompletedSuccessfully)
-                {
-                    throw new InvalidOperationException("an idle resource had to be waited for");
-                }
-
-#pragma warning disable CA2012 // it has completed
-                rental.Result.Dispose();
-#pragma warning restore CA2012
-                pool.Rent(Second).Dispose();
-                pool.TryRent(out ResourceLease<FakeResource> lease);
-                lease.Dispose();
+                throw new InvalidOperationException("an idle resource had to be waited for");
             }
 
-            bytes = GC.GetAllocatedBytesForCurrentThread() - before;
-        }
-
-        Assert.Equal(0, bytes);
+#pragma warning disable CA2012 // it has completed
+            rental.Result.Dispose();
+#pragma warning restore CA2012
+            pool.Rent(Second).Dispose();
+            pool.TryRent(out ResourceLease<FakeResource> lease);
+            lease.Dispose();
+        }));
     }
 
     [Theory]
@@ -77,22 +69,14 @@ public sealed class AllocationTests : ResourceTest
         var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource> { MaxSize = 1, ValidateAfterIdle = Timeout.InfiniteTimeSpan });
         Watch(pool);
         ResourceLease<FakeResource> lease = await pool.RentAsync();
-        long bytes = 0;
-        for (int round = 0; round < 3; round++)
+        double bytes = Allocations.Each(() =>
         {
-            long before = GC.GetAllocatedBytesForCurrentThread();
-            for (int i = 0; i < 1000; i++)
-            {
 #pragma warning disable CA2012 // taken once, when it has completed
-                ValueTask<ResourceLease<FakeResource>> rental = pool.RentAsync();
-                lease.Dispose();
-                lease = rental.Result;
+            ValueTask<ResourceLease<FakeResource>> rental = pool.RentAsync();
+            lease.Dispose();
+            lease = rental.Result;
 #pragma warning restore CA2012
-            }
-
-            bytes = GC.GetAllocatedBytesForCurrentThread() - before;
-        }
-
+        });
         lease.Dispose();
         Assert.Equal(0, bytes);
     }

@@ -7,8 +7,6 @@ namespace Tidepool.Tests.Streams;
 [Collection(SharedPoolsCollection.Name)]
 public sealed class StreamAllocationTests : PoolTest
 {
-    private const int Operations = 5_000;
-
     private static readonly byte[] Data = new byte[200_000];
     private static readonly byte[] Back = new byte[200_000];
 
@@ -75,13 +73,7 @@ public sealed class StreamAllocationTests : PoolTest
         }
 
         long before = LargeObjectBytes();
-        long allocated = GC.GetAllocatedBytesForCurrentThread();
-        for (int i = 0; i < 10; i++)
-        {
-            WriteLarge(data);
-        }
-
-        double each = (GC.GetAllocatedBytesForCurrentThread() - allocated) / 10.0;
+        long each = Allocations.Usual(() => Allocations.Of(() => WriteLarge(data)));
         Assert.Equal(before, LargeObjectBytes());
         Assert.InRange(each, 0, 1300);
         GC.KeepAlive(data);
@@ -116,27 +108,5 @@ public sealed class StreamAllocationTests : PoolTest
         }
     }
 
-    private static double Allocated(Action operation)
-    {
-        int operations = Operations / 10;
-        for (int i = 0; i < 200; i++)
-        {
-            operation();
-        }
-
-        // Something else may run on this thread once (tiering, statics); what an operation allocates it allocates every time.
-        double least = double.MaxValue;
-        for (int round = 0; round < 5; round++)
-        {
-            long before = GC.GetAllocatedBytesForCurrentThread();
-            for (int i = 0; i < operations; i++)
-            {
-                operation();
-            }
-
-            least = Math.Min(least, (GC.GetAllocatedBytesForCurrentThread() - before) / (double)operations);
-        }
-
-        return least;
-    }
+    private static double Allocated(Action operation) => Allocations.Each(operation, operations: 500);
 }
