@@ -7,7 +7,14 @@ namespace Tidepool.Data.Tests;
 public sealed class OptionTests
 {
     /// <summary>What is for the data source alone; its name reaches the pool as an argument.</summary>
-    private static readonly string[] Own = [nameof(PooledDbOptions.Name), nameof(PooledDbOptions.Adapter), nameof(PooledDbOptions.IgnoreAmbientTransactions)];
+    private static readonly string[] Own =
+    [
+        nameof(PooledDbOptions.Name),
+        nameof(PooledDbOptions.Adapter),
+        nameof(PooledDbOptions.IgnoreAmbientTransactions),
+        nameof(PooledDbOptions.InitializeSession),
+        nameof(PooledDbOptions.InitializeSessionAsync),
+    ];
 
     [Fact]
     public void Every_option_of_a_resource_pool_is_an_option_of_pooled_connections()

@@ -47,6 +47,29 @@ public static class PoolUnderExistingCode
         }
 
         await console.WriteLineAsync($"no more sessions than MaxSize: {source.GetStatistics().Created <= 4}");
+        await MakeEachSessionReadyAsync(file, console);
+    }
+
+    private static async Task MakeEachSessionReadyAsync(string file, TextWriter console)
+    {
+        await using var source = new PooledDbDataSource(
+            SqliteFactory.Instance,
+            $"Data Source={file}",
+            new PooledDbOptions
+            {
+                InitializeSession = static session =>
+                {
+                    session.Execute("PRAGMA cache_size = -8000");
+                    ((SqliteConnection)session).CreateFunction("shout", static (string text) => text.ToUpperInvariant());
+                },
+            });
+        for (int i = 0; i < 3; i++)
+        {
+            await using DbConnection connection = await source.OpenConnectionAsync();
+            await console.WriteLineAsync(await connection.ExecuteScalarAsync<string>($"SELECT shout(what) FROM orders WHERE id = {i + 1}"));
+        }
+
+        await console.WriteLineAsync($"made ready: {source.GetStatistics().Created} session");
     }
 
     /// <summary>A class that was there before: it takes a closed connection, as Dapper likes it.</summary>

@@ -58,9 +58,12 @@ public abstract class DbAdapter
 
     internal virtual bool Writes(DbConnection connection) => false;
 
-    /// <summary>What is noted of a session when it is new, to be compared when it is reset. The default notes nothing.</summary>
+    /// <summary>What is noted of a session when it is new and initialized, to be compared when it is reset. The default notes nothing.</summary>
     /// <param name="connection">The provider's connection, open.</param>
     public virtual object? Remember(DbConnection connection) => null;
+
+    /// <summary>The same of a session that the program has initialized, which may hold what the pool must leave there.</summary>
+    internal virtual object? RememberInitialized(DbConnection connection) => Remember(connection);
 
     /// <summary>
     /// Makes a session as good as new: nothing of its last renter is left. Throwing, or false, ends the session.

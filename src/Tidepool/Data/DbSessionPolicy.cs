@@ -18,6 +18,12 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>Whether a session is reset before it has another renter.</summary>
     internal bool Resets { get; init; }
 
+    /// <summary>What the program does with each new session.</summary>
+    internal Action<DbConnection>? Initialize { get; init; }
+
+    /// <summary>The same for callers that await.</summary>
+    internal Func<DbConnection, CancellationToken, Task>? InitializeAsync { get; init; }
+
     internal override PolicyTraits Traits => base.Traits with { Resets = adapter.HasReset, WaitsInReset = adapter.WaitsInReset };
 
     public override async ValueTask<DbSession> CreateAsync(CancellationToken cancellationToken)
@@ -27,7 +33,23 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         try
         {
             await native.OpenAsync(cancellationToken).ConfigureAwait(false);
-            return NewSession(native, generation);
+            if (Initialize is null)
+            {
+                return NewSession(native, generation, adapter.Remember(native));
+            }
+
+            if (InitializeAsync is { } initialize)
+            {
+                await initialize(native, cancellationToken).ConfigureAwait(false);
+            }
+            else
+            {
+                Initialize(native);
+            }
+
+            DbSession session = NewInitialized(native, generation);
+            bool isReset = !Resets || await adapter.ResetAsync(native, session.Info, cancellationToken).ConfigureAwait(false);
+            return Renew(session, isReset);
         }
         catch
         {
@@ -43,7 +65,14 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         try
         {
             native.Open();
-            return NewSession(native, generation);
+            if (Initialize is null)
+            {
+                return NewSession(native, generation, adapter.Remember(native));
+            }
+
+            Initialize(native);
+            DbSession session = NewInitialized(native, generation);
+            return Renew(session, !Resets || adapter.Reset(native, session.Info));
         }
         catch
         {
@@ -188,6 +217,31 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>Makes all sessions anew, unless that was done since this one's creation began: of many that report the same fault one clears.</summary>
     private void ClearOnce(DbSession session) => Core?.ClearOnce(session.Generation);
 
-    private DbSession NewSession(DbConnection native, int generation) =>
-        new(native) { HasPrepared = hasPrepared, Remembered = adapter.Remember(native), Generation = generation };
+    private DbSession NewSession(DbConnection native, int generation, object? remembered) =>
+        new(native) { HasPrepared = hasPrepared || Initialize is not null, Remembered = remembered, Generation = generation };
+
+    /// <summary>A session with what the program has made of it, of which nothing is known but that it is open.</summary>
+    private DbSession NewInitialized(DbConnection native, int generation)
+    {
+        if (native.State != ConnectionState.Open)
+        {
+            throw new InvalidOperationException($"{nameof(PooledDbOptions)}.{nameof(PooledDbOptions.InitializeSession)} has closed the connection ({native.State}).");
+        }
+
+        DbSession session = NewSession(native, generation, adapter.RememberInitialized(native));
+        session.Leave(SessionTraces.Objects);
+        return session;
+    }
+
+    private static DbSession Renew(DbSession session, bool isReset)
+    {
+        if (!isReset)
+        {
+            throw new InvalidOperationException(
+                $"{nameof(PooledDbOptions)}.{nameof(PooledDbOptions.InitializeSession)} has left what a reset cannot undo, so that each session would serve one caller only.");
+        }
+
+        session.Renew();
+        return session;
+    }
 }

@@ -27,7 +27,9 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <param name="inner">Where the connections come from.</param>
     /// <param name="options">Sizes, times and the rest; null for the defaults.</param>
     /// <exception cref="ArgumentNullException"><paramref name="inner"/> is null.</exception>
-    /// <exception cref="ArgumentException">The connection string of <paramref name="inner"/> leaves the provider's pool on.</exception>
+    /// <exception cref="ArgumentException">
+    /// The connection string of <paramref name="inner"/> leaves the provider's pool on, or <see cref="PooledDbOptions.InitializeSessionAsync"/> is given alone.
+    /// </exception>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
     public PooledDbDataSource(DbDataSource inner, PooledDbOptions? options = null)
         : this(inner, FactoryOf(inner), ReadUnpooled(inner), options)
@@ -39,7 +41,9 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <param name="connectionString">How the provider connects.</param>
     /// <param name="options">Sizes, times and the rest; null for the defaults.</param>
     /// <exception cref="ArgumentNullException">One is null.</exception>
-    /// <exception cref="ArgumentException">The connection string is none for this provider.</exception>
+    /// <exception cref="ArgumentException">
+    /// The connection string is none for this provider, or <see cref="PooledDbOptions.InitializeSessionAsync"/> is given alone.
+    /// </exception>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
     public PooledDbDataSource(DbProviderFactory factory, string connectionString, PooledDbOptions? options = null)
         : this(factory, Read(factory, connectionString), options)
@@ -54,6 +58,12 @@ public sealed class PooledDbDataSource : DbDataSource
     private PooledDbDataSource(DbDataSource inner, DbProviderFactory? factory, ConnectionText text, PooledDbOptions? options)
     {
         options ??= new PooledDbOptions();
+        if (options is { InitializeSessionAsync: not null, InitializeSession: null })
+        {
+            throw new ArgumentException(
+                $"{nameof(PooledDbOptions.InitializeSessionAsync)} is given without {nameof(PooledDbOptions.InitializeSession)}, which callers that block need.", nameof(options));
+        }
+
         Inner = inner;
         NativeFactory = factory;
         Text = text;
@@ -61,7 +71,12 @@ public sealed class PooledDbDataSource : DbDataSource
         Adapter = options.Adapter ?? AdapterOf(factory?.GetType() ?? inner.GetType());
         _rentTimeout = options.RentTimeout;
         _refusesAmbient = Adapter.JoinsAmbientTransactions && !text.IgnoresAmbient && !options.IgnoreAmbientTransactions;
-        Policy = new DbSessionPolicy(inner, Adapter, text.Prepares) { Resets = options.ResetMode != ResetMode.None };
+        Policy = new DbSessionPolicy(inner, Adapter, text.Prepares)
+        {
+            Resets = options.ResetMode != ResetMode.None,
+            Initialize = options.InitializeSession,
+            InitializeAsync = options.InitializeSessionAsync,
+        };
         _pool = new ResourcePool<DbSession>(Policy, options.ForPool(options.Name ?? NameOf(text)));
         Policy.Core = _pool.Core;
         Factory = new PooledDbFactory(this);

@@ -1,3 +1,4 @@
+using System.Data.Common;
 using System.Diagnostics.Metrics;
 
 namespace Tidepool.Data;
@@ -16,6 +17,20 @@ public sealed class PooledDbOptions
     /// unless the connection string says <c>Enlist=false</c> or the provider never takes part.
     /// </summary>
     public bool IgnoreAmbientTransactions { get; init; }
+
+    /// <summary>
+    /// Makes a new session ready: settings, functions, attached databases. Gets the provider's connection, open, before anybody rents it, and must not keep it;
+    /// runs on whatever thread opens the session. Then the session is reset once, so that all who rent it see the same: what a reset undoes is not
+    /// there for the first one either (temporary tables; with PostgreSQL also settings, which belong into the connection string). What it
+    /// throws is a failed creation. The default does nothing.
+    /// </summary>
+    public Action<DbConnection>? InitializeSession { get; init; }
+
+    /// <summary>
+    /// The same for sessions that are opened for callers that await; needs <see cref="InitializeSession"/> for those that block. The token is cancelled after
+    /// <see cref="CreateTimeout"/>. The default calls <see cref="InitializeSession"/>.
+    /// </summary>
+    public Func<DbConnection, CancellationToken, Task>? InitializeSessionAsync { get; init; }
 
     /// <summary>Sessions that the pool keeps also when nobody needs them, 0 (the default) to <see cref="MaxSize"/>.</summary>
     public int MinSize { get; init; }

@@ -56,10 +56,7 @@ internal sealed class SqliteAdapter : DbAdapter
 
     internal override SessionTraces LeftByError => SessionTraces.Objects;
 
-    /// <summary>
-    /// The smallest of what the session's texts may leave: functions and tables that the program has added to all of its sessions may make objects in
-    /// any statement. Pragmas list them without a look at the file, which somebody may hold.
-    /// </summary>
+    /// <summary>Pragmas list it all without a look at the file, which somebody may hold.</summary>
     public override object? Remember(DbConnection connection)
     {
         List<bool> areOwn =
@@ -67,8 +64,12 @@ internal sealed class SqliteAdapter : DbAdapter
             .. Read(connection, "PRAGMA function_list", static row => row.GetInt64(1) != 0 || SqliteWords.IsOwn(row.GetString(0))),
             .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsOwn(row.GetString(0))),
         ];
-        return areOwn.Count == 0 || areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing; // a library that lists nothing is not known
+        SessionTraces least = areOwn.Count == 0 || areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing; // a library that lists nothing is not known
+        return new Beginning(least, []);
     }
+
+    /// <summary>To list what is attached takes a look at the file.</summary>
+    internal override object? RememberInitialized(DbConnection connection) => (Beginning)Remember(connection)! with { Attached = Attached(connection) };
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         new(Reset(connection, session));
@@ -78,17 +79,17 @@ internal sealed class SqliteAdapter : DbAdapter
         // Who had the provider's connection may have replaced functions, collations and hooks, or left a statement under way: nothing tells. And to
         // compare all settings takes longer than an opening, and not all can be asked for.
         SessionTraces traces = session.Traces ?? SessionTraces.Anything;
-        if (session.WasLent || traces == SessionTraces.Anything)
+        if (session.WasLent || traces == SessionTraces.Anything || session.Remembered is not Beginning beginning)
         {
             return false;
         }
 
-        if (session.Remembered is SessionTraces least && least > traces)
+        if (beginning.Least > traces)
         {
-            traces = least;
+            traces = beginning.Least;
         }
 
-        if (traces == SessionTraces.Objects && !TryEndObjects(connection))
+        if (traces == SessionTraces.Objects && !TryEndObjects(connection, beginning.Attached))
         {
             return false;
         }
@@ -111,14 +112,14 @@ internal sealed class SqliteAdapter : DbAdapter
         exception is DbException { ErrorCode: IoError or Corrupt or NotADatabase } ? DbErrorKind.Session : DbErrorKind.Statement;
 
     /// <summary>
-    /// Rolls back, drops, detaches. The pragma is asked as a statement: a table may have the name of the one that shows it. It and the transaction need
+    /// Rolls back, drops, detaches what was not attached when the session was new. The pragma is asked as a statement: a table may have the name of the one that shows it. It and the transaction need
     /// nothing of the file; what is temporary is looked for only where there has been something.
     /// </summary>
-    private static bool TryEndObjects(DbConnection connection)
+    private static bool TryEndObjects(DbConnection connection, List<(string Name, string File)> own)
     {
         RollBack(connection);
-        List<string> databases = Read(connection, "PRAGMA database_list", static row => row.GetString(1));
-        if (databases.Contains(Temporary))
+        List<(string Name, string File)> attached = Attached(connection);
+        if (attached.Exists(static d => d.Name == Temporary))
         {
             foreach (string statement in Read(connection, Leftovers, static row => row.GetString(0)))
             {
@@ -131,12 +132,20 @@ internal sealed class SqliteAdapter : DbAdapter
             }
         }
 
-        foreach (string name in databases.Where(static name => name is not ("main" or Temporary)))
+        foreach ((string name, _) in attached.Where(d => d.Name != Temporary && !own.Contains(d)))
         {
             Execute(connection, $"DETACH \"{name.Replace("\"", "\"\"", StringComparison.Ordinal)}\"");
         }
 
-        return true;
+        return own.TrueForAll(d => d.Name == Temporary || attached.Contains(d));
+    }
+
+    /// <summary>All but the session's own file.</summary>
+    private static List<(string Name, string File)> Attached(DbConnection connection)
+    {
+        List<(string Name, string File)> databases = Read(connection, "PRAGMA database_list", static row => (row.GetString(1), row.GetString(2)));
+        databases.RemoveAll(static d => d.Name == "main");
+        return databases;
     }
 
     private static void RollBack(DbConnection connection)
@@ -180,4 +189,11 @@ internal sealed class SqliteAdapter : DbAdapter
 
         return values;
     }
+
+    /// <summary>What a session was when it was new.</summary>
+    /// <param name="Least">
+    /// The smallest of what its texts may leave: functions and tables that the program has added may make objects in any statement.
+    /// </param>
+    /// <param name="Attached">The databases that the program had attached by then.</param>
+    private sealed record Beginning(SessionTraces Least, List<(string Name, string File)> Attached);
 }
