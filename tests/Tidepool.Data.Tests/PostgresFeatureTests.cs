@@ -81,6 +81,49 @@ public sealed class PostgresFeatureTests(PostgresServer server)
         Assert.Equal(1L, next.Read<long>("SELECT count(*) FROM enlisted"));
     }
 
+    /// <summary>Whoever opens first has an ambient transaction, and its session is somebody else's when that transaction ends.</summary>
+    [PostgresTheory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public async Task An_ambient_transaction_that_is_ignored_ends_nothing_of_the_pool(bool isAsync, bool completes)
+    {
+        await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS ignoring (a int); TRUNCATE ignoring");
+        System.Transactions.Transaction? seen = null;
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            MaxSize = 1,
+            IgnoreAmbientTransactions = true,
+            InitializeSession = _ => seen = System.Transactions.Transaction.Current,
+        });
+        PooledDbConnection next;
+        DbTransaction transaction;
+        using (var scope = new System.Transactions.TransactionScope(System.Transactions.TransactionScopeAsyncFlowOption.Enabled))
+        {
+            await using (PooledDbConnection connection = isAsync ? await pool.OpenConnectionAsync() : pool.OpenConnection())
+            {
+                Assert.NotNull(System.Transactions.Transaction.Current);
+                connection.Run("INSERT INTO ignoring VALUES (1)");
+            }
+
+            next = pool.OpenConnection();
+            transaction = next.BeginTransaction();
+            next.Run("INSERT INTO ignoring VALUES (2)");
+            if (completes)
+            {
+                scope.Complete();
+            }
+        }
+
+        await transaction.CommitAsync();
+        await next.DisposeAsync();
+        await using PooledDbConnection last = await pool.OpenConnectionAsync();
+        Assert.Equal(3L, last.Read<long>("SELECT sum(a) FROM ignoring"));
+        Assert.Null(seen);
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
     [PostgresFact]
     public async Task A_session_whose_transaction_was_over_before_it_was_closed_comes_back_at_once()
     {

@@ -83,11 +83,10 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
     [InlineData("DETACH archive; ATTACH ':memory:' AS archive")]
     public void A_session_whose_attached_database_was_taken_away_or_replaced_is_ended(string change)
     {
-        using var archive = new SqliteFile();
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
             MaxSize = 1,
-            InitializeSession = native => native.Run($"ATTACH '{archive.Path}' AS archive"),
+            InitializeSession = static native => native.Run("ATTACH ':memory:' AS archive; CREATE TABLE archive.old AS SELECT 7 AS a"),
         });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
@@ -95,8 +94,114 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         }
 
         using PooledDbConnection next = pool.OpenConnection();
-        Assert.Equal(archive.Path, next.Read<string>("SELECT file FROM pragma_database_list WHERE name = 'archive'"));
+        Assert.Equal(7, next.Read<int>("SELECT a FROM archive.old"));
         Assert.Equal(2, pool.GetStatistics().Created);
+    }
+
+    [Fact]
+    public void A_session_that_only_reads_is_used_again_whatever_words_it_reads()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, InitializeSession = static native => native.Run("PRAGMA query_only = 1") });
+        for (int i = 0; i < 3; i++)
+        {
+            using PooledDbConnection connection = pool.OpenConnection();
+            Assert.Equal("abc", connection.Read<string>("SELECT replace('abd', 'd', 'c')"));
+            Assert.Throws<SqliteException>(() => connection.Run("CREATE TABLE t (a)"));
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [Fact]
+    public void Functions_of_SQLite_that_the_program_replaces_do_not_keep_the_reset_from_its_work()
+    {
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            MaxSize = 1,
+            InitializeSession = static native => ((SqliteConnection)native).CreateFunction("replace", static (string a, string b, string c) => "nothing"),
+        });
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            connection.Run("CREATE TEMP TABLE scratch (a)");
+        }
+
+        using PooledDbConnection next = pool.OpenConnection();
+        Assert.Equal(0, next.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_file_that_is_held_is_waited_for_as_long_as_the_connection_string_says(bool isAsync)
+    {
+        using SqliteConnection holder = _file.OpenBare();
+        holder.Run("CREATE TABLE t (a); BEGIN EXCLUSIVE");
+        using var pool = new PooledDbDataSource(
+            SqliteFactory.Instance, _file.ConnectionString + ";Default Timeout=60", new PooledDbOptions { MaxSize = 1, CreateTimeout = TimeSpan.FromMinutes(2), InitializeSession = static _ => { } });
+        Task release = Task.Run(async () =>
+        {
+            await Task.Delay(1500); // longer than a reset has patience
+            holder.Run("ROLLBACK");
+        });
+        using PooledDbConnection connection = isAsync ? await pool.OpenConnectionAsync() : await Task.Run(pool.OpenConnection);
+        await release;
+        Assert.Equal(0, connection.Read<int>("SELECT count(*) FROM t"));
+    }
+
+    /// <summary>A transaction that nobody who rents the session knows of would swallow what they write.</summary>
+    [Theory]
+    [InlineData("text", false, ResetMode.Background, false)]
+    [InlineData("provider", false, ResetMode.Background, false)]
+    [InlineData("text", true, ResetMode.Background, false)]
+    [InlineData("provider", true, ResetMode.Background, false)]
+    [InlineData("text", false, ResetMode.None, false)]
+    [InlineData("provider", false, ResetMode.None, false)]
+    [InlineData("text", true, ResetMode.None, false)]
+    [InlineData("text", false, ResetMode.Background, true)]
+    [InlineData("text", true, ResetMode.Background, true)]
+    [InlineData("text", true, ResetMode.None, true)]
+    public async Task A_transaction_that_was_left_open_is_ended_or_refused(string way, bool isGeneric, ResetMode mode, bool isAsync)
+    {
+        bool leaves = true;
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            MaxSize = 1,
+            ResetMode = mode,
+            BackoffMin = TimeSpan.FromMilliseconds(1),
+            Adapter = isGeneric ? DbAdapter.Generic : null,
+            InitializeSession = native =>
+            {
+                if (way == "provider" && leaves)
+                {
+                    native.BeginTransaction();
+                }
+                else if (leaves)
+                {
+                    native.Run("BEGIN");
+                }
+            },
+        });
+        Exception? refusal = await Record.ExceptionAsync(async () => await UseAsync());
+        bool isEnded = way == "text" && !isGeneric && mode == ResetMode.Background;
+        if (!isEnded)
+        {
+            Assert.IsType<PooledDbException>(refusal);
+            Assert.Contains(nameof(PooledDbOptions.InitializeSession), refusal.Message, StringComparison.Ordinal);
+            Assert.Contains("left", refusal.Message, StringComparison.Ordinal);
+            leaves = false;
+            refusal = await Record.ExceptionAsync(async () => await UseAsync());
+        }
+
+        Assert.Null(refusal);
+
+        async Task UseAsync()
+        {
+            await using PooledDbConnection connection = isAsync ? await pool.OpenConnectionAsync() : pool.OpenConnection();
+            connection.Run("CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+            using SqliteConnection other = _file.OpenBare();
+            Assert.Equal(1, other.Read<int>("SELECT count(*) FROM t"));
+        }
     }
 
     [Fact]
@@ -142,6 +247,8 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
                 {
                     case "throw":
                         throw new InvalidDataException("not ready");
+                    case "unsupported":
+                        throw new NotSupportedException("not here");
                     case "close":
                         native.Close();
                         break;
@@ -153,25 +260,37 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
                 }
             },
         });
-        Assert.Equal("not ready", (await FailAsync<InvalidDataException>()).Message);
+        Assert.IsType<InvalidDataException>((await FailAsync("InitializeSession has failed: InvalidDataException: not ready")).GetBaseException());
+        fault = "unsupported";
+        Assert.IsType<NotSupportedException>((await FailAsync("not here")).GetBaseException());
         fault = "close";
-        Assert.Contains("closed", (await FailAsync<InvalidOperationException>()).Message, StringComparison.Ordinal);
+        await FailAsync("InitializeSession has closed the connection");
         fault = "spoil";
-        Assert.Contains("reset", (await FailAsync<InvalidOperationException>()).Message, StringComparison.Ordinal);
+        await FailAsync("InitializeSession has left what a reset cannot undo");
+        Assert.Equal(4, pool.GetStatistics().CreateFailures);
         Assert.All(seen, static native => Assert.Equal(ConnectionState.Closed, native.State));
 
         fault = null;
         await using PooledDbConnection connection = isAsync ? await pool.OpenConnectionAsync() : pool.OpenConnection();
         Assert.Equal(1, connection.Read<int>("SELECT 1"));
 
-        async Task<T> FailAsync<T>()
-            where T : Exception
+        async Task<PooledDbException> FailAsync(string message)
         {
             PooledDbException error = isAsync
                 ? await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync())
                 : Assert.Throws<PooledDbException>(pool.OpenConnection);
-            return Assert.IsType<T>(error.GetBaseException());
+            Assert.Contains(message, error.Message, StringComparison.Ordinal);
+            return error;
         }
+    }
+
+    [Fact]
+    public async Task One_that_returns_no_task_is_named()
+    {
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { InitializeSession = static _ => { }, InitializeSessionAsync = static (_, _) => null! });
+        PooledDbException error = await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
+        Assert.Contains("InitializeSessionAsync has failed", error.Message, StringComparison.Ordinal);
+        Assert.Contains("null instead of a task", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -198,6 +317,28 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         ArgumentException refused = Assert.Throws<ArgumentException>(
             () => _file.NewPool(new PooledDbOptions { InitializeSessionAsync = static (_, _) => Task.CompletedTask }));
         Assert.Contains(nameof(PooledDbOptions.InitializeSession), refused.Message, StringComparison.Ordinal);
+    }
+
+    [PostgresFact]
+    public async Task A_refused_password_is_one_of_the_server_and_not_of_a_statement()
+    {
+        int calls = 0;
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            MaxSize = 4,
+            MaxCreateConcurrency = 1,
+            BackoffMin = TimeSpan.FromMilliseconds(50),
+            InitializeSession = native =>
+            {
+                if (Interlocked.Increment(ref calls) == 1)
+                {
+                    native.Run("DO $$ BEGIN RAISE EXCEPTION 'a partner said no' USING ERRCODE = '28000'; END $$");
+                }
+            },
+        });
+        Exception?[] outcomes = await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => Record.ExceptionAsync(async () => await (await pool.OpenConnectionAsync()).DisposeAsync())));
+        PooledDbException failure = Assert.IsType<PooledDbException>(Assert.Single(outcomes, static o => o is not null));
+        Assert.Equal("28000", failure.SqlState);
     }
 
     [PostgresTheory]

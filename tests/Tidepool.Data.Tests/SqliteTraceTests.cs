@@ -125,6 +125,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [InlineData("SELECT load_extension('x')", SessionTraces.Anything)]
     [InlineData("SELECT [fts3_tokenizer]('x', @p)", SessionTraces.Anything)]
     [InlineData("VACUUM", SessionTraces.Anything)]
+    [InlineData("DETACH archive", SessionTraces.Anything)]
     internal void A_text_is_read_by_its_words(string text, SessionTraces expected) => Assert.Equal(expected, DbAdapter.Sqlite.FindTraces(text));
 
     [Fact]

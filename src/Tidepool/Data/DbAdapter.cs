@@ -65,6 +65,19 @@ public abstract class DbAdapter
     /// <summary>The same of a session that the program has initialized, which may hold what the pool must leave there.</summary>
     internal virtual object? RememberInitialized(DbConnection connection) => Remember(connection);
 
+    /// <summary>What a session is taken for in the reset that follows its initialization: the program had the provider's connection.</summary>
+    internal virtual DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { WasLent = true };
+
+    /// <summary>Throws when a transaction is open, or anything else that keeps one from beginning.</summary>
+    internal virtual async ValueTask ProveIdleAsync(DbConnection connection, CancellationToken cancellationToken)
+    {
+        DbTransaction transaction = await connection.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
+        await transaction.DisposeAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>The same on the calling thread.</summary>
+    internal virtual void ProveIdle(DbConnection connection) => connection.BeginTransaction().Dispose();
+
     /// <summary>
     /// Makes a session as good as new: nothing of its last renter is left. Throwing, or false, ends the session.
     /// </summary>

@@ -1,6 +1,7 @@
 using System.Data;
 using System.Data.Common;
 using System.Diagnostics.CodeAnalysis;
+using System.Transactions;
 
 namespace Tidepool.Data;
 
@@ -18,11 +19,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>Whether a session is reset before it has another renter.</summary>
     internal bool Resets { get; init; }
 
-    /// <summary>What the program does with each new session.</summary>
-    internal Action<DbConnection>? Initialize { get; init; }
-
-    /// <summary>The same for callers that await.</summary>
-    internal Func<DbConnection, CancellationToken, Task>? InitializeAsync { get; init; }
+    /// <summary>What the program makes of each new session, or null.</summary>
+    internal SessionInitializer? Initializer { get; init; }
 
     internal override PolicyTraits Traits => base.Traits with { Resets = adapter.HasReset, WaitsInReset = adapter.WaitsInReset };
 
@@ -33,23 +31,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         try
         {
             await native.OpenAsync(cancellationToken).ConfigureAwait(false);
-            if (Initialize is null)
-            {
-                return NewSession(native, generation, adapter.Remember(native));
-            }
-
-            if (InitializeAsync is { } initialize)
-            {
-                await initialize(native, cancellationToken).ConfigureAwait(false);
-            }
-            else
-            {
-                Initialize(native);
-            }
-
-            DbSession session = NewInitialized(native, generation);
-            bool isReset = !Resets || await adapter.ResetAsync(native, session.Info, cancellationToken).ConfigureAwait(false);
-            return Renew(session, isReset);
+            return await MakeReadyAsync(native, generation, cancellationToken).ConfigureAwait(false);
         }
         catch
         {
@@ -58,26 +40,25 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         }
     }
 
+    /// <summary>
+    /// On the thread of a renter that blocks. Its ambient transaction is not for the session: the provider would take part in it with what others rent later.
+    /// </summary>
     public override DbSession Create(CancellationToken cancellationToken)
     {
-        int generation = Generation;
-        DbConnection native = inner.CreateConnection();
+        Transaction? ambient = Transaction.Current;
+        if (ambient is null)
+        {
+            return Create();
+        }
+
+        Transaction.Current = null;
         try
         {
-            native.Open();
-            if (Initialize is null)
-            {
-                return NewSession(native, generation, adapter.Remember(native));
-            }
-
-            Initialize(native);
-            DbSession session = NewInitialized(native, generation);
-            return Renew(session, !Resets || adapter.Reset(native, session.Info));
+            return Create();
         }
-        catch
+        finally
         {
-            native.Dispose();
-            throw;
+            Transaction.Current = ambient;
         }
     }
 
@@ -217,31 +198,84 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>Makes all sessions anew, unless that was done since this one's creation began: of many that report the same fault one clears.</summary>
     private void ClearOnce(DbSession session) => Core?.ClearOnce(session.Generation);
 
-    private DbSession NewSession(DbConnection native, int generation, object? remembered) =>
-        new(native) { HasPrepared = hasPrepared || Initialize is not null, Remembered = remembered, Generation = generation };
-
-    /// <summary>A session with what the program has made of it, of which nothing is known but that it is open.</summary>
-    private DbSession NewInitialized(DbConnection native, int generation)
+    private DbSession Create()
     {
-        if (native.State != ConnectionState.Open)
+        int generation = Generation;
+        DbConnection native = inner.CreateConnection();
+        try
         {
-            throw new InvalidOperationException($"{nameof(PooledDbOptions)}.{nameof(PooledDbOptions.InitializeSession)} has closed the connection ({native.State}).");
+            native.Open();
+            return MakeReady(native, generation);
+        }
+        catch
+        {
+            native.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>
+    /// A session as all will find it who rent it: initialized, then reset. Without resets it must at least be free of what nobody who rents it would expect.
+    /// </summary>
+    private async ValueTask<DbSession> MakeReadyAsync(DbConnection native, int generation, CancellationToken cancellationToken)
+    {
+        if (Initializer is null)
+        {
+            return NewSession(native, generation, adapter.Remember(native));
         }
 
+        await Initializer.RunAsync(native, cancellationToken).ConfigureAwait(false);
         DbSession session = NewSession(native, generation, adapter.RememberInitialized(native));
-        session.Leave(SessionTraces.Objects);
-        return session;
-    }
-
-    private static DbSession Renew(DbSession session, bool isReset)
-    {
-        if (!isReset)
+        bool isReset = true;
+        try
         {
-            throw new InvalidOperationException(
-                $"{nameof(PooledDbOptions)}.{nameof(PooledDbOptions.InitializeSession)} has left what a reset cannot undo, so that each session would serve one caller only.");
+            if (Resets)
+            {
+                isReset = await adapter.ResetAsync(native, adapter.AfterInitialization(session.Info), cancellationToken).ConfigureAwait(false);
+            }
+            else
+            {
+                await adapter.ProveIdleAsync(native, cancellationToken).ConfigureAwait(false);
+            }
+        }
+        catch (Exception e) when (e is not OperationCanceledException || !cancellationToken.IsCancellationRequested)
+        {
+            throw Resets ? Initializer.Unresettable(e) : Initializer.Busy(e);
         }
 
-        session.Renew();
-        return session;
+        return isReset ? session : throw Initializer.Unresettable(null);
     }
+
+    /// <summary>The same on the calling thread.</summary>
+    private DbSession MakeReady(DbConnection native, int generation)
+    {
+        if (Initializer is null)
+        {
+            return NewSession(native, generation, adapter.Remember(native));
+        }
+
+        Initializer.Run(native);
+        DbSession session = NewSession(native, generation, adapter.RememberInitialized(native));
+        bool isReset = true;
+        try
+        {
+            if (Resets)
+            {
+                isReset = adapter.Reset(native, adapter.AfterInitialization(session.Info));
+            }
+            else
+            {
+                adapter.ProveIdle(native);
+            }
+        }
+        catch (Exception e)
+        {
+            throw Resets ? Initializer.Unresettable(e) : Initializer.Busy(e);
+        }
+
+        return isReset ? session : throw Initializer.Unresettable(null);
+    }
+
+    private DbSession NewSession(DbConnection native, int generation, object? remembered) =>
+        new(native) { HasPrepared = hasPrepared || Initializer is not null, Remembered = remembered, Generation = generation };
 }

@@ -58,12 +58,6 @@ public sealed class PooledDbDataSource : DbDataSource
     private PooledDbDataSource(DbDataSource inner, DbProviderFactory? factory, ConnectionText text, PooledDbOptions? options)
     {
         options ??= new PooledDbOptions();
-        if (options is { InitializeSessionAsync: not null, InitializeSession: null })
-        {
-            throw new ArgumentException(
-                $"{nameof(PooledDbOptions.InitializeSessionAsync)} is given without {nameof(PooledDbOptions.InitializeSession)}, which callers that block need.", nameof(options));
-        }
-
         Inner = inner;
         NativeFactory = factory;
         Text = text;
@@ -74,8 +68,7 @@ public sealed class PooledDbDataSource : DbDataSource
         Policy = new DbSessionPolicy(inner, Adapter, text.Prepares)
         {
             Resets = options.ResetMode != ResetMode.None,
-            Initialize = options.InitializeSession,
-            InitializeAsync = options.InitializeSessionAsync,
+            Initializer = SessionInitializer.Of(options),
         };
         _pool = new ResourcePool<DbSession>(Policy, options.ForPool(options.Name ?? NameOf(text)));
         Policy.Core = _pool.Core;

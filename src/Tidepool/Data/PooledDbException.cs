@@ -15,7 +15,7 @@ public sealed class PooledDbException : DbException
         : base(cause.Message, cause)
     {
         PoolError = cause;
-        var database = cause.InnerException as DbException;
+        DbException? database = DatabaseError(cause);
         SqlState = database?.SqlState;
         _isTransient = cause switch
         {
@@ -23,6 +23,18 @@ public sealed class PooledDbException : DbException
             ResourceCreateException => database is null ? cause.InnerException is TimeoutException or IOException or SocketException : database.IsTransient,
             _ => true,
         };
+    }
+
+    /// <summary>What the database or the provider said, perhaps to the program that made a new session ready.</summary>
+    private static DbException? DatabaseError(ResourcePoolException cause)
+    {
+        Exception? error = cause.InnerException;
+        while (error is not (null or DbException))
+        {
+            error = error.InnerException;
+        }
+
+        return (DbException?)error;
     }
 
     /// <summary>What the pool said: a timeout, a refusal, a failed creation, the shutdown.</summary>

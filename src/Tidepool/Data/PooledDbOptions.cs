@@ -19,10 +19,11 @@ public sealed class PooledDbOptions
     public bool IgnoreAmbientTransactions { get; init; }
 
     /// <summary>
-    /// Makes a new session ready: settings, functions, attached databases. Gets the provider's connection, open, before anybody rents it, and must not keep it;
-    /// runs on whatever thread opens the session. Then the session is reset once, so that all who rent it see the same: what a reset undoes is not
-    /// there for the first one either (temporary tables; with PostgreSQL also settings, which belong into the connection string). What it
-    /// throws is a failed creation. The default does nothing.
+    /// Makes a new session ready: settings, functions, attached databases. Gets the provider's connection, open, before anybody rents it. It must not keep
+    /// it, enlist it, or leave a transaction or a reader open; it runs on whatever thread opens the session, outside of any ambient transaction. Unless
+    /// <see cref="ResetMode"/> is <see cref="Tidepool.ResetMode.None"/> the session is then reset once, so that all who rent it see the same: what a reset
+    /// undoes is not there for the first one either (temporary tables; with PostgreSQL also settings, which belong into the connection string). What it throws is a
+    /// failed creation. The default does nothing.
     /// </summary>
     public Action<DbConnection>? InitializeSession { get; init; }
 

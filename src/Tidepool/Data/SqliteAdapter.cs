@@ -13,19 +13,13 @@ internal sealed class SqliteAdapter : DbAdapter
     /// <summary>Succeeds at once where no transaction is open.</summary>
     private const string Probe = "BEGIN; ROLLBACK";
 
+    private const string Main = "main";
     private const string Temporary = "temp";
 
     /// <summary>
-    /// What ends each temporary thing that was left, if another one has not taken it along. Nothing ends tables of SQLite's own, such as the one with the
-    /// last numbers of temporary tables.
+    /// What is temporary. No function stands in it, nor in any statement of the reset but those that ask for the last change: the program may have replaced one.
     /// </summary>
-    private const string Leftovers =
-        """
-        SELECT 'DROP ' || type || ' IF EXISTS temp."' || replace(name, '"', '""') || '"' FROM sqlite_temp_master
-            WHERE type IN ('table', 'view', 'trigger') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-        UNION ALL
-        SELECT '' FROM sqlite_temp_master WHERE type = 'table' AND name LIKE 'sqlite\_%' ESCAPE '\'
-        """;
+    private const string Leftovers = "SELECT type, name FROM sqlite_temp_master WHERE type IN ('table', 'view', 'trigger')";
 
     /// <summary>
     /// Seconds that the reset's own statements wait for a file that somebody holds, which those that read need for what they know of its tables. The
@@ -68,8 +62,20 @@ internal sealed class SqliteAdapter : DbAdapter
         return new Beginning(least, []);
     }
 
-    /// <summary>To list what is attached takes a look at the file.</summary>
-    internal override object? RememberInitialized(DbConnection connection) => (Beginning)Remember(connection)! with { Attached = Attached(connection) };
+    /// <summary>The list of what is attached takes a look at the file, for which this one waits as long as the program's own statements do.</summary>
+    internal override object? RememberInitialized(DbConnection connection) =>
+        (Beginning)Remember(connection)! with { Attached = Databases(connection, patience: null) };
+
+    /// <summary>What the program has set, added or attached stays.</summary>
+    internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Traces = SessionTraces.Objects };
+
+    internal override ValueTask ProveIdleAsync(DbConnection connection, CancellationToken cancellationToken)
+    {
+        ProveIdle(connection);
+        return default;
+    }
+
+    internal override void ProveIdle(DbConnection connection) => Execute(connection, Probe);
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         new(Reset(connection, session));
@@ -94,7 +100,7 @@ internal sealed class SqliteAdapter : DbAdapter
             return false;
         }
 
-        if (traces == SessionTraces.Rows || (traces == SessionTraces.Objects && HasChanged(connection)))
+        if (traces != SessionTraces.Nothing && HasChanged(connection))
         {
             Execute(connection, Forget);
         }
@@ -112,41 +118,38 @@ internal sealed class SqliteAdapter : DbAdapter
         exception is DbException { ErrorCode: IoError or Corrupt or NotADatabase } ? DbErrorKind.Session : DbErrorKind.Statement;
 
     /// <summary>
-    /// Rolls back, drops, detaches what was not attached when the session was new. The pragma is asked as a statement: a table may have the name of the one that shows it. It and the transaction need
-    /// nothing of the file; what is temporary is looked for only where there has been something.
+    /// Rolls back, drops, detaches what the program had not attached from the beginning. The pragma is asked as a statement: a table may have the name of
+    /// the one that shows it. The transaction needs nothing of the file, the list a look at it; what is temporary is looked for only where there has been something.
     /// </summary>
-    private static bool TryEndObjects(DbConnection connection, List<(string Name, string File)> own)
+    private static bool TryEndObjects(DbConnection connection, List<string> own)
     {
         RollBack(connection);
-        List<(string Name, string File)> attached = Attached(connection);
-        if (attached.Exists(static d => d.Name == Temporary))
+        List<string> databases = Databases(connection);
+        if (databases.Contains(Temporary))
         {
-            foreach (string statement in Read(connection, Leftovers, static row => row.GetString(0)))
+            foreach ((string type, string name) in Read(connection, Leftovers, static row => (row.GetString(0), row.GetString(1))))
             {
-                if (statement.Length == 0)
+                if (name.StartsWith("sqlite_", StringComparison.OrdinalIgnoreCase))
                 {
-                    return false;
+                    return false; // nothing ends tables of SQLite's own, such as the one with the last numbers of temporary tables
                 }
 
-                Execute(connection, statement);
+                Execute(connection, $"DROP {type} IF EXISTS temp.{Quote(name)}"); // another one may have taken it along
             }
         }
 
-        foreach ((string name, _) in attached.Where(d => d.Name != Temporary && !own.Contains(d)))
+        foreach (string name in databases.Where(name => name is not (Main or Temporary) && !own.Contains(name)))
         {
-            Execute(connection, $"DETACH \"{name.Replace("\"", "\"\"", StringComparison.Ordinal)}\"");
+            Execute(connection, $"DETACH {Quote(name)}");
         }
 
-        return own.TrueForAll(d => d.Name == Temporary || attached.Contains(d));
+        return true;
     }
 
-    /// <summary>All but the session's own file.</summary>
-    private static List<(string Name, string File)> Attached(DbConnection connection)
-    {
-        List<(string Name, string File)> databases = Read(connection, "PRAGMA database_list", static row => (row.GetString(1), row.GetString(2)));
-        databases.RemoveAll(static d => d.Name == "main");
-        return databases;
-    }
+    private static string Quote(string name) => $"\"{name.Replace("\"", "\"\"", StringComparison.Ordinal)}\"";
+
+    private static List<string> Databases(DbConnection connection, int? patience = Patience) =>
+        Read(connection, "PRAGMA database_list", static row => row.GetString(1), patience);
 
     private static void RollBack(DbConnection connection)
     {
@@ -166,21 +169,21 @@ internal sealed class SqliteAdapter : DbAdapter
         command.ExecuteNonQuery();
     }
 
-    private static DbCommand NewCommand(DbConnection connection, string sql)
+    private static DbCommand NewCommand(DbConnection connection, string sql, int? patience = Patience)
     {
         DbCommand command = connection.CreateCommand();
         command.CommandText = sql;
-        command.CommandTimeout = Patience;
+        command.CommandTimeout = patience ?? command.CommandTimeout;
         return command;
     }
 
     private static bool HasChanged(DbConnection connection) =>
         Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0", static row => row.GetBoolean(0))[0];
 
-    private static List<T> Read<T>(DbConnection connection, string sql, Func<DbDataReader, T> value)
+    private static List<T> Read<T>(DbConnection connection, string sql, Func<DbDataReader, T> value, int? patience = Patience)
     {
         List<T> values = [];
-        using DbCommand command = NewCommand(connection, sql);
+        using DbCommand command = NewCommand(connection, sql, patience);
         using DbDataReader reader = command.ExecuteReader();
         while (reader.Read())
         {
@@ -195,5 +198,5 @@ internal sealed class SqliteAdapter : DbAdapter
     /// The smallest of what its texts may leave: functions and tables that the program has added may make objects in any statement.
     /// </param>
     /// <param name="Attached">The databases that the program had attached by then.</param>
-    private sealed record Beginning(SessionTraces Least, List<(string Name, string File)> Attached);
+    private sealed record Beginning(SessionTraces Least, List<string> Attached);
 }

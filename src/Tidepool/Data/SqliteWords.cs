@@ -29,7 +29,7 @@ internal static class SqliteWords
         ["alter"] = SessionTraces.Objects,
         ["drop"] = SessionTraces.Objects,
         ["attach"] = SessionTraces.Objects,
-        ["detach"] = SessionTraces.Objects,
+        ["detach"] = SessionTraces.Anything, // it may be one that was attached when the session was new, and what was made of it
         ["analyze"] = SessionTraces.Objects,
         ["reindex"] = SessionTraces.Objects,
         ["vacuum"] = SessionTraces.Anything,
