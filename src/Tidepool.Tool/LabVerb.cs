@@ -27,7 +27,7 @@ internal static class LabVerb
     public static string Examples { get; } =
         $"""
         Labs:
-        {string.Join('\n', LabCatalog.All.Select(lab => $"  {lab.Name,-10}{lab.Question}"))}
+        {string.Join('\n', LabCatalog.All.Select(lab => $"  {lab.Name.PadRight(LabCatalog.All.Max(static l => l.Name.Length))}  {lab.Question}"))}
 
         Examples:
           tidepool lab                                 quick tour of all labs

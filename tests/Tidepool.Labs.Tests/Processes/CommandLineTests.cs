@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Text.RegularExpressions;
 
 namespace Tidepool.Labs.Tests.Processes;
 
@@ -69,6 +70,14 @@ public class CommandLineTests
         Assert.Contains("Examples:", output, StringComparison.Ordinal);
         Assert.Contains("tidepool lab arrays", output, StringComparison.Ordinal);
         Assert.DoesNotContain(ChildProgram.Argument, output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Help_names_each_lab_and_what_it_asks()
+    {
+        var (_, output, _) = await RunAsync("lab", "--help");
+
+        Assert.All(LabCatalog.All, lab => Assert.Matches($@"\n  {lab.Name} {{2,}}{Regex.Escape(lab.Question)}\r?\n", output));
     }
 
     private static async Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments)
