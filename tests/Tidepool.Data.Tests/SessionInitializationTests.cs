@@ -320,6 +320,30 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         Assert.Contains(nameof(PooledDbOptions.InitializeSession), refused.Message, StringComparison.Ordinal);
     }
 
+    [PostgresTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_server_that_ends_a_new_session_is_not_taken_for_a_fault_of_the_program(bool isAsync)
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            MaxSize = 1,
+            InitializeSession = native =>
+            {
+                using var other = new NpgsqlConnection(server.ConnectionString);
+                other.Open();
+                string self = $"FROM pg_stat_activity WHERE pid = {((NpgsqlConnection)native).ProcessID}";
+                other.Run($"SELECT pg_terminate_backend(pid) {self}");
+                Sql.Until(() => other.Read<long>($"SELECT count(*) {self}") == 0, "the session to be gone");
+            },
+        });
+        PooledDbException error = isAsync
+            ? await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync())
+            : Assert.Throws<PooledDbException>(pool.OpenConnection);
+        Assert.Equal("57P01", error.SqlState);
+        Assert.DoesNotContain(nameof(PooledDbOptions.InitializeSession), error.Message, StringComparison.Ordinal);
+    }
+
     [PostgresFact]
     public async Task A_refused_password_is_one_of_the_server_and_not_of_a_statement()
     {

@@ -238,7 +238,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 await adapter.ProveIdleAsync(native, cancellationToken).ConfigureAwait(false);
             }
         }
-        catch (Exception e) when (e is not OperationCanceledException || !cancellationToken.IsCancellationRequested)
+        catch (Exception e) when (native.State == ConnectionState.Open && (e is not OperationCanceledException || !cancellationToken.IsCancellationRequested))
         {
             throw Resets ? Initializer.Unresettable(e) : Initializer.Busy(e);
         }
@@ -268,7 +268,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 adapter.ProveIdle(native);
             }
         }
-        catch (Exception e)
+        catch (Exception e) when (native.State == ConnectionState.Open)
         {
             throw Resets ? Initializer.Unresettable(e) : Initializer.Busy(e);
         }
