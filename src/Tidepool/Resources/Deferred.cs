@@ -25,9 +25,6 @@ internal struct Deferred<T>
     /// <summary>Checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
     internal bool ChecksHere { get; init; }
 
-    /// <summary>A caller that is the only one to be told, and all that is to be done, goes on within <see cref="Run(ResourceCore{T})"/>.</summary>
-    internal bool TellsHere { get; set; }
-
     internal void Tell(Waiter<T> waiter)
     {
         waiter.NextDone = null;
@@ -75,22 +72,17 @@ internal struct Deferred<T>
 
     internal readonly void Run(PoolTimer timer)
     {
-        if (SetsTimer)
-        {
-            timer.Apply();
-        }
-
-        if (TellsHere && _firstDone is { NextDone: null } only && _lastCheck is null && _threads == 0 && _others is null && Thread.CurrentThread.IsThreadPoolThread)
-        {
-            only.GoOnHere();
-        }
-
         for (Waiter<T>? waiter = _firstDone; waiter is not null;)
         {
             // Read before the caller is told: from then on the node may serve again.
             Waiter<T>? next = waiter.NextDone;
             waiter.Core.Tell(waiter, Report);
             waiter = next;
+        }
+
+        if (SetsTimer)
+        {
+            timer.Apply();
         }
 
         for (ResourceSlot<T>? slot = _lastCheck; slot is not null;)

@@ -6,8 +6,7 @@ public enum ResetMode
     /// <summary>
     /// After the return, which does not wait for it; the resource is available once it has ended. The reset begins on the returning thread. Where
     /// others rent synchronously and the lease was ended by <c>Dispose</c>, it is left to a thread that waits for it: one of the thread pool, or
-    /// that of the next renter, whichever comes first. A caller that awaits this resource alone may go on on the thread of the thread pool on which the
-    /// reset ended, so a policy should end it outside of its locks.
+    /// that of the next renter, whichever comes first.
     /// </summary>
     Background,
 

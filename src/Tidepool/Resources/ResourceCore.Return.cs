@@ -213,10 +213,7 @@ internal sealed partial class ResourceCore<T>
         }
 
         work.Run(this);
-        bool was = Returning.Set(true);
-        Task finish = FinishResetAsync(slot, reset); // throws nothing; goes on here if the reset has ended in between
-        Returning.Set(was);
-        return finish;
+        return FinishResetAsync(slot, reset);
     }
 
     /// <summary>
@@ -273,8 +270,7 @@ internal sealed partial class ResourceCore<T>
             TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name);
         }
 
-        // The thread has nothing else to do than what the next renter does; another one would have to be woken for it. Who awaits the reset comes first.
-        FinishCheck(slot, isReset ? null : DestroyReason.ResetFailed, tellsHere: _resetMode == ResetMode.Background && !Returning.IsHere);
+        FinishCheck(slot, isReset ? null : DestroyReason.ResetFailed);
     }
 
     /// <summary>The returner waits for its reset, but not for one that hangs.</summary>

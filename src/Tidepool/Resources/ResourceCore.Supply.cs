@@ -404,7 +404,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>The answer to a check: the resource serves whoever is first, or ends and something else is tried.</summary>
-    private void FinishCheck(ResourceSlot<T> slot, DestroyReason? why, Waiter<T>? renter = null, bool keepsDirt = false, bool tellsHere = false)
+    private void FinishCheck(ResourceSlot<T> slot, DestroyReason? why, Waiter<T>? renter = null, bool keepsDirt = false)
     {
         Deferred<T> work = default;
         long now = Clock.Now;
@@ -442,7 +442,6 @@ internal sealed partial class ResourceCore<T>
             Pump(now, ref work);
         }
 
-        work.TellsHere = tellsHere && late is null;
         work.Run(this);
         EndLate(slot, late);
     }

@@ -90,9 +90,6 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
         }
     }
 
-    /// <summary>A caller that awaits goes on within <see cref="Complete"/>, once.</summary>
-    internal void GoOnHere() => _source.RunContinuationsAsynchronously = false;
-
     /// <summary>Wakes the parked thread.</summary>
     internal void Signal()
     {
@@ -146,7 +143,6 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
         _isSignaled = false;
         State = WaiterState.None;
         _source.Reset();
-        _source.RunContinuationsAsynchronously = true;
         return isFree;
     }
 

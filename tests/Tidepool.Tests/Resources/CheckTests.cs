@@ -1,4 +1,3 @@
-using System.Threading.Tasks.Sources;
 using Tidepool.Tests.Resources.Support;
 using Tidepool.Tests.Support;
 
@@ -289,87 +288,6 @@ public sealed class CheckTests : ResourceTest
         Policy.OnReset = static (_, _) => new(true);
         (await Soon(next)).Dispose();
         Assert.Single(Policy.Made);
-    }
-
-    /// <summary>Where the thread of the reset has nothing else to do, it is the next renter's: no second thread is woken.</summary>
-    [Theory]
-    [InlineData(ResetMode.Background, true, true)]
-    [InlineData(ResetMode.Background, false, false)] // the thread may be anybody's
-    [InlineData(ResetMode.OnReturn, true, false)] // somebody awaits the reset
-    public async Task Who_waits_for_a_reset_goes_on_where_it_ended(ResetMode mode, bool onThreadPool, bool goesOnThere)
-    {
-        TaskCompletionSource<bool> reset = new();
-        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: mode));
-        Policy.OnReset = (_, _) => new(reset.Task);
-        using ThreadLocal<bool> isEnding = new();
-        ResourceLease<FakeResource> held = Rent(pool);
-        bool there = false;
-        Task rental = GoOnAsync();
-        Task returning = held.DisposeAsync().AsTask();
-        if (onThreadPool)
-        {
-            await Task.Run(End);
-        }
-        else
-        {
-            var thread = new Thread(End);
-            thread.Start();
-            thread.Join();
-        }
-
-        await Task.WhenAll(rental, returning).WaitAsync(Eventually.Limit);
-        Assert.Equal(goesOnThere, there);
-
-        async Task GoOnAsync()
-        {
-            using ResourceLease<FakeResource> lease = await pool.RentAsync().ConfigureAwait(false);
-            there = isEnding.Value;
-            Policy.OnReset = static (_, _) => new(true);
-        }
-
-        void End()
-        {
-            isEnding.Value = true;
-            FakePolicy.Open(reset);
-            isEnding.Value = false;
-        }
-    }
-
-    /// <summary>Otherwise a renter would work within the return of another one, and returns within returns would pile up on one stack.</summary>
-    [Fact]
-    public async Task Nobody_goes_on_within_a_return_whose_reset_ends_at_once()
-    {
-        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.Background));
-        Policy.OnReset = static (_, _) => new(new EndsWhenItIsAsked(), 0);
-        using ThreadLocal<bool> isReturning = new();
-        int within = 0;
-        await Task.WhenAll(Enumerable.Range(0, 20).Select(_ => Task.Run(async () =>
-        {
-            for (int i = 0; i < 50; i++)
-            {
-                ResourceLease<FakeResource> lease = await pool.RentAsync().ConfigureAwait(false);
-                Interlocked.Add(ref within, isReturning.Value ? 1 : 0);
-                await Task.Yield(); // others come to wait
-                isReturning.Value = true;
-                lease.Dispose();
-                isReturning.Value = false;
-            }
-        }))).WaitAsync(Eventually.Limit);
-        Assert.Equal(0, within);
-        Assert.Single(Policy.Made);
-    }
-
-    /// <summary>A reset that ends between two looks at it.</summary>
-    private sealed class EndsWhenItIsAsked : IValueTaskSource<bool>
-    {
-        private int _looks;
-
-        public ValueTaskSourceStatus GetStatus(short token) => _looks++ == 0 ? ValueTaskSourceStatus.Pending : ValueTaskSourceStatus.Succeeded;
-
-        public bool GetResult(short token) => true;
-
-        public void OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-            throw new NotSupportedException("It has ended.");
     }
 
     [Fact]
