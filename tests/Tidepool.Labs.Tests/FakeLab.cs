@@ -35,11 +35,11 @@ internal sealed class FakeLab : ILab
         return Report(results, stopped);
     }
 
-    public static LabReport Report(LabResults results, bool stopped = false)
+    public static LabReport Report(LabResults results, bool stopped = false, bool hasBars = true)
     {
         var lab = new FakeLab();
         var plan = LabPlan.Of(lab, LabMode.Quick);
-        var outcome = new LabOutcome(lab, plan, results, 3, [.. plan.Rules.Select(rule => rule.Judge(results))]);
+        var outcome = new LabOutcome(lab, plan, results, 3, [.. plan.Rules.Where(_ => hasBars).Select(rule => rule.Judge(results))]);
         var options = new LabRunOptions { Seed = 7, Child = new ChildCommand("none", []) };
         return new LabReport(MachineInfo.OfThisMachine(), options, [outcome], stopped);
     }

@@ -209,6 +209,11 @@ internal static class ConsoleReport
 
     private static void PrintVerdicts(IAnsiConsole console, ReportLab lab)
     {
+        if (lab.Verdicts.Count == 0)
+        {
+            return; // a lab without bars
+        }
+
         var table = NewTable().AddColumns("", "verdict").AddColumn(Right("value")).AddColumn(Right("limit")).AddColumn("how");
         foreach (var verdict in lab.Verdicts)
         {

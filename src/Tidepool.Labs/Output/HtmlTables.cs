@@ -46,6 +46,11 @@ internal static class HtmlTables
 
     private static void WriteVerdicts(StringBuilder page, ReportLab lab)
     {
+        if (lab.Verdicts.Count == 0)
+        {
+            return; // a lab without bars
+        }
+
         page.Append($"<h3>Verdicts</h3>\n<p class=\"about\">{Encode(ConsoleReport.Summarize(lab.Verdicts))}. <a href=\"#meaning\">What they mean</a>.</p>\n");
         page.Append("<div class=\"scroll\"><table class=\"verdicts\">\n<thead><tr><th>verdict</th><th>what must hold</th><th class=\"n\">value</th><th class=\"n\">limit</th><th>how</th></tr></thead>\n<tbody>\n");
         foreach (var verdict in lab.Verdicts)

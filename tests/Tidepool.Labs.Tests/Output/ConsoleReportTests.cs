@@ -38,6 +38,18 @@ public class ConsoleReportTests
         Assert.Contains("Ours<T>: no room of its own", table, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void A_lab_without_bars_has_no_table_of_verdicts()
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(10, 24));
+
+        LabReport report = FakeLab.Report(results, hasBars: false);
+
+        Assert.DoesNotContain("Verdicts", Print(report), StringComparison.Ordinal);
+        Assert.DoesNotContain("<h3>Verdicts", HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], plots: null), StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData(0.0, "0.00")]
     [InlineData(0.0004, "<0.01")]
