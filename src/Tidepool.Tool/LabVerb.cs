@@ -27,7 +27,7 @@ internal static class LabVerb
     public static string Examples { get; } =
         $"""
         Labs:
-        {string.Join('\n', LabCatalog.All.Select(lab => $"  {lab.Name.PadRight(LabCatalog.All.Max(static l => l.Name.Length))}  {lab.Question}"))}
+        {ListLabs()}
 
         Examples:
           tidepool lab                                 quick tour of all labs
@@ -157,5 +157,11 @@ internal static class LabVerb
             File.WriteAllText(html.FullName, HtmlReport.Write(report, results, HtmlReport.PackedPlots()));
             console.WriteLine($"Page: {html}");
         }
+    }
+
+    private static string ListLabs()
+    {
+        int longest = LabCatalog.All.Max(static lab => lab.Name.Length);
+        return string.Join('\n', LabCatalog.All.Select(lab => $"  {lab.Name.PadRight(longest)}  {lab.Question}"));
     }
 }

@@ -1,6 +1,6 @@
 namespace Tidepool.Misuse;
 
-public sealed class RacingReturnFull() : RacingReturn(PoolChecks.Full, rounds: 10_000)
+public sealed class RacingReturnFull() : RacingReturn(PoolChecks.Full, rounds: 20_000)
 {
     [Fact]
     public void Of_two_other_threads_exactly_one_throws() => Assert.Equal([0, Rounds, 0], RaceOfTwoOtherThreads());

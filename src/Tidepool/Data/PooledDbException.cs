@@ -25,6 +25,15 @@ public sealed class PooledDbException : DbException
         };
     }
 
+    /// <summary>What the pool said: a timeout, a refusal, a failed creation, the shutdown.</summary>
+    public ResourcePoolException PoolError { get; }
+
+    /// <summary>Whether the same may succeed later without a change: after a timeout or a refusal, or where the provider says so of its own error.</summary>
+    public override bool IsTransient => _isTransient;
+
+    /// <summary>The SQLSTATE with which the server refused a session, or null.</summary>
+    public override string? SqlState { get; }
+
     /// <summary>What the database or the provider said, perhaps to the program that made a new session ready.</summary>
     private static DbException? DatabaseError(ResourcePoolException cause)
     {
@@ -36,13 +45,4 @@ public sealed class PooledDbException : DbException
 
         return (DbException?)error;
     }
-
-    /// <summary>What the pool said: a timeout, a refusal, a failed creation, the shutdown.</summary>
-    public ResourcePoolException PoolError { get; }
-
-    /// <summary>Whether the same may succeed later without a change: after a timeout or a refusal, or where the provider says so of its own error.</summary>
-    public override bool IsTransient => _isTransient;
-
-    /// <summary>The SQLSTATE with which the server refused a session, or null.</summary>
-    public override string? SqlState { get; }
 }

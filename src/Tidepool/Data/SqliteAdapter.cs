@@ -51,20 +51,10 @@ internal sealed class SqliteAdapter : DbAdapter
     internal override SessionTraces LeftByError => SessionTraces.Objects;
 
     /// <summary>Pragmas list it all without a look at the file, which somebody may hold.</summary>
-    public override object? Remember(DbConnection connection)
-    {
-        List<bool> areOwn =
-        [
-            .. Read(connection, "PRAGMA function_list", static row => row.GetInt64(1) != 0 || SqliteWords.IsOwn(row.GetString(0))),
-            .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsOwn(row.GetString(0))),
-        ];
-        SessionTraces least = areOwn.Count == 0 || areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing; // a library that lists nothing is not known
-        return new Beginning(least, []);
-    }
+    public override object? Remember(DbConnection connection) => new Beginning(LeastTraces(connection), []);
 
     /// <summary>The list of what is attached takes a look at the file, for which this one waits as long as the program's own statements do.</summary>
-    internal override object? RememberInitialized(DbConnection connection) =>
-        (Beginning)Remember(connection)! with { Attached = Databases(connection, patience: null) };
+    internal override object? RememberInitialized(DbConnection connection) => new Beginning(LeastTraces(connection), Databases(connection, patience: null));
 
     /// <summary>What the program has set, added or attached stays.</summary>
     internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Traces = SessionTraces.Objects };
@@ -116,6 +106,19 @@ internal sealed class SqliteAdapter : DbAdapter
 
     public override DbErrorKind Classify(Exception exception, DbConnection connection) =>
         exception is DbException { ErrorCode: IoError or Corrupt or NotADatabase } ? DbErrorKind.Session : DbErrorKind.Statement;
+
+    /// <summary>
+    /// The smallest of what the session's texts may leave: functions and tables that the program has added may make objects in any statement.
+    /// </summary>
+    private static SessionTraces LeastTraces(DbConnection connection)
+    {
+        List<bool> areOwn =
+        [
+            .. Read(connection, "PRAGMA function_list", static row => row.GetInt64(1) != 0 || SqliteWords.IsOwn(row.GetString(0))),
+            .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsOwn(row.GetString(0))),
+        ];
+        return areOwn.Count == 0 || areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing; // a library that lists nothing is not known
+    }
 
     /// <summary>
     /// Rolls back, drops, detaches what the program had not attached from the beginning. The pragma is asked as a statement: a table may have the name of
@@ -194,9 +197,7 @@ internal sealed class SqliteAdapter : DbAdapter
     }
 
     /// <summary>What a session was when it was new.</summary>
-    /// <param name="Least">
-    /// The smallest of what its texts may leave: functions and tables that the program has added may make objects in any statement.
-    /// </param>
+    /// <param name="Least">The smallest of what its texts may leave.</param>
     /// <param name="Attached">The databases that the program had attached by then.</param>
     private sealed record Beginning(SessionTraces Least, List<string> Attached);
 }
