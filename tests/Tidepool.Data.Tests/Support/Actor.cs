@@ -2,6 +2,7 @@ using System.Collections.ObjectModel;
 using System.Data;
 using System.Data.Common;
 using System.Globalization;
+using Microsoft.Data.Sqlite;
 
 namespace Tidepool.Data.Tests.Support;
 
@@ -43,6 +44,11 @@ internal sealed class Actor : IDisposable
 
         string events = string.Join(',', _events);
         _events.Clear();
+        if (_connection is SqliteConnection { State: ConnectionState.Closed })
+        {
+            Unprepare();
+        }
+
         return $"{outcome} {events} {_connection.State}";
     }
 
@@ -56,6 +62,22 @@ internal sealed class Actor : IDisposable
         }
 
         _connection.Dispose();
+    }
+
+    /// <summary>
+    /// A command of SQLite's provider that has outlived one close and was prepared since goes on with the file of the second close, and then says how many
+    /// rows another file has changed. Nobody wants a pool to do so: such a command is prepared again here.
+    /// </summary>
+    private void Unprepare()
+    {
+        foreach (DbCommand? command in _commands)
+        {
+            if (command?.Connection is { } connection)
+            {
+                command.Connection = null;
+                command.Connection = connection;
+            }
+        }
     }
 
     private static string Text(object? value) => value switch

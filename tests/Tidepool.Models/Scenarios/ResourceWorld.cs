@@ -355,21 +355,7 @@ internal sealed class ResourceWorld
     /// <summary>Everybody has ended: what is held goes back, all work is done, and then nobody may wait and nothing may be lost.</summary>
     internal void Check()
     {
-        SynchronizationContext? context = SynchronizationContext.Current;
-        SynchronizationContext.SetSynchronizationContext(null); // or what hangs would go on somewhere else
-        try
-        {
-            FailsCreations = Hangs = false;
-            CheckEnd();
-        }
-        finally
-        {
-            SynchronizationContext.SetSynchronizationContext(context);
-        }
-    }
-
-    private void CheckEnd()
-    {
+        FailsCreations = Hangs = false;
         for (int round = 0; round < 200; round++)
         {
             bool isQuiet = !Work(9);

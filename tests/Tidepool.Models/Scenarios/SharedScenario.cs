@@ -39,8 +39,6 @@ internal sealed class SharedScenario : IScenario
 
         public override void Check()
         {
-            SynchronizationContext? context = SynchronizationContext.Current;
-            SynchronizationContext.SetSynchronizationContext(null); // or the awaiters would go on somewhere else
             Schedule.Later = world.Later;
             try
             {
@@ -49,7 +47,6 @@ internal sealed class SharedScenario : IScenario
             finally
             {
                 Schedule.Later = null;
-                SynchronizationContext.SetSynchronizationContext(context);
             }
         }
 

@@ -7,6 +7,7 @@ namespace Tidepool.Models.Scheduling;
 public static class Explorer
 {
     private const string Variable = "TIDEPOOL_TEST_SEED";
+    private const string CheckerName = "The look at what is left";
 
     /// <summary>The seed of this run: <c>TIDEPOOL_TEST_SEED</c> where it is set, so that the first schedule is the one that failed.</summary>
     public static int Seed { get; } = Environment.GetEnvironmentVariable(Variable) is { } given
@@ -19,12 +20,13 @@ public static class Explorer
     {
         ArgumentNullException.ThrowIfNull(scenario);
         using var lockstep = new Lockstep(scenario.Threads);
+        using var checker = new WatchedThread(CheckerName);
         for (int i = 0; i < schedules; i++)
         {
             int seed = unchecked(Seed + i);
             var random = new Random(seed);
             Execution execution = scenario.Start(random);
-            if (RunOne(scenario, execution, lockstep, NewStrategy(random, execution.Threads.Count)) is { } failure)
+            if (RunOne(scenario, execution, lockstep, checker, NewStrategy(random, execution.Threads.Count)) is { } failure)
             {
                 return $"Schedule {i + 1} of seed {Seed}: repeat it with {Variable}={seed}.\n{failure}";
             }
@@ -39,13 +41,14 @@ public static class Explorer
     {
         ArgumentNullException.ThrowIfNull(scenario);
         using var lockstep = new Lockstep(scenario.Threads);
+        using var checker = new WatchedThread(CheckerName);
         var search = new BoundedSearch(preemptions);
         int schedules = 0;
         do
         {
             schedules++;
             Execution execution = scenario.Start(new Random(0));
-            if (RunOne(scenario, execution, lockstep, search) is { } failure)
+            if (RunOne(scenario, execution, lockstep, checker, search) is { } failure)
             {
                 return ($"Schedule {schedules} of the search with {preemptions} preemptions.\n{failure}", schedules);
             }
@@ -62,7 +65,7 @@ public static class Explorer
         _ => new PriorityStrategy(random, threads, steps: 32 << random.Next(5), changes: random.Next(1, 5)),
     };
 
-    private static string? RunOne(IScenario scenario, Execution execution, Lockstep lockstep, IStrategy strategy)
+    private static string? RunOne(IScenario scenario, Execution execution, Lockstep lockstep, WatchedThread checker, IStrategy strategy)
     {
         Exception? failure;
         scenario.Attach(Lockstep.Point);
@@ -75,17 +78,10 @@ public static class Explorer
             scenario.Attach(null);
         }
 
+        failure ??= checker.Run(execution.Check);
         if (failure is null)
         {
-            try
-            {
-                execution.Check();
-                return null;
-            }
-            catch (Exception e)
-            {
-                failure = e;
-            }
+            return null;
         }
 
         execution.Abandon();

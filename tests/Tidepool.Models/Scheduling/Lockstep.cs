@@ -57,6 +57,7 @@ public sealed class Lockstep : IDisposable
         GoOn();
         if (!_done.Wait(MaxTime))
         {
+            _isStuck = true;
             return new ScheduleException($"A thread has blocked between two points.");
         }
 
@@ -68,10 +69,13 @@ public sealed class Lockstep : IDisposable
     {
         var text = new StringBuilder();
         int thread = -1;
-        foreach ((int next, string place) in _trace.Skip(Math.Max(0, _trace.Count - last)))
+        lock (_gate) // a thread that does not end may still add to it
         {
-            text.Append(next == thread ? ", " : $"\n  T{next}: ").Append(place);
-            thread = next;
+            foreach ((int next, string place) in _trace.Skip(Math.Max(0, _trace.Count - last)))
+            {
+                text.Append(next == thread ? ", " : $"\n  T{next}: ").Append(place);
+                thread = next;
+            }
         }
 
         return text.ToString();
