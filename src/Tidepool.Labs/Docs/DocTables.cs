@@ -8,6 +8,8 @@ internal static class DocTables
 {
     private const string NoResults = "_No results are committed yet. `./tidepool lab` shows yours._\n";
 
+    private const string NoBars = "None: nothing is asked of this lab's rows but to stand side by side.\n";
+
     /// <summary>The README's table: the usual choice and ours, one line for each part of a lab.</summary>
     public static string Ratios(IReadOnlyList<MachineResults> machines)
     {
@@ -93,6 +95,11 @@ internal static class DocTables
         var text = new StringBuilder();
         foreach (var machine in machines.Where(machine => machine.Labs.ContainsKey(lab.Name)))
         {
+            if (machine.Labs[lab.Name].Lab.Verdicts.Count == 0)
+            {
+                return NoBars;
+            }
+
             text.Append(text.Length > 0 ? "\n" : "");
             text.Append(CultureInfo.InvariantCulture, $"`{machine.Machine}`: {ConsoleReport.Summarize(machine.Labs[lab.Name].Lab.Verdicts)}\n\n");
             Head(text, "verdict", "what must hold", ">value", ">limit", "interval, subject");
