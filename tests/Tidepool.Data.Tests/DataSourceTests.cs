@@ -142,6 +142,56 @@ public sealed class DataSourceTests : IDisposable
         using PooledDbConnection connection = sqlite.OpenConnection();
     }
 
+    [Theory]
+    [InlineData(TransactionScopeAsyncFlowOption.Enabled)]
+    [InlineData(TransactionScopeAsyncFlowOption.Suppress)]
+    public void A_caller_that_opens_a_session_keeps_its_ambient_transaction_as_it_was(TransactionScopeAsyncFlowOption flow)
+    {
+        using var left = new CommittableTransaction();
+        Transaction? inSession = null;
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            InitializeSession = _ =>
+            {
+                inSession = Transaction.Current;
+                Transaction.Current = left; // which ends with the initialization
+            },
+        });
+        Transaction? onAnotherThread = null;
+        using (var scope = new TransactionScope(flow))
+        {
+            Transaction ambient = Transaction.Current!;
+            pool.OpenConnection().Dispose();
+            Assert.Same(ambient, Transaction.Current);
+            Task.Factory.StartNew(() => onAnotherThread = Transaction.Current, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).Wait();
+            Assert.Same(flow == TransactionScopeAsyncFlowOption.Enabled ? ambient : null, onAnotherThread);
+        }
+
+        Assert.Null(Transaction.Current);
+        Assert.Null(inSession);
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [Fact]
+    public void A_thread_on_which_a_session_was_opened_keeps_nothing_of_the_callers_ambient_transaction()
+    {
+        using PooledDbDataSource pool = _file.NewPool();
+        TransactionScope? scope = null;
+        ExecutionContext? inside = null;
+        ExecutionContext.Run(
+            ExecutionContext.Capture()!,
+            _ =>
+            {
+                scope = new TransactionScope(TransactionScopeAsyncFlowOption.Enabled);
+                pool.OpenConnection().Dispose();
+                inside = ExecutionContext.Capture();
+            },
+            null);
+        Transaction? left = Transaction.Current;
+        ExecutionContext.Run(inside!, _ => scope!.Dispose(), null);
+        Assert.Null(left);
+    }
+
     [Fact]
     public async Task Dapper_works_on_pooled_connections()
     {

@@ -42,23 +42,22 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     /// <summary>
     /// On the thread of a renter that blocks. Its ambient transaction is not for the session: the provider would take part in it with what others rent later.
+    /// Setting <see cref="Transaction.Current"/> instead would take the transaction out of the renter's asynchronous flow and leave it on the thread.
     /// </summary>
     public override DbSession Create(CancellationToken cancellationToken)
     {
-        Transaction? ambient = Transaction.Current;
-        if (ambient is null)
-        {
-            return Create();
-        }
-
-        Transaction.Current = null;
+        int generation = Generation;
+        DbConnection native = inner.CreateConnection();
         try
         {
-            return Create();
+            using var outside = new TransactionScope(TransactionScopeOption.Suppress, TransactionScopeAsyncFlowOption.Enabled);
+            native.Open();
+            return MakeReady(native, generation);
         }
-        finally
+        catch
         {
-            Transaction.Current = ambient;
+            native.Dispose();
+            throw;
         }
     }
 
@@ -197,22 +196,6 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     /// <summary>Makes all sessions anew, unless that was done since this one's creation began: of many that report the same fault one clears.</summary>
     private void ClearOnce(DbSession session) => Core?.ClearOnce(session.Generation);
-
-    private DbSession Create()
-    {
-        int generation = Generation;
-        DbConnection native = inner.CreateConnection();
-        try
-        {
-            native.Open();
-            return MakeReady(native, generation);
-        }
-        catch
-        {
-            native.Dispose();
-            throw;
-        }
-    }
 
     /// <summary>
     /// A session as all will find it who rent it: initialized, then reset. Without resets it must at least be free of what nobody who rents it would expect.
