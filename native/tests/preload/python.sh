@@ -24,32 +24,34 @@ for module in "${modules[@]}"; do
   if python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('test.$module') is None)"; then known+=("$module"); fi
 done
 
-# run LOG PYTHON... -- MODULE...: the modules that fail or hang, one on a line. Each module has a process of its own, so that
-# one that hangs costs no other its result; what every thread of it was doing stands in the log.
+# run LOG PROCESSES PYTHON... -- MODULE...: the modules that fail or hang, one on a line. Each module has a process of its own,
+# so that one that hangs costs no other its result; what every thread of it was doing stands in the log.
 run() {
-  local log=$1 python=()
-  shift
+  local log=$1 processes=$2 python=()
+  shift 2
   while [[ $1 != -- ]]; do
     python+=("$1")
     shift
   done
   shift
-  "${python[@]}" -m test -j "$(nproc)" --timeout 300 "$@" >"$log" 2>&1 || true
+  "${python[@]}" -m test -j "$processes" --timeout 600 "$@" >"$log" 2>&1 || true
   if grep -q 'Tests\{0,1\} result: SUCCESS' "$log"; then return; fi
   grep -q 'Tests\{0,1\} result: FAILURE' "$log" || { tail -n 60 "$log" >&2; fail "python3's tests did not finish"; }
   sed -n '/tests\{0,1\} failed:/,/^$/p' "$log" | grep -oE '\btest_[a-z0-9_]+(\.[a-z0-9_]+)*' | sort -u
 }
 
-failed=$(run first.log under python3 -- "${known[@]}")
+failed=$(run first.log "$(nproc)" under python3 -- "${known[@]}")
 [[ -n $failed ]] || exit 0
 # Python's tests of processes hang now and then without any library (a fork copies the locks of its own threads): what
-# failed has to pass as often as it is tried again, or to fail without the library too.
+# failed has to pass as often as it is tried again, or to fail without the library too. One at a time: none disturbs another.
 cat first.log
 mapfile -t failed <<<"$failed"
 for attempt in 1 2 3; do
-  again=$(run "again.$attempt.log" under python3 -- "${failed[@]}")
-  [[ -n $again ]] || continue
-  mapfile -t without <<<"$again"
-  only=$(comm -23 <(echo "$again") <(run without.log python3 -- "${without[@]}"))
+  only=$(run "again.$attempt.log" 1 under python3 -- "${failed[@]}")
+  for plain in 1 2 3; do
+    [[ -n $only ]] || break
+    mapfile -t without <<<"$only"
+    only=$(comm -23 <(echo "$only") <(run "without.$plain.log" 1 python3 -- "${without[@]}"))
+  done
   [[ -z $only ]] || { tail -n 200 "again.$attempt.log"; fail "fails under the library only: $only"; }
 done

@@ -16,11 +16,12 @@ for _ in 1 2 3 4 5; do
   LD_PRELOAD=$TIDEPOOL_PRELOAD redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no --dir "$PWD" \
     --daemonize no >server.log 2>&1 &
   server=$!
-  for _ in {1..50}; do
+  for _ in {1..600}; do
     if [[ $(client ping 2>/dev/null) == PONG ]]; then break 2; fi
     kill -0 "$server" 2>/dev/null || break # the port was taken
     sleep 0.1
   done
+  kill "$server" 2>/dev/null || true
   wait "$server" || true
   server=''
 done

@@ -29,3 +29,10 @@ template <typename Body>
     auto body_of_its_own = [&]() { __VA_ARGS__; };                                      \
     EXPECT_EXIT(test::run_and_exit(body_of_its_own), testing::ExitedWithCode(0), "");   \
   } while (false)
+
+// The same without the thread that purges in the background: what is idle stays where it is until the body purges it.
+#define IN_A_QUIET_PROCESS(...)                                       \
+  IN_A_PROCESS_OF_ITS_OWN({                                           \
+    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));       \
+    __VA_ARGS__                                                       \
+  })

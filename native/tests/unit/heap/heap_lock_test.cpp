@@ -72,14 +72,17 @@ void meet() {
 // One owner after the other, and a visitor all the time.
 void pass_on() {
   Guarded guarded;
-  constexpr int owners = 200, steps = 500;
+  constexpr int owners = 1000, steps = 500;
   std::atomic<bool> done{false};
   uint64_t visits = 0;
   std::thread visitor([&] {
     while (!done.load(std::memory_order_relaxed)) {
-      Locked locked(guarded.lock);
-      guarded.step();
-      ++visits;
+      {
+        Locked locked(guarded.lock);
+        guarded.step();
+      }
+      // The lock is not fair: an owner that was woken up needs a moment to come.
+      if (++visits % 16 == 0) usleep(100);
     }
   });
   for (int owner = 0; owner < owners; ++owner) {

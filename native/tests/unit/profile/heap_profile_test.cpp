@@ -145,7 +145,7 @@ TEST(HeapProfile, EstimatesThroughMagazines) { IN_A_PROCESS_OF_ITS_OWN({ expect_
 // Sizes that are refilled at different rates keep their shares.
 TEST(HeapProfile, ChargesEachSizeWithItsOwn) {
   IN_A_PROCESS_OF_ITS_OWN({
-    ASSERT_EQ(tp_set_option(tp_option_sample_bytes, 1 << 18), 0);
+    ASSERT_EQ(tp_set_option(tp_option_sample_bytes, 1 << 17), 0);  // the smallest mean that is drawn at refills
     std::vector<void*> held;
     for (int i = 0; i < 400000; ++i) {
       held.push_back(allocate_here(64));
