@@ -73,7 +73,7 @@ public static class SharedHttpHandler
         internal void EndLifetimes() => _clock.Pass(TimeSpan.FromMinutes(2));
     }
 
-    /// <summary>What a name server is: where new connections go.</summary>
+    /// <summary>What a name server is: where new handlers go.</summary>
     internal sealed class Directory
     {
         private volatile IPEndPoint _address = new(IPAddress.Loopback, 0);
@@ -88,15 +88,18 @@ public static class SharedHttpHandler
     /// <summary>Makes handlers. Ending one is disposing it, which is the default.</summary>
     private sealed class HandlerPolicy(Directory directory) : KeyedResourcePolicy<string, SocketsHttpHandler>
     {
-        public override ValueTask<SocketsHttpHandler> CreateAsync(string key, CancellationToken cancellationToken) =>
-            new(new SocketsHttpHandler { UseProxy = false, ConnectCallback = ConnectAsync });
+        public override ValueTask<SocketsHttpHandler> CreateAsync(string key, CancellationToken cancellationToken)
+        {
+            IPEndPoint address = directory.Address; // once for each handler, so that one handler speaks to one server
+            return new(new SocketsHttpHandler { UseProxy = false, ConnectCallback = (_, cancellation) => ConnectAsync(address, cancellation) });
+        }
 
-        private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellationToken)
+        private static async ValueTask<Stream> ConnectAsync(IPEndPoint address, CancellationToken cancellationToken)
         {
             var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
             try
             {
-                await socket.ConnectAsync(directory.Address, cancellationToken);
+                await socket.ConnectAsync(address, cancellationToken);
                 return new NetworkStream(socket, ownsSocket: true);
             }
             catch

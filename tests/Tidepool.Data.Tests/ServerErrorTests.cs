@@ -99,6 +99,7 @@ public sealed class ServerErrorTests(PostgresServer server)
             using var cancellation = new CancellationTokenSource();
             command.CommandTimeout = 60;
             Task<int> work = command.ExecuteNonQueryAsync(cancellation.Token);
+            await Sql.UntilAsync(async () => (await server.Cluster.ListSessionsAsync()).Any(static s => s.State == "active" && s.Query.Contains("pg_sleep", StringComparison.Ordinal)), "the server begins");
             await cancellation.CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => work);
             work = command.ExecuteNonQueryAsync();
@@ -200,7 +201,7 @@ public sealed class ServerErrorTests(PostgresServer server)
         await using PostgresCluster small = await PostgresCluster.StartAsync(new Dictionary<string, string> { ["max_connections"] = "8", ["superuser_reserved_connections"] = "1" });
         await small.ExecuteAsync("CREATE ROLE worker LOGIN PASSWORD 'one'");
         var builder = new NpgsqlConnectionStringBuilder(small.ConnectionString) { Username = "worker", Password = "one" };
-        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, builder.ConnectionString, new PooledDbOptions { MaxSize = 20, RentTimeout = TimeSpan.FromSeconds(3) });
+        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, builder.ConnectionString, new PooledDbOptions { MaxSize = 20, RentTimeout = Sql.Limit });
         List<PooledDbConnection> open = [];
         PooledDbException? refused = null;
         while (refused is null)
@@ -228,7 +229,7 @@ public sealed class ServerErrorTests(PostgresServer server)
     public async Task A_restart_of_the_server_is_over_when_it_is_over()
     {
         await using PostgresCluster own = await PostgresCluster.StartAsync();
-        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, own.ConnectionString, new PooledDbOptions { MaxSize = 4, BackoffMax = TimeSpan.FromMilliseconds(200), RentTimeout = TimeSpan.FromSeconds(1) });
+        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, own.ConnectionString, new PooledDbOptions { MaxSize = 4, BackoffMax = TimeSpan.FromMilliseconds(200), RentTimeout = Sql.Limit });
         PooledDbConnection[] all = await OpenAsync(pool, 4);
         Array.ForEach(all, static c => c.Dispose());
         await own.StopAsync();

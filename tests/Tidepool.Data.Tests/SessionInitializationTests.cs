@@ -301,7 +301,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
             MaxSize = 1,
-            CreateTimeout = TimeSpan.FromMilliseconds(50),
+            CreateTimeout = TimeSpan.FromSeconds(2), // for the second one too
             BackoffMin = TimeSpan.FromMilliseconds(1),
             InitializeSession = static _ => { },
             InitializeSessionAsync = (_, cancellation) => Interlocked.Increment(ref calls) == 1 ? Task.Delay(Timeout.InfiniteTimeSpan, cancellation) : Task.CompletedTask,

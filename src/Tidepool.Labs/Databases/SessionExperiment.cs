@@ -26,7 +26,7 @@ internal static class SessionExperiment
     private const string Sessions = "_count";
     private const string Exit = "after the process ended";
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
 
     /// <summary>The steps at which sessions are listed, in their order.</summary>
     public static IReadOnlyList<string> Steps { get; } =
@@ -79,7 +79,7 @@ internal static class SessionExperiment
         return seen;
     }
 
-    /// <summary>Lists the sessions, again and again for two seconds while there are more than expected: a server takes note of an end a little later.</summary>
+    /// <summary>Lists the sessions, again and again for some seconds while there are more than expected: a server takes note of an end a little later.</summary>
     private static int Note(Dictionary<string, double> seen, SessionWitness witness, string step, int expected)
     {
         long start = Stopwatch.GetTimestamp();

@@ -21,6 +21,9 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     /// <summary>A socket's path has at most 107 bytes, of which the folder's own name and the socket's take some 40.</summary>
     private const int LongestPlace = 60;
 
+    /// <summary>The application's name of sessions that serve this class alone.</summary>
+    private const string Own = "cluster itself";
+
     private static readonly string[] Defaults =
     [
         "listen_addresses = '127.0.0.1'", "dynamic_shared_memory_type = 'mmap'", "shared_buffers = '16MB'", "fsync = 'off'", "full_page_writes = 'off'",
@@ -175,9 +178,11 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         "the server accepts connections");
 
     /// <summary>Opens a session that no pool knows.</summary>
-    public async Task<NpgsqlConnection> OpenAsync()
+    public Task<NpgsqlConnection> OpenAsync() => OpenAsync("cluster");
+
+    private async Task<NpgsqlConnection> OpenAsync(string name)
     {
-        var connection = new NpgsqlConnection(ConnectionString + ";Pooling=false;Application Name=cluster");
+        var connection = new NpgsqlConnection($"{ConnectionString};Pooling=false;Application Name={name}");
         try
         {
             await connection.OpenAsync().ConfigureAwait(false);
@@ -193,7 +198,7 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     /// <summary>Runs statements in a session of their own.</summary>
     public async Task ExecuteAsync(string sql)
     {
-        await using NpgsqlConnection connection = await OpenAsync().ConfigureAwait(false);
+        await using NpgsqlConnection connection = await OpenAsync(Own).ConfigureAwait(false);
         await using var command = new NpgsqlCommand(sql, connection);
         await command.ExecuteNonQueryAsync().ConfigureAwait(false);
     }
@@ -201,19 +206,19 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     /// <summary>Reads one value in a session of its own.</summary>
     public async Task<T> ReadAsync<T>(string sql)
     {
-        await using NpgsqlConnection connection = await OpenAsync().ConfigureAwait(false);
+        await using NpgsqlConnection connection = await OpenAsync(Own).ConfigureAwait(false);
         await using var command = new NpgsqlCommand(sql, connection);
         return (T)(await command.ExecuteScalarAsync().ConfigureAwait(false))!;
     }
 
-    /// <summary>The sessions of clients, oldest first; without the one that asks.</summary>
+    /// <summary>The sessions of clients, oldest first; without those that ask, which may end a moment after they were closed.</summary>
     public async Task<IReadOnlyList<PostgresSession>> ListSessionsAsync()
     {
-        await using NpgsqlConnection connection = await OpenAsync().ConfigureAwait(false);
+        await using NpgsqlConnection connection = await OpenAsync(Own).ConfigureAwait(false);
         await using var command = new NpgsqlCommand(
-            """
+            $"""
             SELECT pid, application_name, coalesce(state, ''), query, backend_start FROM pg_stat_activity
-            WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY backend_start, pid
+            WHERE backend_type = 'client backend' AND application_name <> '{Own}' ORDER BY backend_start, pid
             """,
             connection);
         await using NpgsqlDataReader reader = await command.ExecuteReaderAsync().ConfigureAwait(false);

@@ -32,7 +32,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task A_validation_that_hangs_has_a_timeout_of_its_own_and_a_healthy_session_serves()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = TimeSpan.FromSeconds(2), CreateTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = TimeSpan.FromSeconds(6), CreateTimeout = Never }, proxy.Port);
         PooledDbConnection frozen = await pool.OpenConnectionAsync();
         int process = ProcessOf(frozen);
         await frozen.DisposeAsync();

@@ -38,7 +38,7 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task What_the_server_ends_for_idleness_is_hidden_by_the_validation()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=300");
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=1500");
         int[] before = await FillEndedAsync(pool);
 
         for (int i = 0; i < 3; i++)
@@ -51,7 +51,7 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
     public async Task What_the_server_ends_for_idleness_is_hidden_by_the_keep_alive()
     {
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 3, ValidateAfterIdle = Never, KeepAliveInterval = TimeSpan.FromSeconds(1), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=300");
+            new() { MaxSize = 3, ValidateAfterIdle = Never, KeepAliveInterval = TimeSpan.FromSeconds(3), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=1500");
         int[] before = await FillEndedAsync(pool);
 
         // On a slow machine the server ends one before it is returned; then its reset has found it.

@@ -229,7 +229,7 @@ internal sealed class Actor : IDisposable
                 command.Connection = _connection;
                 return ReferenceEquals(command.Connection, _connection).ToString();
             case "timeout":
-                command.CommandTimeout = o.Number - 3;
+                command.CommandTimeout = o.Number < 3 ? o.Number - 3 : 100 + o.Number; // negative ones are refused; no short one, which a slow machine may need
                 return Text(command.CommandTimeout);
             case "prepare":
                 await Pick(o, command.Prepare, () => command.PrepareAsync());

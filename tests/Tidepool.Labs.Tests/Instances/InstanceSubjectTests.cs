@@ -1,6 +1,7 @@
 namespace Tidepool.Labs.Tests.Instances;
 
 /// <summary>The subjects of lab <c>objects</c> do what their rows say.</summary>
+[Collection("crews of threads")] // a crew has one caller
 public class InstanceSubjectTests
 {
     public static TheoryData<string> Names => new(InstanceSubject.States.Select(subject => subject.Name));

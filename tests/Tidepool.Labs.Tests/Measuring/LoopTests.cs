@@ -1,5 +1,6 @@
 namespace Tidepool.Labs.Tests.Measuring;
 
+[Collection("crews of threads")] // a crew has one caller
 public class LoopTests
 {
     public static TheoryData<string> ArraySubjects => new(

@@ -96,11 +96,11 @@ public class DriverTests
         using var driver = new DriverProcess(NativeSubjects.CLibrary);
         driver.Measure("paused 1 64");
         long start = Environment.TickCount64;
-        var timing = driver.Measure("paused 300 64 4096");
+        var timing = driver.Measure("paused 2000 64 4096");
 
-        Assert.InRange(Environment.TickCount64 - start, 280, 5000);
+        Assert.True(Environment.TickCount64 - start >= 1980);
         Assert.Equal(16384 + 2048, timing.Operations);
-        Assert.True(timing.Nanoseconds < 200e6);
+        Assert.True(timing.Nanoseconds < 1900e6, "the pause is not in the time");
     }
 
     [DriverFact]

@@ -1,5 +1,6 @@
 namespace Tidepool.Labs.Tests.Threading;
 
+[Collection("counted threads")]
 public sealed class ThreadWatchTests
 {
     [Fact]

@@ -46,13 +46,20 @@ public abstract class NativeMisuseTest : PoolTest
         Assert.True(NativeMethods.tp_is_valid());
     }
 
-    /// <summary>In a frame of its own, so that nothing keeps the lease.</summary>
+    /// <summary>In a frame of its own, so that nothing keeps the leases.</summary>
+    /// <returns>The native bytes that lived beside the last of them.</returns>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    protected void RentAndDrop(int count, int length)
+    protected long RentAndDrop(int count, int length)
     {
+        var leases = new BufferLease<int>[count];
         for (int i = 0; i < count; i++)
         {
-            Pool.Rent(length).Span.Fill(i);
+            leases[i] = Pool.Rent(length);
+            leases[i].Span.Fill(i);
         }
+
+        long live = NativePressure.Live;
+        GC.KeepAlive(leases);
+        return live;
     }
 }

@@ -33,7 +33,7 @@ public sealed class AllocationTests : ResourceTest
     [InlineData(true)]
     public async Task Renting_an_idle_resource_and_returning_it_takes_no_lock(bool isForEver)
     {
-        var options = new ResourcePoolOptions<FakeResource> { MaxSize = 2 };
+        var options = new ResourcePoolOptions<FakeResource> { MaxSize = 2, ValidateAfterIdle = TimeSpan.FromHours(1) };
         if (isForEver)
         {
             options = new() { MaxSize = 2, ValidateAfterIdle = Timeout.InfiniteTimeSpan, IdleTimeout = Timeout.InfiniteTimeSpan, MaxLifetime = Timeout.InfiniteTimeSpan };

@@ -49,6 +49,7 @@ public sealed class SoakTests(ITestOutputHelper output) : ResourceTest
         Task changes = Task.Run(() => Change(new Random(~seed)));
         await Task.WhenAll([.. renters, .. parked, changes]).WaitAsync(TimeSpan.FromMinutes(3));
         Policy.CreateError = null;
+        Eventually.True(() => pool.GetStatistics().Creating == 0, "the creations under way to end");
         pool.Validate();
         ResourcePoolStatistics end = pool.GetStatistics();
         output.WriteLine($"{rented} rentals; {end}");

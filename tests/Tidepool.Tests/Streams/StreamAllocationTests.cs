@@ -74,7 +74,7 @@ public sealed class StreamAllocationTests : PoolTest
 
         long before = LargeObjectBytes();
         long each = Allocations.Usual(() => Allocations.Of(() => WriteLarge(data)));
-        Assert.Equal(before, LargeObjectBytes());
+        Assert.InRange(LargeObjectBytes(), 0, before); // what others had there may have gone
         Assert.InRange(each, 0, 1300);
         GC.KeepAlive(data);
     }
