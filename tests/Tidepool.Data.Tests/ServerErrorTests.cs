@@ -2,6 +2,7 @@ using System.Data;
 using System.Data.Common;
 using System.Diagnostics;
 using Npgsql;
+using Tidepool.Data.Tests.Faults;
 using Tidepool.Data.Tests.Support;
 using Tidepool.Labs;
 
@@ -99,7 +100,7 @@ public sealed class ServerErrorTests(PostgresServer server)
             using var cancellation = new CancellationTokenSource();
             command.CommandTimeout = 60;
             Task<int> work = command.ExecuteNonQueryAsync(cancellation.Token);
-            await Sql.UntilAsync(async () => (await server.Cluster.ListSessionsAsync()).Any(static s => s.State == "active" && s.Query.Contains("pg_sleep", StringComparison.Ordinal)), "the server begins");
+            await FaultTest.UntilAsync(async () => (await server.Cluster.ListSessionsAsync()).Any(static s => s.State == "active" && s.Query.Contains("pg_sleep", StringComparison.Ordinal)), "the server begins");
             await cancellation.CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => work);
             work = command.ExecuteNonQueryAsync();

@@ -218,8 +218,7 @@ TEST(Exhaustion, OfAddressSpaceLeavesRoomToStart) {
 
 // Memory that a purge is giving back at this moment is neither used nor in the way.
 TEST(Limit, WhileAnotherThreadPurgesNothingIsRefusedThatFits) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+  IN_A_QUIET_PROCESS({
     ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, 64 << 20));
     std::atomic<bool> stop{false};
     std::thread purger([&] {
@@ -252,8 +251,7 @@ void keep_a_large_block() {
 }
 
 TEST(Limit, MakesRoomForHeapsAndPoolsOfWhatIsIdle) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+  IN_A_QUIET_PROCESS({
     ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, 32 << 20));
     keep_a_large_block();
     tp_heap* heap = tp_heap_create(nullptr);
@@ -288,8 +286,7 @@ TEST(Limit, MakesRoomForHeapsAndPoolsOfWhatIsIdle) {
 
 // The structures of threads, heaps and pools need memory too.
 TEST(Limit, MakesRoomForNewHeapsOfWhatIsIdle) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+  IN_A_QUIET_PROCESS({
     tp_free(tp_malloc(20 << 20));
     ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, static_cast<int64_t>(test::statistics().committed_bytes)));
     for (int i = 0; i < 20; ++i) ASSERT_NE(nullptr, tp_heap_create(nullptr)) << i;
@@ -329,8 +326,7 @@ TEST(Limit, OfAPoolMakesRoomOfPagesThatCameBackToOtherThreads) {
 // What is missing is kept by a heap whose lock another thread has.
 // The system refuses to take locked memory back. What is not locked goes nevertheless, and nothing fails for it.
 TEST(LockedMemory, KeepsNoOtherFromGoingBack) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    tp_set_option(tp_option_background_purge, 0);
+  IN_A_QUIET_PROCESS({
     std::vector<void*> apart;
     void* locked = tp_malloc(40000);
     apart.push_back(tp_malloc(100000));
@@ -351,8 +347,7 @@ TEST(LockedMemory, KeepsNoOtherFromGoingBack) {
 }
 
 TEST(LockedMemory, ServesNewThreadsAndHeaps) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    tp_set_option(tp_option_background_purge, 0);
+  IN_A_QUIET_PROCESS({
     std::vector<void*> blocks;
     for (int i = 0; i < 40; ++i) blocks.push_back(tp_malloc(200'000));
     bool locked = true;
@@ -377,8 +372,7 @@ TEST(LockedMemory, ServesNewThreadsAndHeaps) {
 }
 
 TEST(Limit, WaitsForHeapsThatAreBusy) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+  IN_A_QUIET_PROCESS({
     ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, 32 << 20));
     std::atomic<int> step{0};
     std::thread thread([&] {

@@ -243,8 +243,7 @@ TEST(Fork, WhileOthersAreInTheirVeryFirstCall) {
 // What a purge is giving back while the fork happens is the child's too.
 TEST(Fork, WhileAnotherThreadPurgesTheChildLosesNoIdleMemory) {
   if (const char* reason = why_not_here()) GTEST_SKIP() << reason;
-  IN_A_PROCESS_OF_ITS_OWN({
-    ASSERT_EQ(0, tp_set_option(tp_option_background_purge, 0));
+  IN_A_QUIET_PROCESS({
     std::atomic<bool> stop{false};
     std::thread purger([&] {
       while (!stop.load(std::memory_order_relaxed)) {

@@ -93,13 +93,9 @@ internal static class DocTables
     public static string Verdicts(ILab lab, IReadOnlyList<MachineResults> machines)
     {
         var text = new StringBuilder();
-        foreach (var machine in machines.Where(machine => machine.Labs.ContainsKey(lab.Name)))
+        var measured = machines.Where(machine => machine.Labs.ContainsKey(lab.Name)).ToList();
+        foreach (var machine in measured.Where(machine => machine.Labs[lab.Name].Lab.Verdicts.Count > 0))
         {
-            if (machine.Labs[lab.Name].Lab.Verdicts.Count == 0)
-            {
-                return NoBars;
-            }
-
             text.Append(text.Length > 0 ? "\n" : "");
             text.Append(CultureInfo.InvariantCulture, $"`{machine.Machine}`: {ConsoleReport.Summarize(machine.Labs[lab.Name].Lab.Verdicts)}\n\n");
             Head(text, "verdict", "what must hold", ">value", ">limit", "interval, subject");
@@ -115,7 +111,7 @@ internal static class DocTables
             }
         }
 
-        return text.Length > 0 ? text.ToString() : NoResults;
+        return text.Length > 0 ? text.ToString() : measured.Count > 0 ? NoBars : NoResults;
     }
 
     /// <summary>The heading lines of a table; a leading '>' aligns a column to the right.</summary>

@@ -27,16 +27,6 @@ internal static class Sql
     internal static void Settle(this PooledDbDataSource pool) => Until(
         () => pool.GetStatistics() is { Checking: 0, Creating: 0, Destroying: 0 }, "the pool to settle");
 
-    internal static async Task UntilAsync(Func<Task<bool>> condition, string what)
-    {
-        Stopwatch watch = Stopwatch.StartNew();
-        while (!await condition())
-        {
-            Assert.True(watch.Elapsed < Limit, $"Waited {Limit.TotalSeconds} s in vain for: {what}");
-            await Task.Delay(5);
-        }
-    }
-
     internal static void Until(Func<bool> condition, string what)
     {
         Stopwatch watch = Stopwatch.StartNew();

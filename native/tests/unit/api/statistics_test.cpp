@@ -141,8 +141,7 @@ TEST(Statistics, ArePrintedAsText) {
 }
 
 TEST(Purge, GivesIdleMemoryBack) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    tp_set_option(tp_option_background_purge, 0);
+  IN_A_QUIET_PROCESS({
     constexpr size_t total = size_t{96} << 20;
     size_t start = test::resident_bytes();
     std::vector<void*> blocks;
@@ -176,8 +175,7 @@ TEST(Purge, GivesIdleMemoryBack) {
 }
 
 TEST(Purge, KeepsWhatIsNotIdleForLongEnough) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    tp_set_option(tp_option_background_purge, 0);
+  IN_A_QUIET_PROCESS({
     std::vector<void*> blocks(200);
     for (void*& block : blocks) {
       block = tp_malloc(100000);
@@ -192,8 +190,7 @@ TEST(Purge, KeepsWhatIsNotIdleForLongEnough) {
 
 // Pages with a few live blocks: the free parts of them go back, and come again when they are needed.
 TEST(Purge, AlsoOfPartlyUsedPagesKeepsLiveBlocks) {
-  IN_A_PROCESS_OF_ITS_OWN({
-    tp_set_option(tp_option_background_purge, 0);
+  IN_A_QUIET_PROCESS({
     for (size_t size : {64, 400, 3000, 20000}) {
       std::vector<void*> blocks((24u << 20) / size);
       for (void*& block : blocks) {
