@@ -57,6 +57,7 @@ public sealed partial class NativePressureTests : PoolTest
     }
 
     [Fact]
+    [Trait("Category", "Environment")]
     public void Two_leaked_gigabytes_are_collected_without_anybody_asking()
     {
         (int code, string output, string error) = Child.Run(Scenarios.LeakWithoutCollecting);

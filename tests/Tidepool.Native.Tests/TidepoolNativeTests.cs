@@ -63,6 +63,7 @@ public sealed partial class TidepoolNativeTests
     }
 
     [Fact]
+    [Trait("Category", "Environment")]
     public void A_used_up_budget_refuses_and_names_itself_and_a_return_or_a_trim_makes_room()
     {
         (int code, string output, string error) = Child.Run(Scenarios.UseUpTheBudget);
@@ -78,6 +79,7 @@ public sealed partial class TidepoolNativeTests
     }
 
     [Fact]
+    [Trait("Category", "Environment")]
     public void Slabs_are_refused_too_and_nothing_is_lost()
     {
         (int code, string output, string error) = Child.Run(Scenarios.UseUpTheBudgetWithSmallBuffers);
@@ -89,6 +91,7 @@ public sealed partial class TidepoolNativeTests
     }
 
     [Fact]
+    [Trait("Category", "Environment")]
     public void The_environment_sets_a_budget()
     {
         (int code, string output, string error) = Child.Run(Scenarios.UseUpTheBudget, null, ("TIDEPOOL_MEMORY_LIMIT", "512M"));

@@ -1,9 +1,12 @@
 using Tidepool.Labs;
+using Tidepool.Tests.Common;
+using Xunit.Sdk;
 
 namespace Tidepool.Data.Tests.Support;
 
 /// <summary>A test on a real PostgreSQL; skipped, with the line that installs it, where there is none. One that hangs fails, so that the others go on.</summary>
-internal class PostgresFactAttribute : FactAttribute
+[TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Data.Tests")]
+internal class PostgresFactAttribute : FactAttribute, ITraitAttribute
 {
     /// <summary>Longer than any test takes, also on a busy machine; in milliseconds.</summary>
     public const int Patience = 10 * 60 * 1000;
@@ -12,7 +15,8 @@ internal class PostgresFactAttribute : FactAttribute
 }
 
 /// <inheritdoc cref="PostgresFactAttribute"/>
-internal sealed class PostgresTheoryAttribute : TheoryAttribute
+[TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Data.Tests")]
+internal sealed class PostgresTheoryAttribute : TheoryAttribute, ITraitAttribute
 {
     public PostgresTheoryAttribute() => (Skip, Timeout) = (PostgresCluster.Missing, PostgresFactAttribute.Patience);
 }

@@ -1,6 +1,10 @@
+using Tidepool.Tests.Common;
+using Xunit.Sdk;
+
 namespace Tidepool.Labs.Tests.Http;
 
 /// <summary>What lab <c>http</c> counts, on a server of the test's own. Nothing here depends on how fast the machine is.</summary>
+[Trait("Category", "Environment")]
 public sealed class HttpProbesTests
 {
     private static readonly ChildCommand Child = new("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll")]);
@@ -57,7 +61,8 @@ public sealed class HttpProbesTests
     }
 
     /// <summary>A fact that is skipped, and says why, where the user may not make a network namespace.</summary>
-    private sealed class NeedsNetworkNamespaceAttribute : FactAttribute
+    [TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Labs.Tests")]
+    private sealed class NeedsNetworkNamespaceAttribute : FactAttribute, ITraitAttribute
     {
         public NeedsNetworkNamespaceAttribute()
         {

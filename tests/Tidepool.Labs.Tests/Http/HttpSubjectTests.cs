@@ -1,6 +1,7 @@
 namespace Tidepool.Labs.Tests.Http;
 
 /// <summary>The ways to send requests of lab <c>http</c> do what their rows say.</summary>
+[Trait("Category", "Environment")]
 public sealed class HttpSubjectTests
 {
     public static TheoryData<string, int> ConnectionsOfTen => new()

@@ -2,6 +2,7 @@ using System.Linq.Expressions;
 
 namespace Tidepool.Labs.Tests.Measuring;
 
+[Trait("Category", "Environment")]
 public class WarmUpTests
 {
     [Fact]

@@ -1,4 +1,6 @@
 using System.Diagnostics;
+using Tidepool.Tests.Common;
+using Xunit.Sdk;
 
 namespace Tidepool.Labs.Tests.Natives;
 
@@ -37,14 +39,16 @@ internal static class NativeDrivers
 
 /// <summary>A fact about the drivers: skipped, with the line that installs what is missing, where they cannot be built.</summary>
 [AttributeUsage(AttributeTargets.Method)]
-internal sealed class DriverFactAttribute : FactAttribute
+[TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Labs.Tests")]
+internal sealed class DriverFactAttribute : FactAttribute, ITraitAttribute
 {
     public DriverFactAttribute() => Skip = NativeDrivers.Missing;
 }
 
 /// <summary>A theory about the drivers.</summary>
 [AttributeUsage(AttributeTargets.Method)]
-internal sealed class DriverTheoryAttribute : TheoryAttribute
+[TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Labs.Tests")]
+internal sealed class DriverTheoryAttribute : TheoryAttribute, ITraitAttribute
 {
     public DriverTheoryAttribute() => Skip = NativeDrivers.Missing;
 }

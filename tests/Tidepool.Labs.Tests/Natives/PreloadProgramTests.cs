@@ -1,3 +1,6 @@
+using Tidepool.Tests.Common;
+using Xunit.Sdk;
+
 namespace Tidepool.Labs.Tests.Natives;
 
 /// <summary>Programs that nobody wrote for this lab run under the library, and what they used is known.</summary>
@@ -43,7 +46,8 @@ public class PreloadProgramTests
 
     /// <summary>Skipped, with the line that installs it, where the program is missing.</summary>
     [AttributeUsage(AttributeTargets.Method)]
-    private sealed class ProgramFactAttribute : FactAttribute
+    [TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Labs.Tests")]
+    private sealed class ProgramFactAttribute : FactAttribute, ITraitAttribute
     {
         public ProgramFactAttribute(string name) =>
             Skip = NativeDrivers.Missing ?? (ProgramOf(name).IsThere() ? null : $"Missing. Install it with: apt-get install {ProgramOf(name).Package}");

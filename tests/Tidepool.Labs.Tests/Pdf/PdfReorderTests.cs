@@ -1,5 +1,7 @@
 using System.Diagnostics;
 using System.Text;
+using Tidepool.Tests.Common;
+using Xunit.Sdk;
 
 namespace Tidepool.Labs.Tests.Pdf;
 
@@ -130,7 +132,8 @@ public class PdfReorderTests
     }
 
     [AttributeUsage(AttributeTargets.Method)]
-    private sealed class NeedsProgramsAttribute : FactAttribute
+    [TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Labs.Tests")]
+    private sealed class NeedsProgramsAttribute : FactAttribute, ITraitAttribute
     {
         public NeedsProgramsAttribute(params string[] programs)
         {

@@ -3,6 +3,7 @@ using System.Text.RegularExpressions;
 
 namespace Tidepool.Labs.Tests.Processes;
 
+[Trait("Category", "Environment")]
 public class CommandLineTests
 {
     [Fact]

@@ -5,6 +5,7 @@ using System.Net.Sockets;
 namespace Tidepool.Labs.Tests.Servers;
 
 /// <summary>Each fault of the proxy, seen from a client and from a server that sends back what it gets. Times are only compared from below: a slow machine makes them longer.</summary>
+[Trait("Category", "Environment")]
 public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
 {
     private static readonly TimeSpan Moment = TimeSpan.FromMilliseconds(150);

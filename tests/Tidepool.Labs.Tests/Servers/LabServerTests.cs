@@ -2,6 +2,7 @@ using Npgsql;
 
 namespace Tidepool.Labs.Tests.Servers;
 
+[Trait("Category", "Environment")]
 public class LabServerTests
 {
     [Theory]

@@ -1,15 +1,20 @@
+using Tidepool.Tests.Common;
+using Xunit.Sdk;
+
 namespace Tidepool.Labs.Tests.Servers;
 
 /// <summary>A fact about a real PostgreSQL server: skipped, with the line that installs it, where there is none.</summary>
 [AttributeUsage(AttributeTargets.Method)]
-internal sealed class PostgresFactAttribute : FactAttribute
+[TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Labs.Tests")]
+internal sealed class PostgresFactAttribute : FactAttribute, ITraitAttribute
 {
     public PostgresFactAttribute() => Skip = PostgresCluster.Missing;
 }
 
 /// <summary>A theory about it.</summary>
 [AttributeUsage(AttributeTargets.Method)]
-internal sealed class PostgresTheoryAttribute : TheoryAttribute
+[TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Labs.Tests")]
+internal sealed class PostgresTheoryAttribute : TheoryAttribute, ITraitAttribute
 {
     public PostgresTheoryAttribute() => Skip = PostgresCluster.Missing;
 }

@@ -2,6 +2,7 @@ namespace Tidepool.Labs.Tests.Threading;
 
 /// <summary>The ways to run items of lab <c>threads</c> do what their rows say.</summary>
 [Collection("counted threads")]
+[Trait("Category", "Environment")]
 public sealed class ItemRunnerTests
 {
     public static TheoryData<string> All => new(ItemRunner.All);

@@ -2,6 +2,7 @@ namespace Tidepool.Labs.Tests.Threading;
 
 /// <summary>What lab <c>threads</c> counts. Nothing here depends on how fast the machine is.</summary>
 [Collection("counted threads")]
+[Trait("Category", "Environment")]
 public sealed class ThreadProbesTests
 {
     private static readonly ChildCommand Child = new("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll")]);

@@ -96,6 +96,7 @@ public sealed class NativeLoaderTests : IDisposable
     }
 
     [Fact]
+    [Trait("Category", "Environment")]
     public void Next_to_the_assembly_goes_before_the_folder_of_the_runtime_identifier()
     {
         string beside = Path.Combine(_folder, NativeLoader.FileName);

@@ -5,6 +5,7 @@ namespace Tidepool.Native.Tests.Misuse;
 public sealed class WritePastEndChecked
 {
     [CheckedFact]
+    [Trait("Category", "Environment")]
     public void The_checked_library_ends_the_process_and_says_what_was_overwritten()
     {
         (int code, string output, string error) = Child.Run(Scenarios.WritePastTheEnd, null, (NativeLoader.Variable, NativeLibraryFiles.Checked));

@@ -131,10 +131,12 @@ public sealed class ThreadsThatEndTests(ITestOutputHelper output) : PoolTest
     /// a local, two of them must not both pass for the ended one. A child process, because the layout of this one has been shuffled.
     /// </summary>
     [Fact]
+    [Trait("Category", "Environment")]
     public void Several_threads_on_the_stack_memory_of_an_ended_one_may_return_its_leases_at_the_same_time() => RunOnStacks();
 
     [Fact]
     [Trait("Category", "Slow")]
+    [Trait("Category", "Environment")]
     public void Several_threads_on_the_stack_memory_of_an_ended_one_may_return_its_leases_again_and_again()
     {
         for (int run = 0; run < 3; run++)

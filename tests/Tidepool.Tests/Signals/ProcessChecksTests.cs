@@ -28,6 +28,7 @@ public sealed class ProcessChecksTests
     [InlineData("off", "Off", "return: nothing", false)]
     [InlineData("full", "Full", "return: DoubleReturn", false)]
     [InlineData("full,stacks", "Full", "return: DoubleReturn", true)]
+    [Trait("Category", "Environment")]
     public void The_variable_sets_the_checks_of_every_pool_of_the_process(string? text, string mode, string returned, bool stacks)
     {
         (int code, string output, string error) = Child.Run(Child.Checks, text);
@@ -47,6 +48,7 @@ public sealed class ProcessChecksTests
     }
 
     [Fact]
+    [Trait("Category", "Environment")]
     public void A_value_that_is_not_understood_means_the_default_and_is_said_on_standard_error()
     {
         (int code, string output, string error) = Child.Run(Child.Checks, "fulll");
