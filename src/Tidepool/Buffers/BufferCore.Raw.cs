@@ -78,7 +78,7 @@ internal sealed partial class BufferCore<T>
             CheckPoison(bucket, array);
         }
 
-        if (Geometry.Clear == ClearMode.OnRent)
+        if (Geometry.ClearsRentals)
         {
             Array.Clear(array);
         }

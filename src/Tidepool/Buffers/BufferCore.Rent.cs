@@ -128,9 +128,9 @@ internal sealed partial class BufferCore<T>
             CheckPoison(slot);
         }
 
-        if (Geometry.Clear == ClearMode.OnRent)
+        if (Geometry.ClearsRentals)
         {
-            slot.First(length).Clear();
+            slot.Reachable(length).Clear();
         }
 
         if (TidepoolEventSource.Rentals)

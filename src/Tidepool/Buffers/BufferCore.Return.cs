@@ -171,7 +171,7 @@ internal sealed partial class BufferCore<T>
         }
         else if (Geometry.Clear == ClearMode.OnReturn)
         {
-            slot.First(length).Clear();
+            slot.Reachable(length).Clear();
         }
 
         if (!bucket.IsKept)

@@ -138,6 +138,11 @@ internal sealed partial class BufferCore<T> : Station
         SourceBuffer<T> buffer = Allocate(bucket.ItemLength);
         var slot = new PooledSlot<T>(this, bucket);
         slot.Adopt(buffer);
+        if (Geometry.ClearsNew)
+        {
+            slot.Whole().Clear();
+        }
+
         Interlocked.Increment(ref Counters.Missed);
         bool isSampled = Guard is null && Geometry.LeakSampling > 0 && Interlocked.Increment(ref _births) % Geometry.LeakSampling == 0;
         if (isSampled || Guard is not null || slot.OutlivesSlot)
@@ -163,7 +168,7 @@ internal sealed partial class BufferCore<T> : Station
         SourceBuffer<T> buffer = Allocate(length);
         T[] array = buffer.Array!;
         Remember(array, buffer.Tag);
-        if (cleared && !BufferGeometry<T>.HoldsReferences)
+        if (Geometry.ClearsNew || (cleared && !BufferGeometry<T>.HoldsReferences))
         {
             Array.Clear(array);
         }

@@ -94,7 +94,15 @@ internal sealed class BufferGeometry<T>
     internal bool TakesForeignArrays => Source is HeapSource<T>;
 
     /// <summary>Whether every rental must take the slow path, because something is done on each.</summary>
-    internal bool IsAlwaysSlow => Checks == PoolChecks.Full || Secrets || (Clear != ClearMode.Never && !HoldsReferences);
+    internal bool IsAlwaysSlow => Checks == PoolChecks.Full || Secrets || Clear != ClearMode.Never;
+
+    /// <summary>Whether a rental must be zeroed as it begins: it was not zeroed at its end, or full checks have filled it with a pattern.</summary>
+    internal bool ClearsRentals => Clear == ClearMode.OnRent || (KeepsZeroed && Checks == PoolChecks.Full);
+
+    /// <summary>Whether a new buffer must be zeroed: idle ones are, and a source may hand out what others left in its memory.</summary>
+    internal bool ClearsNew => KeepsZeroed && !HoldsReferences;
+
+    private bool KeepsZeroed => Secrets || Clear == ClearMode.OnReturn;
 
     /// <summary>The last class of <paramref name="sizes"/> that is kept: the one that serves <see cref="MaxLength"/>, or the one before it where the source makes nothing as long as that class; -1 for none.</summary>
     internal int LastIndexOf(SizeClasses sizes)

@@ -61,7 +61,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
 
     /// <summary>Rents a buffer.</summary>
     /// <param name="length">Its length in elements, 0 to <see cref="Array.MaxLength"/> (less where the source makes only shorter ones).</param>
-    /// <param name="clear">Whether the rented elements are zeroed.</param>
+    /// <param name="clear">Whether the rented elements are zeroed. What the array holds behind them is as the last renter left it.</param>
     /// <returns>A lease of exactly <paramref name="length"/> elements; dispose it to return the buffer.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="length"/> is out of range.</exception>
     /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>

@@ -19,7 +19,7 @@ public sealed class BufferPoolOptions<T>
     /// </summary>
     public long? Budget { get; init; }
 
-    /// <summary>When buffers without references are zeroed. The default is never.</summary>
+    /// <summary>When buffers are zeroed, whole and for every way of renting. The default is never.</summary>
     public ClearMode Clear { get; init; }
 
     /// <summary>Whether the whole buffer is wiped on return by a method that the compiler may not remove.</summary>

@@ -66,6 +66,12 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
         return address != 0 || Array is not null;
     }
 
+    /// <summary>
+    /// What a renter of <paramref name="length"/> elements can reach of the buffer: all of it where <see cref="BufferLease{T}.Segment"/> shows the array,
+    /// else the rented elements.
+    /// </summary>
+    internal Span<T> Reachable(int length) => Array is null ? First(length) : Whole();
+
     /// <summary>All elements of the buffer, rented or not.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal Span<T> Whole() => First(Capacity);

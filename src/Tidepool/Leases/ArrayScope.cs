@@ -24,19 +24,20 @@ public readonly ref struct ArrayScope<T>
     }
 
     /// <summary>The array, at least <see cref="Length"/> elements long. Empty for <c>default</c>.</summary>
+    /// <remarks>Behind <see cref="Length"/> it holds what earlier renters left there, and keeps what you write there, unless the pool clears.</remarks>
     public T[] Array => _array ?? [];
 
     /// <summary>The rented length in elements: exactly what was asked for.</summary>
     public int Length => _length;
 
-    /// <summary>The rented elements. Their content is whatever the last renter left.</summary>
+    /// <summary>The rented elements. Their content is whatever the last renter left, unless the pool clears.</summary>
     public Span<T> Span
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => _array is null ? default : MemoryMarshal.CreateSpan(ref MemoryMarshal.GetArrayDataReference(_array), _length);
     }
 
-    /// <summary>Returns the array. Elements that hold references are cleared.</summary>
+    /// <summary>Returns the array. Rented elements that hold references are cleared.</summary>
     /// <exception cref="PoolMisuseException">The array was returned a moment ago (not with checks off).</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Dispose()
