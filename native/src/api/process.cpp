@@ -81,7 +81,7 @@ void tp_get_statistics(tp_statistics* statistics) noexcept {
   sum.retained_bytes += usage.dirty_bytes;
   sum.committed_bytes = usage.used_bytes + usage.dirty_bytes;
   sum.peak_committed_bytes = usage.peak_bytes;
-  sum.reserved_bytes = usage.reserved_bytes;
+  sum.reserved_bytes = usage.mapped_bytes;
   sum.metadata_bytes = usage.meta_bytes;
   sum.purged_bytes = usage.purged_bytes;
   sum.os_calls = os::call_count();

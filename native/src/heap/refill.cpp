@@ -112,8 +112,20 @@ void page_emptied(Heap* heap, PageId id) {
   heap->kept_stamp = stamp;
 }
 
+// The bin goes through pages, each to its end: what it asks for next will be filled too. A heap that has a page or two of
+// every size is none of those, and in a page of long blocks rounding leaves more unused.
+Fill fill_of(const Heap* heap, size_t bin, const Shape& shape) {
+  constexpr size_t large_heap = size_t{4} << 20;
+  constexpr uint32_t longest_block = 8192;
+  constexpr int full_pages = 8;
+  if (shape.block_size > longest_block || heap->held_bytes.load(std::memory_order_relaxed) < large_heap) return Fill::sparse;
+  int full = 0;
+  for (PageId id = heap->full[bin]; id != 0 && full < full_pages; id = page_of(id)->next) ++full;
+  return full == full_pages ? Fill::dense : Fill::sparse;
+}
+
 // A run for one page; several at a time once the heap is no longer small.
-PageId take_slices(Heap* heap, uint32_t slices) {
+PageId take_slices(Heap* heap, uint32_t slices, Fill fill) {
   uint32_t index = kept_index(slices);
   if (index != 3 && heap->kept_count[index] != 0) return heap->kept[index][--heap->kept_count[index]];
   if (!make_room(heap, size_t{slices} << slice_shift)) return 0;
@@ -121,7 +133,7 @@ PageId take_slices(Heap* heap, uint32_t slices) {
   constexpr size_t small_heap = size_t{1} << 20;
   uint32_t count = index == 3 || heap->limit_bytes != 0 || heap->held_bytes < small_heap ? 1 : most >> index;
   Run runs[most];
-  uint32_t taken = take_runs(slices, count, runs);
+  uint32_t taken = take_runs(slices, count, runs, fill);
   if (taken == 0) return 0;
   heap->held_bytes += size_t{taken} * slices << slice_shift;
   // The lowest address is used first: pages are touched in ascending order.
@@ -137,7 +149,7 @@ PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
   }
   size_t bytes = size_t{shape.slices} << slice_shift;
   if (bin >= first_pool_bin && !charge_pool(bin, bytes)) return 0;
-  PageId id = take_slices(heap, shape.slices);
+  PageId id = take_slices(heap, shape.slices, fill_of(heap, bin, shape));
   if (id == 0) {
     if (bin >= first_pool_bin) discharge_pool(bin, bytes);
     return 0;

@@ -144,7 +144,7 @@ void prepare_magazines(Heap* heap) {
   }
   heap->base = arenas[0].base;
   heap->bins = arenas[0].bins;
-  heap->span = caching ? arenas[0].length() >> 4 : 0;
+  heap->span = caching ? window_length >> 4 : 0;
 }
 
 Heap* adopt_orphan() {

@@ -1,7 +1,8 @@
 // The operating system, and nothing else: a port to another one is another os_*.cpp. All functions keep errno.
 //
-// Address space is reserved first (no memory, no access), then made usable (commit), then given back while it stays
-// usable (discard: reads as zero afterwards). Addresses and lengths are multiples of page_size() unless stated.
+// Address space is mapped where the arenas want it (map_at), or reserved first (no memory, no access) and made usable later
+// (commit). Either may be given back while it stays usable (discard: reads as zero afterwards). What is only reserved stays
+// out of core dumps. Addresses and lengths are multiples of page_size() unless stated.
 #pragma once
 
 #include <atomic>
@@ -21,8 +22,13 @@ void release(void* address, size_t length);
 // Makes reserved pages readable and writable; they read as zero. False: the system has no memory for them.
 bool commit(void* address, size_t length);
 
-// Makes reserved pages readable; they read as zero, take no memory and can be committed later. Best effort.
-void make_readable(void* address, size_t length);
+// Maps address space at this very address, unless something lies there already.
+enum class Mapped { yes, taken, no_memory };
+enum class Access { read, read_and_write };  // read: as reserved, but it can be looked at and reads as zero
+Mapped map_at(void* address, size_t length, Access access);
+
+// An address that the system would choose for a new mapping now. Null: it has none.
+void* likely_place();
 
 // Gives the memory of committed pages back; they stay usable and read as zero. False: nothing changed.
 bool discard(void* address, size_t length);
@@ -30,15 +36,15 @@ bool discard(void* address, size_t length);
 // Takes all access from committed pages (guard pages), or gives it back.
 bool protect(void* address, size_t length, bool accessible);
 
-// Asks for huge pages in this range from now on. Best effort.
-void prefer_huge_pages(void* address, size_t length);
+// Asks for huge pages in this range from now on, or for none. Best effort.
+void set_huge_pages(void* address, size_t length, bool wanted);
 
 // Moves the pages of [from, from+length) to [to, to+length), both committed; from reads as zero afterwards. False:
 // nothing moved, copy instead.
 bool move_pages(void* from, void* to, size_t length);
 
-// The most address space this process may have; SIZE_MAX when there is no such limit.
-size_t address_space_limit();
+// The most address space, or writable memory, this process may have; SIZE_MAX when there is no such limit.
+size_t mapping_limit();
 
 // Milliseconds of a clock that never goes back; coarse and cheap.
 uint64_t now_ms();
@@ -60,7 +66,7 @@ void barrier_of_process();
 size_t call_count();
 
 #if defined(TIDEPOOL_TESTING)
-// The nth next call of reserve, commit, discard, protect or move_pages fails, once; 0: none does.
+// The nth next call of reserve, map_at, commit, discard, protect or move_pages fails, once; 0: none does.
 void fail_after(size_t nth);
 #endif
 

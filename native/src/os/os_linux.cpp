@@ -9,8 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #include "os/os.h"
 
+#if !defined(MAP_FIXED_NOREPLACE)
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 #if !defined(MREMAP_DONTUNMAP)
 #define MREMAP_DONTUNMAP 4
 #endif
@@ -79,6 +84,7 @@ void* reserve(size_t length, size_t alignment) {
   if (before != 0) munmap(map, before);
   size_t after = mapped - before - length;
   if (after != 0) munmap(reinterpret_cast<void*>(aligned + length), after);
+  madvise(reinterpret_cast<void*>(aligned), length, MADV_DONTDUMP);
   return reinterpret_cast<void*>(aligned);
 }
 
@@ -90,13 +96,32 @@ void release(void* address, size_t length) {
 
 bool commit(void* address, size_t length) {
   KeepErrno keep;
-  return !must_fail() && mprotect(address, length, PROT_READ | PROT_WRITE) == 0;
+  if (must_fail() || mprotect(address, length, PROT_READ | PROT_WRITE) != 0) return false;
+  madvise(address, length, MADV_DODUMP);
+  return true;
 }
 
-void make_readable(void* address, size_t length) {
+Mapped map_at(void* address, size_t length, Access access) {
+  KeepErrno keep;
+  if (must_fail()) return Mapped::no_memory;
+  int protection = access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+  void* map = mmap(address, length, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (map == MAP_FAILED) return errno == ENOMEM || errno == EAGAIN ? Mapped::no_memory : Mapped::taken;
+  if (map != address) {  // kernels before 4.17, and emulators, take the address for a hint
+    munmap(map, length);
+    return Mapped::taken;
+  }
+  if (access == Access::read) madvise(map, length, MADV_DONTDUMP);
+  return Mapped::yes;
+}
+
+void* likely_place() {
   KeepErrno keep;
   calls.fetch_add(1, std::memory_order_relaxed);
-  mprotect(address, length, PROT_READ);
+  void* map = mmap(nullptr, page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return nullptr;
+  munmap(map, page_size());
+  return map;
 }
 
 bool discard(void* address, size_t length) {
@@ -109,10 +134,10 @@ bool protect(void* address, size_t length, bool accessible) {
   return !must_fail() && mprotect(address, length, accessible ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
-void prefer_huge_pages(void* address, size_t length) {
+void set_huge_pages(void* address, size_t length, bool wanted) {
   KeepErrno keep;
   calls.fetch_add(1, std::memory_order_relaxed);
-  madvise(address, length, MADV_HUGEPAGE);
+  madvise(address, length, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 // MREMAP_DONTUNMAP (Linux 5.7) leaves the old range mapped, so that no other mapping can slip into the hole.
@@ -136,11 +161,14 @@ bool move_pages(void* from, void* to, size_t length) {
   return true;
 }
 
-size_t address_space_limit() {
+size_t mapping_limit() {
   KeepErrno keep;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
-  return limit.rlim_cur;
+  size_t least = SIZE_MAX;
+  for (auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least) least = limit.rlim_cur;
+  }
+  return least;
 }
 
 uint64_t now_ms() {

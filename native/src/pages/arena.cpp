@@ -2,11 +2,13 @@
 
 #include "api/options.h"
 #include "base/report.h"
+#include "pages/growth.h"
 
 namespace tp {
 
 // Constants: programs allocate before constructors of this library would run.
 constinit Arena arenas[max_arenas]{};
+uintptr_t window_length = 0;
 std::atomic<uint32_t> arena_total{0};
 std::atomic<size_t> arena_held_slices{0};
 Lock purge_lock;
@@ -14,10 +16,6 @@ Lock arena_lock;
 
 namespace {
 
-constexpr size_t smallest_arena = size_t{4} << 20;
-constexpr size_t first_step = size_t{64} << 20;  // of committing; later steps grow to 1 GiB
-constexpr size_t last_step = size_t{1} << 30;
-constexpr size_t huge_page = size_t{2} << 20;
 constexpr size_t huge_pages_from = size_t{64} << 20;  // automatic huge pages: once so much is in use
 
 // Free runs by the logarithm of their length, doubly linked.
@@ -25,24 +23,20 @@ struct RunLists {
   uint32_t head[slice_bits + 1];
   uint32_t filled;  // bit i: head[i] is not 0
 };
-RunLists lists[2];  // clean, dirty
-
-// What each arena's tables have committed, in bytes from the start of the table.
-struct TableEnds {
-  size_t pages, discarded, bins;
-};
-TableEnds table_ends[max_arenas];
+RunLists lists[2][2];  // of the dense arena and the others; clean, dirty
 
 size_t being_purged;  // dirty slices in no list: their memory goes at this moment
-size_t used_slices, dirty_slices, peak_slices, reserved_slices, purged_slices, meta_bytes;
+size_t used_slices, dirty_slices, peak_slices, purged_slices, meta_bytes;
 char* meta_next;
 char* meta_end;
 
 uint32_t index_of(PageId id) { return id & ((1u << slice_bits) - 1); }
 
+bool is_dense(PageId id) { return id >> slice_bits == dense_arena; }
+
 void link(PageId id, uint32_t length, bool dirty) {
   unsigned bin = log2_floor(length);
-  RunLists& l = lists[dirty];
+  RunLists& l = lists[is_dense(id)][dirty];
   Page* page = page_of(id);
   page->prev = 0;
   page->next = l.head[bin];
@@ -54,7 +48,7 @@ void link(PageId id, uint32_t length, bool dirty) {
 void unlink(PageId id) {
   Page* page = page_of(id);
   unsigned bin = log2_floor(page->run_length());
-  RunLists& l = lists[page->dirty()];
+  RunLists& l = lists[is_dense(id)][page->dirty()];
   if (page->prev != 0) page_of(page->prev)->next = page->next;
   else l.head[bin] = page->next;
   if (page->next != 0) page_of(page->next)->prev = page->prev;
@@ -124,124 +118,26 @@ PageId find(const RunLists& l, uint32_t length) {
   return larger != 0 ? l.head[__builtin_ctz(larger)] : 0;
 }
 
-bool commit_table(void* table, size_t* end, size_t wanted) {
-  wanted = round_up(wanted, os::page_size());
-  if (wanted <= *end) return true;
-  if (!os::commit(static_cast<char*>(table) + *end, wanted - *end)) return false;
-  *end = wanted;
-  return true;
-}
-
-bool commit_slices(uint32_t number, uint32_t slices) {
+// A run of the arena that was never used; 0: none to be had.
+PageId take_fresh(uint32_t number, uint32_t length, uint32_t alignment) {
   Arena& arena = arenas[number];
-  TableEnds& ends = table_ends[number];
-  size_t upto = size_t{arena.committed} + slices;
-  if (!commit_table(arena.pages, &ends.pages, upto * sizeof(Page)) ||
-      !commit_table(arena.discarded, &ends.discarded, upto * sizeof(Discarded)) ||
-      !commit_table(arena.bins, &ends.bins, upto)) {
-    return false;
-  }
-  char* start = reinterpret_cast<char*>(arena.base) + (size_t{arena.committed} << slice_shift);
-  if (!os::commit(start, size_t{slices} << slice_shift)) return false;
-  arena.committed.fetch_add(slices, std::memory_order_release);
-  return true;
-}
-
-// Commits at least so many fresh slices more, a large step if the system lets us.
-bool commit_fresh(uint32_t number, uint32_t needed) {
-  Arena& arena = arenas[number];
-  size_t step = (size_t{arena.committed} << slice_shift) / 2;
-  step = step < first_step ? first_step : step > last_step ? last_step : step;
-  size_t wanted = step >> slice_shift;
-  if (wanted < needed) wanted = needed;
-  if (needed > arena.slices - arena.committed) return false;
-  if (wanted > arena.slices - arena.committed) wanted = arena.slices - arena.committed;
-  return commit_slices(number, static_cast<uint32_t>(wanted)) || (wanted > needed && commit_slices(number, needed));
-}
-
-// Where the tables of an arena lie, in bytes from its start, each from a page of the system on; and the slices they take.
-struct Tables {
-  size_t discarded, bins, slices;
-};
-
-Tables tables_of(size_t slices) {
-  size_t discarded = round_up(slices * sizeof(Page), os::page_size());
-  size_t bins = discarded + round_up(slices * sizeof(Discarded), os::page_size());
-  return {discarded, bins, slices_for(bins + slices)};
-}
-
-bool add_arena(size_t needed_slices) {
-  uint32_t number = arena_total.load(std::memory_order_relaxed);
-  if (number == max_arenas) return false;
-  size_t length = largest_arena;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  length = size_t{64} << 30;  // their shadow memory leaves no room for more
-#endif
-  size_t limit = os::address_space_limit();
-  while (limit != SIZE_MAX && length > limit / 2) length /= 2;
-  void* base = nullptr;
-  while (base == nullptr) {
-    if (length < smallest_arena) return false;
-    if ((length >> slice_shift) < tables_of(length >> slice_shift).slices + needed_slices) return false;
-    base = os::reserve(length, huge_page);
-    if (base == nullptr) length /= 2;
-  }
-  const Tables layout = tables_of(length >> slice_shift);
-  Arena& arena = arenas[number];
-  size_t slices = length >> slice_shift;
-  arena.slices = static_cast<uint32_t>(slices);
-  arena.pages = static_cast<Page*>(base);
-  arena.discarded = reinterpret_cast<Discarded*>(static_cast<char*>(base) + layout.discarded);
-  arena.bins = static_cast<uint8_t*>(base) + layout.bins;
-  size_t tables = layout.slices;
-  arena.fresh = static_cast<uint32_t>(tables);
-  arena.committed = static_cast<uint32_t>(tables);
-  arena.base = reinterpret_cast<uintptr_t>(base);
-  table_ends[number] = {};
-  // The fast path looks up any address of the arena, also one that was never handed out.
-  os::make_readable(arena.bins, round_up(slices, os::page_size()));
-  if (!commit_fresh(number, static_cast<uint32_t>(needed_slices))) {
-    os::release(base, length);
-    arena.base = 0;
-    arena.slices = 0;
-    arena.committed = 0;
-    return false;
-  }
-  reserved_slices += slices;
-  arena_total.store(number + 1, std::memory_order_release);
-  return true;
-}
-
-void use_huge_pages(PageId id, uint32_t length) {
-  int64_t mode = options::get(tp_option_huge_pages);
-  if (mode == 0 || (mode == 1 && (used_slices << slice_shift) < huge_pages_from)) return;
-  // Whole huge pages around the run: its neighbours will be used next.
-  auto start = reinterpret_cast<uintptr_t>(address_of(id)) & ~(huge_page - 1);
-  auto end = round_up(reinterpret_cast<uintptr_t>(address_of(id)) + (uintptr_t{length} << slice_shift), huge_page);
-  const Arena& arena = arenas[id >> slice_bits];
-  uintptr_t usable = arena.base + (uintptr_t{arena.committed} << slice_shift);
-  if (end > usable) end = usable;
-  os::prefer_huge_pages(reinterpret_cast<void*>(start), end - start);
-}
-
-PageId take_fresh(uint32_t length, uint32_t alignment) {
+  PageId base = number << slice_bits;
   for (;;) {
-    uint32_t total = arena_total.load(std::memory_order_relaxed);
-    for (uint32_t number = 0; number < total; ++number) {
-      Arena& arena = arenas[number];
-      uint32_t start = arena.fresh;
-      uintptr_t address = (arena.base >> slice_shift) + start;
-      start += static_cast<uint32_t>((alignment - address % alignment) % alignment);
-      if (start > arena.slices || length > arena.slices - start) continue;
-      if (start + length > arena.committed && !commit_fresh(number, start + length - arena.committed)) continue;
-      PageId base = number << slice_bits;
-      uint32_t skipped = start - arena.fresh;
+    uint32_t end = arena.committed.load(std::memory_order_relaxed);
+    uintptr_t address = (arena.base >> slice_shift) + arena.fresh;
+    uint32_t skipped = static_cast<uint32_t>((alignment - address % alignment) % alignment);
+    if (arena.fresh + skipped + length <= end) {
+      uint32_t start = arena.fresh + skipped;
       arena.fresh = start + length;
       if (skipped != 0) give_locked(base + start - skipped, skipped, false, 0);
-      use_huge_pages(base + start, length);
       return base + start;
     }
-    if (!add_arena(size_t{length} + alignment)) return 0;
+    uint32_t next = 0;
+    Growth growth = grow(number, arena.fresh + skipped + length - end, &next);
+    if (growth == Growth::no_space || growth == Growth::no_memory) return 0;
+    if (growth == Growth::in_place) continue;
+    if (end != arena.fresh) give_locked(base + arena.fresh, end - arena.fresh, false, 0);
+    arena.fresh = next;
   }
 }
 
@@ -277,22 +173,46 @@ void count_used(uint32_t length) {
   if (used_slices + dirty_slices > peak_slices) peak_slices = used_slices + dirty_slices;
 }
 
-Run take_locked(uint32_t length, uint32_t alignment) {
+// Memory that reads as zero: of the arena itself, of one like it.
+PageId take_zeroed(bool dense, uint32_t length, uint32_t alignment) {
+  if (PageId found = find(lists[dense][0], length + alignment - 1); found != 0) return cut(found, length, alignment);
+  uint32_t total = arena_total.load(std::memory_order_relaxed);
+  if (dense) return dense_arena < total ? take_fresh(dense_arena, length, alignment) : 0;
+  for (uint32_t number = 0; number < total; ++number) {
+    if (number == dense_arena) continue;
+    if (PageId id = take_fresh(number, length, alignment); id != 0) return id;
+  }
+  return 0;
+}
+
+PageId take_zeroed_anywhere(bool dense, uint32_t length, uint32_t alignment) {
+  if (arena_total.load(std::memory_order_relaxed) == 0 && !open_window()) return 0;
+  for (bool kind : {dense, !dense}) {
+    if (PageId id = take_zeroed(kind, length, alignment); id != 0) return id;
+  }
+  if (!open_further_arena(size_t{length} + alignment)) return 0;
+  return take_fresh(arena_total.load(std::memory_order_relaxed) - 1, length, alignment);
+}
+
+// Small programs have no use for huge pages.
+bool wants_huge_pages(Fill fill) {
+  return fill == Fill::dense && options::get(tp_option_huge_pages) == 1 && used_slices << slice_shift >= huge_pages_from;
+}
+
+Run take_locked(uint32_t length, uint32_t alignment, Fill fill) {
   if (length == 0 || length > (1u << slice_bits) || alignment > (1u << slice_bits)) return {0, false};
   uint32_t wanted = length + alignment - 1;
-  if (PageId found = find(lists[1], wanted); found != 0) {
+  bool dense = wants_huge_pages(fill);
+  // What is dirty is resident in either arena.
+  for (bool kind : {dense, !dense}) {
+    PageId found = find(lists[kind][1], wanted);
+    if (found == 0) continue;
     PageId id = cut(found, length, alignment);
     count_used(length);
     return {id, false};
   }
   if (!within_limit(length)) return {0, false};
-  PageId id = 0;
-  if (PageId found = find(lists[0], wanted); found != 0) {
-    id = cut(found, length, alignment);
-    use_huge_pages(id, length);
-  } else {
-    id = take_fresh(length, alignment);
-  }
+  PageId id = take_zeroed_anywhere(dense, length, alignment);
   if (id != 0) count_used(length);
   return {id, true};
 }
@@ -327,18 +247,20 @@ constexpr uint32_t most_idle_runs = 64;
 // alone from then on.
 uint32_t take_idle(uint32_t now, uint32_t min_idle_ms, size_t most_slices, uint32_t number, IdleRun* runs) {
   uint32_t count = 0;
-  for (uint32_t filled = lists[1].filled; filled != 0; filled &= filled - 1) {
-    for (PageId id = lists[1].head[__builtin_ctz(filled)], next = 0; id != 0; id = next) {
-      if (count == most_idle_runs || most_slices == 0) return count;
-      next = page_of(id)->next;
-      if (!is_idle(now, page_of(id)->stamp, min_idle_ms) || page_of(id)->refused_in() == number) continue;
-      // Of the last run only what is beyond the part to keep.
-      uint32_t length = page_of(id)->run_length();
-      if (length > most_slices) id = split(id, length - static_cast<uint32_t>(most_slices));
-      uint32_t stamp = page_of(id)->stamp;
-      length = remove(id);
-      most_slices -= length;
-      runs[count++] = {id, length, stamp, false};
+  for (const RunLists (&kind)[2] : lists) {
+    for (uint32_t filled = kind[1].filled; filled != 0; filled &= filled - 1) {
+      for (PageId id = kind[1].head[__builtin_ctz(filled)], next = 0; id != 0; id = next) {
+        if (count == most_idle_runs || most_slices == 0) return count;
+        next = page_of(id)->next;
+        if (!is_idle(now, page_of(id)->stamp, min_idle_ms) || page_of(id)->refused_in() == number) continue;
+        // Of the last run only what is beyond the part to keep.
+        uint32_t length = page_of(id)->run_length();
+        if (length > most_slices) id = split(id, length - static_cast<uint32_t>(most_slices));
+        uint32_t stamp = page_of(id)->stamp;
+        length = remove(id);
+        most_slices -= length;
+        runs[count++] = {id, length, stamp, false};
+      }
     }
   }
   return count;
@@ -386,21 +308,22 @@ void purge_locked() {
 
 }  // namespace
 
+bool has_huge_pages(uint32_t number) {
+  int64_t mode = options::get(tp_option_huge_pages);
+  return mode == 2 || (mode == 1 && number == dense_arena);
+}
+
 PageId slice_of_slow(const void* address) {
-  auto a = reinterpret_cast<uintptr_t>(address);
   uint32_t total = arena_total.load(std::memory_order_acquire);
   for (uint32_t number = 0; number < total; ++number) {
-    uintptr_t offset = a - arenas[number].base;
-    if (offset < arenas[number].length()) return (number << slice_bits) | static_cast<uint32_t>(offset >> slice_shift);
+    uint32_t slice = arenas[number].slice_at(reinterpret_cast<uintptr_t>(address));
+    if (slice != 0) return (number << slice_bits) | slice;
   }
   return 0;
 }
 
 // The tables' own slices have no page entries.
-static bool has_entry(PageId slice) {
-  const Arena& arena = arenas[slice >> slice_bits];
-  return reinterpret_cast<char*>(address_of(slice)) >= reinterpret_cast<char*>(arena.bins + arena.slices);
-}
+static bool has_entry(PageId slice) { return index_of(slice) >= arenas[slice >> slice_bits].first; }
 
 // The later slices of a large block say nothing of it: only a wrong pointer leads there.
 TP_COLD static PageId first_slice_of_large(PageId slice) {
@@ -410,8 +333,7 @@ TP_COLD static PageId first_slice_of_large(PageId slice) {
 }
 
 PageId first_slice_of(PageId slice) {
-  uint32_t number = slice >> slice_bits;
-  if (slice == 0 || index_of(slice) >= arenas[number].committed || !has_entry(slice)) return 0;
+  if (slice == 0) return 0;
   switch (page_of(slice)->kind.load(std::memory_order_relaxed)) {
     case PageKind::small:
     case PageKind::large:
@@ -427,16 +349,16 @@ PageId first_slice_of(PageId slice) {
   return 0;
 }
 
-Run take_run(uint32_t slices, uint32_t alignment) {
+Run take_run(uint32_t slices, uint32_t alignment, Fill fill) {
   Locked locked(arena_lock);
-  return take_locked(slices, alignment);
+  return take_locked(slices, alignment, fill);
 }
 
-uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs) {
+uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill) {
   Locked locked(arena_lock);
   uint32_t taken = 0;
   while (taken < count) {
-    runs[taken] = take_locked(slices, 1);
+    runs[taken] = take_locked(slices, 1, fill);
     if (runs[taken].id == 0) break;
     ++taken;
   }
@@ -490,7 +412,7 @@ void* allocate_meta(size_t bytes) {
   bytes = round_up(bytes, 64);
   Locked locked(arena_lock);
   if (bytes > static_cast<size_t>(meta_end - meta_next)) {
-    Run run = take_locked(static_cast<uint32_t>(slices_for(bytes)), 1);
+    Run run = take_locked(static_cast<uint32_t>(slices_for(bytes)), 1, Fill::sparse);
     if (run.id == 0) return nullptr;
     // Locked memory cannot be discarded.
     if (!run.zeroed && !os::discard(address_of(run.id), slices_for(bytes) << slice_shift)) {
@@ -508,33 +430,45 @@ void* allocate_meta(size_t bytes) {
 
 ArenaUsage arena_usage() {
   Locked locked(arena_lock);
-  size_t tables = 0;
+  size_t tables = 0, mapped = 0;
   for (uint32_t i = 0; i < arena_total.load(std::memory_order_relaxed); ++i) {
     // Resident at most: the entries of slices that were used.
-    size_t entries = arenas[i].fresh - tables_of(arenas[i].slices).slices;
+    size_t entries = arenas[i].fresh - arenas[i].first;
     tables += entries * (sizeof(Page) + sizeof(Discarded) + 1);
+    mapped += mapped_bytes(i);
   }
-  return {used_slices << slice_shift, dirty_slices << slice_shift, peak_slices << slice_shift,
-          reserved_slices << slice_shift, meta_bytes + tables, purged_slices << slice_shift};
+  return {used_slices << slice_shift, dirty_slices << slice_shift, peak_slices << slice_shift, mapped, meta_bytes + tables,
+          purged_slices << slice_shift};
+}
+
+static bool lists_are_valid(bool dense, bool dirty, size_t* slices) {
+  const RunLists& l = lists[dense][dirty];
+  for (unsigned bin = 0; bin <= slice_bits; ++bin) {
+    if ((l.head[bin] != 0) != ((l.filled >> bin & 1) != 0)) return broken("a filled bin has runs", &l);
+    PageId before = 0;
+    for (PageId id = l.head[bin]; id != 0; before = id, id = page_of(id)->next) {
+      const Page* page = page_of(id);
+      const Page* last = page_of(id + page->run_length() - 1);
+      if (!page->is(PageKind::free) || page->dirty() != dirty) return broken("a run is in the list of its kind", address_of(id));
+      if (is_dense(id) != dense) return broken("a run is in the list of its arena", address_of(id));
+      if (index_of(id) + page->run_length() > arenas[id >> slice_bits].fresh) return broken("a free run was used before", address_of(id));
+      if (log2_floor(page->run_length()) != bin) return broken("a run is in the bin of its length", address_of(id));
+      if (!last->is(PageKind::free) || last->run_length() != page->run_length()) return broken("both ends of a run agree", address_of(id));
+      if (page->prev != before) return broken("links of free runs agree", address_of(id));
+      *slices += page->run_length();
+    }
+  }
+  return true;
 }
 
 bool arenas_are_valid() {
   Locked locked(arena_lock);
-  size_t dirty = 0;
-  for (int kind = 0; kind < 2; ++kind) {
-    for (unsigned bin = 0; bin <= slice_bits; ++bin) {
-      if ((lists[kind].head[bin] != 0) != ((lists[kind].filled >> bin & 1) != 0)) return broken("a filled bin has runs", &lists[kind]);
-      PageId before = 0;
-      for (PageId id = lists[kind].head[bin]; id != 0; before = id, id = page_of(id)->next) {
-        const Page* page = page_of(id);
-        const Page* last = page_of(id + page->run_length() - 1);
-        if (!page->is(PageKind::free) || page->dirty() != (kind == 1)) return broken("a run is in the list of its kind", address_of(id));
-        if (log2_floor(page->run_length()) != bin) return broken("a run is in the bin of its length", address_of(id));
-        if (!last->is(PageKind::free) || last->run_length() != page->run_length()) return broken("both ends of a run agree", address_of(id));
-        if (page->prev != before) return broken("links of free runs agree", address_of(id));
-        if (kind == 1) dirty += page->run_length();
-      }
-    }
+  for (uint32_t i = 0; i < arena_total.load(std::memory_order_relaxed); ++i) {
+    if (!growth_is_valid(i)) return false;
+  }
+  size_t dirty = 0, clean = 0;
+  for (bool dense : {false, true}) {
+    if (!lists_are_valid(dense, false, &clean) || !lists_are_valid(dense, true, &dirty)) return false;
   }
   // Runs that are being purged at this moment count as dirty and are in no list.
   if (dirty > dirty_slices) return broken("dirty slices are counted", nullptr);

@@ -4,8 +4,11 @@
 // Neighbours of the same kind are one run. All of it under one lock; thread heaps come here for whole pages, in batches.
 //
 // A slice is named by 32 bits: the arena's number in the upper 8, the slice's in the lower 24; 0 names none, for
-// the first slices of an arena hold its own tables. There is one arena of up to 1 TiB; more are made only where address
-// space is limited or used up, and the frees of their blocks are slow.
+// the first slices of an arena are the place of its own tables.
+//
+// The first two arenas are the halves of one window of up to 1 TiB, which the fast path knows (growth.h). They differ in
+// what the system is asked for: the second has huge pages, and serves what is about to be filled from end to end. More
+// arenas are made only when the window is used up, and the frees of their blocks are slow.
 #pragma once
 
 #include "os/lock.h"
@@ -17,18 +20,26 @@ using PageId = uint32_t;
 
 struct Arena {
   uintptr_t base;
-  uint32_t slices;          // reserved
-  std::atomic<uint32_t> committed;  // usable; read without the lock by those who look up an address
+  uint32_t slices;          // there can be
+  uint32_t first;           // behind the tables
+  std::atomic<uint32_t> committed;  // end of those that are mapped; read without the lock by those who look up an address
   uint32_t fresh;           // first slice that was never used
+  uint32_t mapped;          // usable and no gap
   Page* pages;              // one for each slice
   uint8_t* bins;            // one for each slice: the fast path's map; 0 caches nothing
   Discarded* discarded;     // one for each slice
-  uintptr_t length() const { return uintptr_t{slices} << slice_shift; }
+
+  // The slice of an address; 0 when it lies outside of what is mapped.
+  uint32_t slice_at(uintptr_t address) const {
+    uintptr_t offset = (address - base) >> slice_shift;
+    return offset >= first && offset < committed.load(std::memory_order_relaxed) ? static_cast<uint32_t>(offset) : 0;
+  }
 };
 
 inline constexpr unsigned max_arenas = 64;
 inline constexpr unsigned slice_bits = 24;
 inline constexpr size_t largest_arena = size_t{1} << (slice_bits + slice_shift);
+inline constexpr uint32_t dense_arena = 1;
 extern Arena arenas[max_arenas];
 extern std::atomic<uint32_t> arena_total;
 
@@ -47,11 +58,18 @@ inline BlockGrid grid_of(PageId id) {
   return {reinterpret_cast<uintptr_t>(address_of(id)), uintptr_t{page->capacity} * page->block_size, page->block_size, page->reciprocal};
 }
 
+// What the fast path's map of bins covers, in bytes from the first arena's base: set with the first arenas.
+extern uintptr_t window_length;
+
 // The slice of an address; 0 when no arena has it.
+// Whether the arena's memory is in huge pages, where the system has them.
+bool has_huge_pages(uint32_t number);
+
 PageId slice_of_slow(const void* address);
 inline PageId slice_of(const void* address) {
-  uintptr_t offset = reinterpret_cast<uintptr_t>(address) - arenas[0].base;
-  if (TP_LIKELY(offset < arenas[0].length())) return static_cast<PageId>(offset >> slice_shift);
+  auto a = reinterpret_cast<uintptr_t>(address);
+  if (uint32_t slice = arenas[0].slice_at(a); slice != 0) return slice;
+  if (uint32_t slice = arenas[dense_arena].slice_at(a); slice != 0) return dense_arena << slice_bits | slice;
   return slice_of_slow(address);
 }
 
@@ -69,12 +87,15 @@ struct Run {
   bool zeroed;  // every byte is known to be zero
 };
 
+// Whether the run is about to be filled from end to end. Only then it gets huge pages, which make resident what is left out.
+enum class Fill { sparse, dense };
+
 // A run of slices, aligned to a multiple of alignment slices (a power of two). Commits, or purges to stay within the
 // memory limit, as needed. Page entries of the run are zero.
-Run take_run(uint32_t slices, uint32_t alignment = 1);
+Run take_run(uint32_t slices, uint32_t alignment = 1, Fill fill = Fill::sparse);
 
 // As take_run(slices) times count under one lock; returns how many it could.
-uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs);
+uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill = Fill::sparse);
 
 // Gives a run back. dirty: it may hold anything but zeros or is backed by memory.
 void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp);
@@ -92,7 +113,7 @@ struct ArenaUsage {
   size_t used_bytes;   // in runs that are handed out
   size_t dirty_bytes;
   size_t peak_bytes;   // of the sum of both
-  size_t reserved_bytes;
+  size_t mapped_bytes;  // address space, tables too
   size_t meta_bytes;
   size_t purged_bytes;
 };

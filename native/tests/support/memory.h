@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 namespace test {
@@ -34,5 +35,23 @@ inline size_t resident_bytes() { return process_memory().resident; }
 
 // Address space, which a limit of the process counts.
 inline size_t mapped_bytes() { return process_memory().mapped; }
+
+// Whether the mapping at the address has this flag of two letters (VmFlags of /proc/PID/smaps).
+inline bool has_mapping_flag(const void* address, const char* flag) {
+  FILE* file = fopen("/proc/self/smaps", "r");
+  if (file == nullptr) return false;
+  char line[1024];
+  bool inside = false, has = false;
+  while (fgets(line, sizeof(line), file) != nullptr) {
+    unsigned long begin, end;
+    if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
+      inside = reinterpret_cast<unsigned long>(address) >= begin && reinterpret_cast<unsigned long>(address) < end;
+    } else if (inside && strncmp(line, "VmFlags:", 8) == 0) {
+      has = strstr(line, flag) != nullptr;
+    }
+  }
+  fclose(file);
+  return has;
+}
 
 }  // namespace test

@@ -104,6 +104,33 @@ TEST(Os, PagesThatCannotBeMovedLeaveBothRangesAsTheyWere) {
   });
 }
 
+TEST(Os, MapsAtAnAddressUnlessSomethingLiesThere) {
+  auto* space = static_cast<char*>(os::reserve(4 * megabyte, 65536));
+  os::release(space, 4 * megabyte);
+  EXPECT_EQ(os::Mapped::yes, os::map_at(space + megabyte, megabyte, os::Access::read_and_write));
+  EXPECT_TRUE(test::is_zero(space + megabyte, megabyte));
+  space[megabyte] = 7;
+  EXPECT_EQ(os::Mapped::taken, os::map_at(space + megabyte, megabyte, os::Access::read_and_write));
+  EXPECT_EQ(os::Mapped::taken, os::map_at(space, 2 * megabyte, os::Access::read_and_write)) << "also where only a part is taken";
+  EXPECT_EQ(7, space[megabyte]) << "what lies there stays";
+  EXPECT_EQ(os::Mapped::yes, os::map_at(space + 2 * megabyte, megabyte, os::Access::read));
+  EXPECT_TRUE(test::is_zero(space + 2 * megabyte, megabyte));
+  EXPECT_DEATH(space[2 * megabyte] = 1, "");
+  ASSERT_TRUE(os::commit(space + 2 * megabyte, megabyte));
+  space[2 * megabyte] = 1;
+  os::release(space + megabyte, 2 * megabyte);
+}
+
+// A debugger that writes a core reads every mapping that does not say no.
+TEST(Os, WhatIsOnlyReservedStaysOutOfCoreDumps) {
+  if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "the flags would be those of the emulator's mappings";
+  auto* space = static_cast<char*>(os::reserve(4 * megabyte, 65536));
+  ASSERT_TRUE(os::commit(space, megabyte));
+  EXPECT_FALSE(test::has_mapping_flag(space, "dd"));
+  EXPECT_TRUE(test::has_mapping_flag(space + 2 * megabyte, "dd"));
+  os::release(space, 4 * megabyte);
+}
+
 TEST(Os, TheNthCallFailsOnce) {
   auto* space = static_cast<char*>(os::reserve(megabyte, 65536));
   os::fail_after(3);
@@ -113,6 +140,8 @@ TEST(Os, TheNthCallFailsOnce) {
   EXPECT_TRUE(os::protect(space, 65536, true));
   os::fail_after(1);
   EXPECT_EQ(nullptr, os::reserve(megabyte, 65536));
+  os::fail_after(1);
+  EXPECT_EQ(os::Mapped::no_memory, os::map_at(space + megabyte, 65536, os::Access::read_and_write));
   os::fail_after(1);
   EXPECT_FALSE(os::commit(space, 65536));
   os::fail_after(1);
@@ -128,7 +157,7 @@ TEST(Os, CallsAreCountedAndErrnoIsKept) {
   auto* space = static_cast<char*>(os::reserve(megabyte, 65536));
   EXPECT_FALSE(os::commit(nullptr, 4096 * 3));
   os::commit(space, megabyte);
-  os::prefer_huge_pages(space, megabyte);
+  os::set_huge_pages(space, megabyte, true);
   os::discard(space, megabyte);
   os::release(space, megabyte);
   os::random_seed();
