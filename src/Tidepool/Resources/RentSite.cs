@@ -2,22 +2,34 @@ using System.Diagnostics;
 
 namespace Tidepool;
 
-/// <summary>Where a rental was made, as text: the frames of the caller.</summary>
+/// <summary>Where a rental was made, as text: the frames of the program, from the first that belongs to it.</summary>
 internal static class RentSite
 {
-    private const string Own = "   at Tidepool.";
-    private static readonly string[] OwnTypes = ["ResourceCore`1", "ResourcePool`1", "KeyedResourcePool`2", "RentSite", "SharedResource`2"];
+    /// <summary>Between the program and the pool: the pools, the base classes of ADO.NET, what starts asynchronous methods.</summary>
+    private static readonly string[] Between =
+    [
+        "Tidepool", "Tidepool.Extensions", "Tidepool.Native", "System.Data.Common", "System.Private.CoreLib",
+    ];
 
     internal static StackTrace Capture() => new(skipFrames: 1, fNeedFileInfo: true);
 
     internal static string Describe(StackTrace site, LeakCapture capture)
     {
-        IEnumerable<string> frames = site.ToString().Split('\n', StringSplitOptions.RemoveEmptyEntries)
-            .Select(static frame => frame.TrimEnd('\r'))
-            .SkipWhile(static frame => IsOwn(frame));
-        return capture == LeakCapture.CallSite ? frames.FirstOrDefault() ?? "   at an unknown place" : string.Join('\n', frames);
+        StackFrame[] frames = site.GetFrames();
+        int first = Math.Max(Array.FindIndex(frames, static frame => !IsBetween(frame)), 0);
+        string text = new StackTrace(frames[first..]).ToString().ReplaceLineEndings("\n").TrimEnd('\n');
+        return text.Length == 0 ? "   at an unknown place" : capture == LeakCapture.CallSite ? text.Split('\n')[0] : text;
     }
 
-    private static bool IsOwn(string frame) =>
-        frame.StartsWith(Own, StringComparison.Ordinal) && OwnTypes.Any(type => frame.AsSpan(Own.Length).StartsWith(type, StringComparison.Ordinal));
+    /// <summary>Told by the assembly: programs may have any namespace.</summary>
+    private static bool IsBetween(StackFrame frame)
+    {
+        if (DiagnosticMethodInfo.Create(frame)?.DeclaringAssemblyName is not { } assembly)
+        {
+            return false;
+        }
+
+        int end = assembly.IndexOf(',', StringComparison.Ordinal);
+        return Array.IndexOf(Between, end < 0 ? assembly : assembly[..end]) >= 0;
+    }
 }
