@@ -84,10 +84,39 @@ public sealed class MetricsTests : IDisposable
         Assert.Equal(before + 1, waits);
     }
 
+    [Fact]
+    public async Task Times_are_in_seconds_and_advise_bounds_for_seconds()
+    {
+        using var listener = new MeterListener();
+        var advised = new Dictionary<string, (string? Unit, IReadOnlyList<double>? Bounds)>();
+        listener.InstrumentPublished = (instrument, _) =>
+        {
+            if (instrument is Histogram<double> times && instrument.Name.Contains("_time", StringComparison.Ordinal) && instrument.Meter.Name == "Tidepool")
+            {
+                advised[instrument.Name] = (instrument.Unit, times.Advice?.HistogramBucketBoundaries);
+            }
+        };
+        await using PooledDbDataSource connections = _file.NewPool();
+        await using var resources = new ResourcePool<object>(new Things(), new ResourcePoolOptions<object> { MaxSize = 1 });
+        listener.Start();
+
+        foreach (string name in new[] { "create_time", "wait_time", "use_time" }.SelectMany(static name => new[] { Prefix + name, "pool.resource." + name }))
+        {
+            (string? unit, IReadOnlyList<double>? bounds) = advised[name];
+            Assert.Equal("s", unit);
+            Assert.Equal([0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10], bounds);
+        }
+    }
+
     private static Dictionary<string, double> Collect(BaseExportingMetricReader reader, Keeper keeper)
     {
         Assert.True(reader.Collect());
         return keeper.Values;
+    }
+
+    private sealed class Things : ResourcePolicy<object>
+    {
+        public override ValueTask<object> CreateAsync(CancellationToken cancellationToken) => new(new object());
     }
 
     /// <summary>Keeps what was collected last of one pool: sums, and how many times were told.</summary>

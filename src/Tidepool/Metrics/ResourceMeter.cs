@@ -17,6 +17,10 @@ internal sealed class ResourceMeter
 
     private static readonly (ResourceGauge Gauge, string Name)[] States = [(ResourceGauge.Idle, "idle"), (ResourceGauge.Used, "used")];
 
+    /// <summary>The bounds that the conventions name for databases. Without them exporters take bounds for milliseconds.</summary>
+    private static readonly InstrumentAdvice<double> Seconds =
+        new() { HistogramBucketBoundaries = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10] };
+
     private readonly Lock _gate = new();
     private readonly List<WeakReference<IMeteredResources>> _pools = [];
     private readonly Counter<long> _timeouts;
@@ -49,9 +53,9 @@ internal sealed class ResourceMeter
 
         Gauge(meter, prefix + "pending_requests", "{request}", "Rentals that wait.", ResourceGauge.Waiting);
         _timeouts = meter.CreateCounter<long>(prefix + "timeouts", "{timeout}", "Rentals that timed out.");
-        _createTime = meter.CreateHistogram<double>(prefix + "create_time", "s", "Time of successful creations.");
-        _waitTime = meter.CreateHistogram<double>(prefix + "wait_time", "s", "Time in the queue, of the rentals that waited.");
-        _useTime = meter.CreateHistogram<double>(prefix + "use_time", "s", "Time between rental and return.");
+        _createTime = Time(meter, prefix + "create_time", "Time of successful creations.");
+        _waitTime = Time(meter, prefix + "wait_time", "Time in the queue, of the rentals that waited.");
+        _useTime = Time(meter, prefix + "use_time", "Time between rental and return.");
         _rejected = meter.CreateCounter<long>(general + "rejected", "{request}", "Rentals that were refused because the queue was full.");
         _leaked = meter.CreateCounter<long>(general + "leaked", "{lease}", "Leases that were overdue, or dropped and reclaimed.");
         _destroyed = meter.CreateCounter<long>(general + "destroyed", "{resource}", "Resources that were ended, by reason.");
@@ -151,6 +155,9 @@ internal sealed class ResourceMeter
 
     private void Gauge(Meter meter, string name, string unit, string what, ResourceGauge gauge) =>
         meter.CreateObservableUpDownCounter(name, () => Measure(gauge), unit, what);
+
+    private static Histogram<double> Time(Meter meter, string name, string what) =>
+        meter.CreateHistogram(name, "s", what, tags: null, advice: Seconds);
 
     private IEnumerable<Measurement<int>> Measure(ResourceGauge gauge) =>
         Snapshot().Select(pool => new Measurement<int>(pool.Read(gauge), Tag(pool.Name)));
