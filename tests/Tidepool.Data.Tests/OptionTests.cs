@@ -12,6 +12,8 @@ public sealed class OptionTests
         nameof(PooledDbOptions.Name),
         nameof(PooledDbOptions.Adapter),
         nameof(PooledDbOptions.IgnoreAmbientTransactions),
+        nameof(PooledDbOptions.SessionPooler),
+        nameof(PooledDbOptions.EndSessionAfterUnwrap),
         nameof(PooledDbOptions.InitializeSession),
         nameof(PooledDbOptions.InitializeSessionAsync),
     ];

@@ -58,6 +58,14 @@ public abstract class DbAdapter
 
     internal virtual bool Writes(DbConnection connection) => false;
 
+    /// <summary>Says what pooler stands between a connection and the server; null for none, or where that cannot be told.</summary>
+    internal virtual ValueTask<string?> FindPoolerAsync(DbConnection connection, CancellationToken cancellationToken) => new((string?)null);
+
+    internal virtual string? FindPooler(DbConnection connection) => null;
+
+    /// <summary>Gives what the provider knows of the types, one object for each loading; null where that cannot be seen. No I/O.</summary>
+    internal virtual object? TypesOf(DbDataSource inner) => null;
+
     /// <summary>What is noted of a session when it is new and initialized, to be compared when it is reset. The default notes nothing.</summary>
     /// <param name="connection">The provider's connection, open.</param>
     public virtual object? Remember(DbConnection connection) => null;

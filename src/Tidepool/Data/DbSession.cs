@@ -29,6 +29,12 @@ internal sealed class DbSession(DbConnection native)
     /// <summary>Its renter had the provider's connection; until the next reset. Whatever it prepared stays.</summary>
     internal bool WasLent { get; set; }
 
+    /// <summary>Its renter had the provider's connection, and the pool has not looked yet at what became of the types.</summary>
+    internal bool IsLent { get; set; }
+
+    /// <summary>What the provider knew of the database's types when it was new; null where that cannot be seen.</summary>
+    internal object? Types { get; init; }
+
     /// <summary>What the adapter noted when it was new.</summary>
     internal object? Remembered { get; init; }
 
@@ -49,7 +55,7 @@ internal sealed class DbSession(DbConnection native)
         _isBroken = true;
     }
 
-    internal void Lend() => WasLent = HasPrepared = true;
+    internal void Lend() => IsLent = WasLent = HasPrepared = true;
 
     /// <summary>Its renter is about to leave this; until the next reset.</summary>
     internal void Leave(SessionTraces traces)

@@ -8,6 +8,8 @@ namespace Tidepool.Data;
 /// <summary>How sessions are opened, reset, asked and closed.</summary>
 internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, bool hasPrepared) : ResourcePolicy<DbSession>
 {
+    private int _hasLooked;
+
     internal DbAdapter Adapter => adapter;
 
     /// <summary>The pool that this policy is for.</summary>
@@ -18,6 +20,9 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     /// <summary>Whether a session is reset before it has another renter.</summary>
     internal bool Resets { get; init; }
+
+    /// <summary>Whether the first session is asked whether a pooler stands between.</summary>
+    internal bool LooksForPooler { get; init; }
 
     /// <summary>What the program makes of each new session, or null.</summary>
     internal SessionInitializer? Initializer { get; init; }
@@ -31,6 +36,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         try
         {
             await native.OpenAsync(cancellationToken).ConfigureAwait(false);
+            await LookForPoolerAsync(native, cancellationToken).ConfigureAwait(false);
             return await MakeReadyAsync(native, generation, cancellationToken).ConfigureAwait(false);
         }
         catch
@@ -52,6 +58,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         {
             using var outside = new TransactionScope(TransactionScopeOption.Suppress, TransactionScopeAsyncFlowOption.Enabled);
             native.Open();
+            LookForPooler(native);
             return MakeReady(native, generation);
         }
         catch
@@ -67,7 +74,9 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         return adapter.Classify(failure, native) == DbErrorKind.Credentials;
     }
 
-    public override bool IsBroken(DbSession resource) => resource.IsBroken || resource.Native.State != ConnectionState.Open;
+    /// <summary>The first question after a session was lent is that of its return, under no lock.</summary>
+    public override bool IsBroken(DbSession resource) =>
+        (resource.IsLent && HasOldTypes(resource)) || resource.IsBroken || resource.Native.State != ConnectionState.Open;
 
     public override async ValueTask<bool> ValidateAsync(DbSession resource, CancellationToken cancellationToken)
     {
@@ -194,6 +203,46 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         return false;
     }
 
+    /// <summary>
+    /// Whether the program has reloaded the provider's types since the session was made. The provider shows them to sessions that it
+    /// opens, and ours stay open: so all of them are made anew.
+    /// </summary>
+    private bool HasOldTypes(DbSession session)
+    {
+        session.IsLent = false;
+        if (ReferenceEquals(session.Types, adapter.TypesOf(inner)))
+        {
+            return false;
+        }
+
+        ClearOnce(session);
+        return true;
+    }
+
+    private async ValueTask LookForPoolerAsync(DbConnection native, CancellationToken cancellationToken)
+    {
+        if (LooksForPooler && Interlocked.Exchange(ref _hasLooked, 1) == 0)
+        {
+            Tell(await adapter.FindPoolerAsync(native, cancellationToken).ConfigureAwait(false));
+        }
+    }
+
+    private void LookForPooler(DbConnection native)
+    {
+        if (LooksForPooler && Interlocked.Exchange(ref _hasLooked, 1) == 0)
+        {
+            Tell(adapter.FindPooler(native));
+        }
+    }
+
+    private void Tell(string? pooler)
+    {
+        if (pooler is not null)
+        {
+            TidepoolEventSource.Log.PoolerFound(pooler, Core?.Name ?? string.Empty);
+        }
+    }
+
     /// <summary>Makes all sessions anew, unless that was done since this one's creation began: of many that report the same fault one clears.</summary>
     private void ClearOnce(DbSession session) => Core?.ClearOnce(session.Generation);
 
@@ -260,5 +309,11 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     }
 
     private DbSession NewSession(DbConnection native, int generation, object? remembered) =>
-        new(native) { HasPrepared = hasPrepared || Initializer is not null, Remembered = remembered, Generation = generation };
+        new(native)
+        {
+            HasPrepared = hasPrepared || Initializer is not null,
+            Remembered = remembered,
+            Types = adapter.TypesOf(inner),
+            Generation = generation,
+        };
 }

@@ -9,6 +9,7 @@ namespace Tidepool.Data;
 internal sealed class PooledDbBatch : DbBatch, IExecutable
 {
     private readonly DbBatch _native;
+    private readonly bool _prepares;
     private Execution _execution;
 
     internal PooledDbBatch(PooledDbDataSource source, PooledDbConnection? connection)
@@ -17,6 +18,7 @@ internal sealed class PooledDbBatch : DbBatch, IExecutable
             ? source.NativeFactory?.CreateBatch() ?? throw new NotSupportedException($"The provider of '{source.Name}' has no batches.")
             : source.Adapter.CreateBatch(connection.Native, source.NativeFactory);
         _execution = new Execution(source, connection);
+        _prepares = source.Prepares;
     }
 
     public override int Timeout
@@ -88,15 +90,22 @@ internal sealed class PooledDbBatch : DbBatch, IExecutable
 
     public override Task<object?> ExecuteScalarAsync(CancellationToken cancellationToken = default) => RunAsync(native => native.ExecuteScalarAsync(cancellationToken));
 
-    public override void Prepare() => Run(
-        static native =>
+    /// <summary>Does nothing behind a pooler that gives each transaction another connection of the server.</summary>
+    public override void Prepare()
+    {
+        if (_prepares)
         {
-            native.Prepare();
-            return 0;
-        },
-        prepares: true);
+            Run(
+                static native =>
+                {
+                    native.Prepare();
+                    return 0;
+                },
+                prepares: true);
+        }
+    }
 
-    public override Task PrepareAsync(CancellationToken cancellationToken = default) => RunAsync(
+    public override Task PrepareAsync(CancellationToken cancellationToken = default) => !_prepares ? Task.CompletedTask : RunAsync(
         async native =>
         {
             await native.PrepareAsync(cancellationToken).ConfigureAwait(false);

@@ -167,8 +167,14 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
         }
     }
 
+    /// <summary>Does nothing behind a pooler that gives each transaction another connection of the server.</summary>
     public override void Prepare()
     {
+        if (!_source.Prepares)
+        {
+            return;
+        }
+
         DbSession? session = Begin();
         try
         {
@@ -221,6 +227,11 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
 
     public override async Task PrepareAsync(CancellationToken cancellationToken = default)
     {
+        if (!_source.Prepares)
+        {
+            return;
+        }
+
         DbSession? session = Begin();
         try
         {

@@ -116,7 +116,13 @@ public sealed partial class PooledDbConnection : DbConnection
         }
     }
 
-    /// <summary>The provider's own connection, for what only it can do. It is this connection's while this one is open; do not close or keep it. A session of SQLite is not used again after that.</summary>
+    /// <summary>Gives the provider's own connection, for what only it can do.</summary>
+    /// <remarks>
+    /// It is this connection's while this one is open; do not close or keep it. A session of SQLite is not used again after that.
+    /// Handlers that you add to its events (<c>Notification</c>, <c>Notice</c>, <c>StateChange</c>) stay on the session and are called for
+    /// the next renters too: remove them before you close, or set <see cref="PooledDbOptions.EndSessionAfterUnwrap"/>. Those of this
+    /// connection's own events stay with it.
+    /// </remarks>
     /// <typeparam name="TConnection">The type, such as <c>NpgsqlConnection</c>.</typeparam>
     /// <exception cref="InvalidCastException">The connection has another type; the message names both.</exception>
     /// <exception cref="InvalidOperationException">This connection is closed.</exception>
@@ -126,6 +132,11 @@ public sealed partial class PooledDbConnection : DbConnection
         DbSession session = _session ?? throw new InvalidOperationException("The connection is closed: only an open one has a connection of the provider.");
         TConnection native = Cast<TConnection>(session.Native);
         session.Lend();
+        if (_source.Options.EndSessionAfterUnwrap)
+        {
+            session.Break();
+        }
+
         return native;
     }
 

@@ -28,7 +28,8 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <param name="options">Sizes, times and the rest; null for the defaults.</param>
     /// <exception cref="ArgumentNullException"><paramref name="inner"/> is null.</exception>
     /// <exception cref="ArgumentException">
-    /// The connection string of <paramref name="inner"/> leaves the provider's pool on, or <see cref="PooledDbOptions.InitializeSessionAsync"/> is given alone.
+    /// The connection string of <paramref name="inner"/> leaves the provider's pool on, or it says <c>Max Auto Prepare</c> behind a
+    /// pooler in transaction mode, or <see cref="PooledDbOptions.InitializeSessionAsync"/> is given alone.
     /// </exception>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
     public PooledDbDataSource(DbDataSource inner, PooledDbOptions? options = null)
@@ -42,7 +43,8 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <param name="options">Sizes, times and the rest; null for the defaults.</param>
     /// <exception cref="ArgumentNullException">One is null.</exception>
     /// <exception cref="ArgumentException">
-    /// The connection string is none for this provider, or <see cref="PooledDbOptions.InitializeSessionAsync"/> is given alone.
+    /// The connection string is none for this provider, or it says <c>Max Auto Prepare</c> behind a pooler in transaction mode, or
+    /// <see cref="PooledDbOptions.InitializeSessionAsync"/> is given alone.
     /// </exception>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
     public PooledDbDataSource(DbProviderFactory factory, string connectionString, PooledDbOptions? options = null)
@@ -58,6 +60,7 @@ public sealed class PooledDbDataSource : DbDataSource
     private PooledDbDataSource(DbDataSource inner, DbProviderFactory? factory, ConnectionText text, PooledDbOptions? options)
     {
         options ??= new PooledDbOptions();
+        CheckPooler(options, text);
         Inner = inner;
         NativeFactory = factory;
         Text = text;
@@ -67,7 +70,8 @@ public sealed class PooledDbDataSource : DbDataSource
         _refusesAmbient = Adapter.JoinsAmbientTransactions && !text.IgnoresAmbient && !options.IgnoreAmbientTransactions;
         Policy = new DbSessionPolicy(inner, Adapter, text.Prepares)
         {
-            Resets = options.ResetMode != ResetMode.None,
+            Resets = options.ResetMode != ResetMode.None && options.SessionPooler != SessionPooler.Transaction,
+            LooksForPooler = options.SessionPooler == SessionPooler.Unknown,
             Initializer = SessionInitializer.Of(options),
         };
         _pool = new ResourcePool<DbSession>(Policy, options.ForPool(options.Name ?? NameOf(text)));
@@ -95,6 +99,9 @@ public sealed class PooledDbDataSource : DbDataSource
     internal PooledDbOptions Options { get; }
 
     internal ConnectionText Text { get; }
+
+    /// <summary>Whether a prepared statement is there when its session is used again.</summary>
+    internal bool Prepares => Options.SessionPooler != SessionPooler.Transaction;
 
     internal int TimeoutSeconds => _rentTimeout == Timeout.InfiniteTimeSpan ? 0 : (int)Math.Ceiling(_rentTimeout.TotalSeconds);
 
@@ -228,6 +235,9 @@ public sealed class PooledDbDataSource : DbDataSource
     protected override DbConnection CreateDbConnection() => CreateConnection();
 
     /// <inheritdoc/>
+    protected override DbBatch CreateDbBatch() => new DataSourceBatch(this);
+
+    /// <inheritdoc/>
     protected override DbConnection OpenDbConnection() => OpenConnection();
 
     /// <inheritdoc/>
@@ -261,6 +271,28 @@ public sealed class PooledDbDataSource : DbDataSource
         catch (ResourcePoolException e)
         {
             throw new PooledDbException(e);
+        }
+    }
+
+    private static void CheckPooler(PooledDbOptions options, ConnectionText text)
+    {
+        SessionPooler pooler = options.SessionPooler;
+        if (!Enum.IsDefined(pooler))
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options),
+                pooler,
+                $"{nameof(SessionPooler)} is {(int)pooler}; allowed is {string.Join(", ", Enum.GetNames<SessionPooler>())}.");
+        }
+
+        if (pooler == SessionPooler.Transaction && text.Prepares)
+        {
+            throw new ArgumentException(
+                $"The connection string says Max Auto Prepare, and {nameof(SessionPooler)} is {nameof(SessionPooler.Transaction)}: a statement "
+                + "that was prepared on one connection of the server does not exist on the next. Remove Max Auto Prepare. Only where the pooler "
+                + "itself follows prepared statements (PgBouncer from 1.21 on, with max_prepared_statements) say "
+                + $"{nameof(SessionPooler)} = {nameof(SessionPooler.None)} and {nameof(ResetMode)} = {nameof(ResetMode.None)} instead.",
+                nameof(options));
         }
     }
 

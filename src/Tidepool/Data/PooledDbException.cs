@@ -17,6 +17,7 @@ public sealed class PooledDbException : DbException
         PoolError = cause;
         DbException? database = DatabaseError(cause);
         SqlState = database?.SqlState;
+        HResult = database?.ErrorCode ?? HResult;
         _isTransient = cause switch
         {
             ResourcePoolShutdownException => false,

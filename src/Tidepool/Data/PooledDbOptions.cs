@@ -18,6 +18,22 @@ public sealed class PooledDbOptions
     /// </summary>
     public bool IgnoreAmbientTransactions { get; init; }
 
+    /// <summary>What pools sessions between this program and the server. The default looks for a pooler and warns once.</summary>
+    /// <remarks>
+    /// With <see cref="SessionPooler.Unknown"/> PostgreSQL is asked once for the number of its process, one round trip for the first
+    /// session of the pool; where it is not the number that the provider was told, the event <c>PoolerFound</c> says so. With
+    /// <see cref="SessionPooler.Transaction"/> the pool resets nothing, whatever <see cref="ResetMode"/> says, and <c>Prepare</c> of
+    /// commands and batches does nothing.
+    /// </remarks>
+    public SessionPooler SessionPooler { get; init; }
+
+    /// <summary>Whether a session ends on return after <see cref="PooledDbConnection.Unwrap"/>. The default resets and keeps it.</summary>
+    /// <remarks>
+    /// A reset cannot remove handlers of the provider's events (<c>Notification</c>, <c>Notice</c>): they would be called for the next
+    /// renters too. Does not concern <see cref="PooledDbDataSource.Lease"/>.
+    /// </remarks>
+    public bool EndSessionAfterUnwrap { get; init; }
+
     /// <summary>
     /// Makes a new session ready: settings, functions, attached databases. Gets the provider's connection, open, before anybody rents it. It must not keep
     /// it, enlist it, or leave a transaction or a reader open; it runs on whatever thread opens the session, outside of any ambient transaction. Unless
@@ -123,7 +139,7 @@ public sealed class PooledDbOptions
         LifetimeJitter = LifetimeJitter,
         KeepAliveInterval = KeepAliveInterval,
         ReuseOrder = ReuseOrder,
-        ResetMode = ResetMode,
+        ResetMode = SessionPooler == SessionPooler.Transaction ? ResetMode.None : ResetMode,
         BackoffMin = BackoffMin,
         BackoffMax = BackoffMax,
         LeakThreshold = LeakThreshold,

@@ -1,4 +1,6 @@
+using System.Data;
 using System.Data.Common;
+using System.Reflection;
 
 namespace Tidepool.Data;
 
@@ -28,7 +30,63 @@ internal sealed class PostgresAdapter : DbAdapter
         COMMIT
         """;
 
+    private const string Process = "SELECT pg_catalog.pg_backend_pid()";
+
+    /// <summary>By name: the library does not refer to the provider. Trimming keeps the members, because the names are literals.</summary>
+    private static readonly PropertyInfo? ToldProcess = Type.GetType("Npgsql.NpgsqlConnection, Npgsql")?.GetProperty("ProcessID");
+
+    /// <summary>Internal to the provider. Where it has another name, a reload of types goes unnoticed.</summary>
+    private static readonly FieldInfo? Types =
+        Type.GetType("Npgsql.NpgsqlDataSource, Npgsql")?.GetField("CurrentReloadableState", BindingFlags.Instance | BindingFlags.NonPublic);
+
     internal override bool ClosesOnFailedRead => true;
+
+    /// <summary>Whether reloaded types are noticed with the provider's version that is loaded.</summary>
+    internal static bool SeesTypes => Types is not null;
+
+    internal override object? TypesOf(DbDataSource inner) =>
+        Types is not null && Types.DeclaringType!.IsInstanceOfType(inner) ? Types.GetValue(inner) : null;
+
+    internal override string? FindPooler(DbConnection connection)
+    {
+        if (ToldProcessOf(connection) is not { } told)
+        {
+            return null;
+        }
+
+        try
+        {
+            using DbCommand command = connection.CreateCommand();
+            command.CommandText = Process;
+            return Compare(told, command.ExecuteScalar());
+        }
+        catch (DbException) when (connection.State == ConnectionState.Open)
+        {
+            return null; // a relative of PostgreSQL that has no such function
+        }
+    }
+
+    internal override async ValueTask<string?> FindPoolerAsync(DbConnection connection, CancellationToken cancellationToken)
+    {
+        if (ToldProcessOf(connection) is not { } told)
+        {
+            return null;
+        }
+
+        try
+        {
+            DbCommand command = connection.CreateCommand();
+            await using (command.ConfigureAwait(false))
+            {
+                command.CommandText = Process;
+                return Compare(told, await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false));
+            }
+        }
+        catch (DbException) when (connection.State == ConnectionState.Open)
+        {
+            return null;
+        }
+    }
 
     public override bool Reset(DbConnection connection, DbSessionInfo session)
     {
@@ -120,6 +178,20 @@ internal sealed class PostgresAdapter : DbAdapter
     internal override Exception DisposedReader() => new ObjectDisposedException("NpgsqlDataReader");
 
     internal override Exception EndedTransaction() => new ObjectDisposedException("NpgsqlTransaction", innerException: null);
+
+    /// <summary>The process that the connection would ask to cancel. A pooler invents one, in each of its modes.</summary>
+    private static int? ToldProcessOf(DbConnection connection) =>
+        ToldProcess is not null && ToldProcess.DeclaringType!.IsInstanceOfType(connection) && ToldProcess.GetValue(connection) is int told and not 0
+            ? told
+            : null;
+
+    private static string? Compare(int told, object? asked) => asked is int process && process != told
+        ? $"A pooler such as PgBouncer stands between: the connection was told process {told}, and the server answers as process {process}. "
+            + $"Its mode cannot be seen from here. In session mode all is well: say {nameof(SessionPooler)} = {nameof(SessionPooler.Session)}. "
+            + "In transaction mode a reset reaches whichever connection of the server comes next, so that callers may see settings and "
+            + $"temporary tables of others, and prepared statements fail: say {nameof(SessionPooler)} = {nameof(SessionPooler.Transaction)}. "
+            + "See \"Behind a pooler\" in docs/connections.md."
+        : null;
 
     private static bool IsWriter(object? isReader) => isReader is "off";
 

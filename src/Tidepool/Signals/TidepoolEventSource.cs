@@ -65,6 +65,9 @@ internal sealed class TidepoolEventSource : EventSource
     [Event(24, Level = EventLevel.Warning)]
     internal void ResourceMarkedBroken(string reason, string pool) => WriteEvent(24, reason, pool);
 
+    [Event(30, Level = EventLevel.Warning)]
+    internal void PoolerFound(string message, string pool) => WriteEvent(30, message, pool);
+
     protected override void OnEventCommand(EventCommandEventArgs command)
     {
         bool rentals = IsEnabled(EventLevel.Verbose, Keywords.Rentals);

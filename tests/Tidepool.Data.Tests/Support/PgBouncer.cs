@@ -1,0 +1,136 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+using Npgsql;
+using Tidepool.Labs;
+
+namespace Tidepool.Data.Tests.Support;
+
+/// <summary>A PgBouncer of its own before a cluster, on the loopback address; gone with its disposal, or with the end of this process.</summary>
+internal sealed class PgBouncer : IAsyncDisposable
+{
+    /// <summary>
+    /// Owns the program and its folder; ends both when its input ends. Runs as the user of the server, because the program refuses to run as root. The
+    /// configuration, which has the password, comes by the input up to a line of two dashes.
+    /// </summary>
+    private const string Script =
+        """
+        umask 077
+        folder=$(mktemp -d /tmp/tidepool-pgb.XXXXXX) || exit 1
+        trap 'kill $bouncer 2>/dev/null; wait $bouncer; rm -rf "${folder:?}"' EXIT
+        file=users
+        while read -r line && [ "$line" != -- ]; do
+          case $line in '[databases]') file=ini ;; esac
+          printf '%s\n' "$line" >>"$folder/$file"
+        done
+        printf 'auth_file = %s/users\n' "$folder" >>"$folder/ini"
+        "$1" -q "$folder/ini" </dev/null >&2 &
+        bouncer=$!
+        read -r line
+        """;
+
+    private readonly Process _shell;
+    private readonly Task<string> _told;
+
+    private PgBouncer(Process shell, int port, string connectionString)
+    {
+        _shell = shell;
+        Port = port;
+        ConnectionString = connectionString;
+        _told = shell.StandardError.ReadToEndAsync();
+    }
+
+    /// <summary>Why none can run here, with the line that installs it; null when one can.</summary>
+    internal static string? Missing => PostgresCluster.Missing ?? (Program is null ? "PgBouncer is missing. Install it with: apt-get install pgbouncer" : null);
+
+    internal int Port { get; }
+
+    /// <summary>For Npgsql: the database of the cluster, through the pooler.</summary>
+    internal string ConnectionString { get; }
+
+    private static string? Program { get; } = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':').Append("/usr/sbin")
+        .Select(static folder => Path.Combine(folder, "pgbouncer")).FirstOrDefault(File.Exists);
+
+    /// <summary>Starts one with four connections to the server.</summary>
+    /// <param name="cluster">Where it leads.</param>
+    /// <param name="mode">Its word for the mode: session or transaction.</param>
+    internal static async Task<PgBouncer> StartAsync(PostgresCluster cluster, string mode)
+    {
+        for (int attempt = 1; ; attempt++)
+        {
+            PgBouncer bouncer = Start(cluster, mode, FreePort());
+            if (await bouncer.IsReadyAsync())
+            {
+                return bouncer;
+            }
+
+            await bouncer.DisposeAsync();
+            Assert.True(attempt < 5, $"PgBouncer did not start: {await bouncer._told}");
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _shell.StandardInput.Close();
+        await _shell.WaitForExitAsync();
+        _shell.Dispose();
+    }
+
+    private static PgBouncer Start(PostgresCluster cluster, string mode, int port)
+    {
+        var there = new NpgsqlConnectionStringBuilder(cluster.ConnectionString);
+        string[] command = ["setsid", .. PostgresPrograms.AsServerUser()!, "/bin/sh", "-c", Script, "pgbouncer.sh", Program!];
+        Process shell = Process.Start(new ProcessStartInfo(command[0], command[1..])
+        {
+            RedirectStandardInput = true,
+            RedirectStandardError = true,
+            WorkingDirectory = "/",
+        })!;
+        shell.StandardInput.Write(
+            $"""
+            "{there.Username}" "{there.Password}"
+            [databases]
+            {there.Database} = host=127.0.0.1 port={cluster.Port}
+            [pgbouncer]
+            listen_addr = 127.0.0.1
+            listen_port = {port}
+            unix_socket_dir =
+            auth_type = scram-sha-256
+            pool_mode = {mode}
+            default_pool_size = 4
+            --
+
+            """);
+        shell.StandardInput.Flush();
+        there.Port = port;
+        return new PgBouncer(shell, port, there.ConnectionString);
+    }
+
+    /// <summary>Whether it listens; false when it has ended, over a port that another program took meanwhile.</summary>
+    private async Task<bool> IsReadyAsync()
+    {
+        var watch = Stopwatch.StartNew();
+        while (!_shell.HasExited && !_told.IsCompleted && watch.Elapsed < Sql.Limit)
+        {
+            try
+            {
+                await using var connection = new NpgsqlConnection(ConnectionString + ";Pooling=false");
+                await connection.OpenAsync();
+                return true;
+            }
+            catch (NpgsqlException)
+            {
+                await Task.Delay(20);
+            }
+        }
+
+        return false;
+    }
+
+    private static int FreePort()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        return ((IPEndPoint)listener.LocalEndpoint).Port;
+    }
+}
