@@ -9,6 +9,7 @@ namespace Tidepool.Data;
 internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, bool hasPrepared) : ResourcePolicy<DbSession>
 {
     private int _hasLooked;
+    private readonly RoleRenewals _renewals = new();
 
     internal DbAdapter Adapter => adapter;
 
@@ -111,9 +112,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 return false;
             }
 
-            if (resource.IsRoleDoubted && !await adapter.WritesAsync(resource.Native, cancellationToken).ConfigureAwait(false))
+            if (resource.IsRoleDoubted && IsToBeRenewed(resource, await adapter.WritesAsync(resource.Native, cancellationToken).ConfigureAwait(false)))
             {
-                ClearOnce(resource);
                 return false;
             }
 
@@ -135,9 +135,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 return false;
             }
 
-            if (resource.IsRoleDoubted && !adapter.Writes(resource.Native))
+            if (resource.IsRoleDoubted && IsToBeRenewed(resource, adapter.Writes(resource.Native)))
             {
-                ClearOnce(resource);
                 return false;
             }
 
@@ -180,8 +179,13 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 case DbErrorKind.Role when Resets && !isLast:
                     session.IsRoleDoubted = true;
                     break;
-                case DbErrorKind.Server:
+                case DbErrorKind.Role when !isLast && !IsToBeRenewed(session, writes: false):
+                    break;
                 case DbErrorKind.Role:
+                    session.Break();
+                    _ = isLast && IsToBeRenewed(session, writes: false);
+                    break;
+                case DbErrorKind.Server:
                     session.Break();
                     if (!session.IsGivenUp)
                     {
@@ -213,6 +217,24 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         if (ReferenceEquals(session.Types, adapter.TypesOf(inner)))
         {
             return false;
+        }
+
+        ClearOnce(session);
+        return true;
+    }
+
+    /// <summary>Whether a session whose write was refused ends, and with it all of its time. It stays where renewing has not helped: readers use it.</summary>
+    private bool IsToBeRenewed(DbSession session, bool writes)
+    {
+        if (writes)
+        {
+            _renewals.SeeWriter();
+            return false;
+        }
+
+        if (session.IsGivenUp || !_renewals.TryRenew(session.Generation, Core?.Clock.Now ?? 0))
+        {
+            return session.IsGivenUp;
         }
 
         ClearOnce(session);

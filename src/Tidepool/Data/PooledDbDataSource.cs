@@ -178,6 +178,7 @@ public sealed class PooledDbDataSource : DbDataSource
     }
 
     /// <summary>Ends every session that lives now: idle ones at once, those in use when they come back.</summary>
+    /// <remarks>Failed attempts are forgotten: the next session is opened at once, also after the server refused the credentials.</remarks>
     /// <returns>Ends when the idle ones are gone.</returns>
     public Task ClearAsync() => _pool.ClearAsync();
 

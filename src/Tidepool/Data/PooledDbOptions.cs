@@ -97,10 +97,15 @@ public sealed class PooledDbOptions
     /// </summary>
     public ResetMode ResetMode { get; init; }
 
-    /// <summary>The first wait after a session could not be opened; each further failure doubles it. The default is 100 ms.</summary>
-    public TimeSpan BackoffMin { get; init; } = TimeSpan.FromMilliseconds(100);
+    /// <summary>Sets the shortest pause between two attempts after a session could not be opened, before jitter. The default is 50 ms.</summary>
+    /// <remarks>
+    /// A pause grows with the time for which sessions could not be opened: a tenth of it, at most 1 s, while callers wait; all of it otherwise.
+    /// Jitter shortens each by up to a half. <see cref="PooledDbDataSource.ClearAsync"/> ends the pause.
+    /// </remarks>
+    public TimeSpan BackoffMin { get; init; } = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>The longest wait after sessions could not be opened, at least <see cref="BackoffMin"/>. The default is 10 s.</summary>
+    /// <summary>Sets the longest such pause while no caller waits, or when the server refuses the credentials. At least <see cref="BackoffMin"/>; 10 s by default.</summary>
+    /// <remarks>A value below 1 s also bounds the pause while callers wait.</remarks>
     public TimeSpan BackoffMax { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>A connection that is open for this long is reported, once. The default is never.</summary>

@@ -14,6 +14,9 @@ internal sealed class PoolReport
 
     internal required Exception? LastCreateError { get; init; }
 
+    /// <summary>For how long creations have failed, and in how long the next one may begin (null: one is under way), or null.</summary>
+    internal (TimeSpan FailingFor, TimeSpan? NextIn)? Outage { get; init; }
+
     internal required IReadOnlyList<string> Holders { get; init; }
 
     /// <summary>The limit over all keys and how much of it is used, or null for a pool without keys.</summary>
@@ -29,6 +32,7 @@ internal sealed class PoolReport
         if (LastCreateError is { } error)
         {
             text.Append(CultureInfo.InvariantCulture, $" The last creation failed with {error.GetType().Name}: {error.Message}");
+            AppendOutage(text);
         }
         else if (isFull)
         {
@@ -61,7 +65,13 @@ internal sealed class PoolReport
         var text = new StringBuilder(200);
         text.Append(CultureInfo.InvariantCulture, $"Pool '{Name}' could not create a resource: {cause.GetType().Name}: {cause.Message} (");
         AppendNumbers(text);
-        return text.Append(')').ToString();
+        text.Append(')');
+        if (Outage is { FailingFor.Ticks: > 0 })
+        {
+            AppendOutage(text);
+        }
+
+        return text.ToString();
     }
 
     /// <summary>A time as a reader says it.</summary>
@@ -76,6 +86,18 @@ internal sealed class PoolReport
         if (OldestLeaseAge is { } age)
         {
             text.Append(CultureInfo.InvariantCulture, $" The oldest lease is {Text(age)} old.");
+        }
+    }
+
+    private void AppendOutage(StringBuilder text)
+    {
+        if (Outage is { } outage)
+        {
+            text.Append(CultureInfo.InvariantCulture, $" Creations have failed for {Text(outage.FailingFor)}; ");
+            text.Append(
+                outage.NextIn is not { } next ? "an attempt is under way."
+                : next == TimeSpan.Zero ? "the next rental tries again."
+                : $"the next attempt is in {Text(next)}.");
         }
     }
 

@@ -28,6 +28,11 @@ internal sealed partial class ResourceCore<T>
             }
 
             ThrowIfClosed(now);
+            if (only is null)
+            {
+                EndBackoff();
+            }
+
             DrainHot(now, ref work);
             Volatile.Write(ref _generation, _generation + 1);
             var clearing = new Clearing();
@@ -50,6 +55,13 @@ internal sealed partial class ResourceCore<T>
 
         work.Run(this);
         return done;
+    }
+
+    /// <summary>Lets the next creation begin at once, whatever has failed before. Under the gate.</summary>
+    private void EndBackoff()
+    {
+        _backoff.End();
+        _lastError = null;
     }
 
     internal Task RenewAsync(TimeSpan over)
@@ -260,7 +272,7 @@ internal sealed partial class ResourceCore<T>
     /// <summary>A keyed pool forgets a key that has nothing: no resource, nobody who waits or works, no failure to wait out. Under the gate.</summary>
     private void LeaveIfEmpty(long now, ref Deferred<T> work)
     {
-        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && now >= _backoff.Until)
+        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && now >= _backoff.Until(isWaitedFor: false))
         {
             IsRemoved = true;
             _group!.Forget(this, now, ref work);

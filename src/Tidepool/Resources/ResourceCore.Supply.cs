@@ -63,9 +63,10 @@ internal sealed partial class ResourceCore<T>
             return false;
         }
 
-        if (now < _backoff.Until)
+        long notBefore = _backoff.Until(isWaitedFor: _waiters.Count > InFlight || _warmings is not null);
+        if (now < notBefore)
         {
-            Ask(_backoff.Until, ref work);
+            Ask(notBefore, ref work);
             return false;
         }
 
@@ -231,7 +232,7 @@ internal sealed partial class ResourceCore<T>
                 isFailure = !gaveUp && !_isClosed && !isUnsupported;
                 if (isFailure)
                 {
-                    FailCreation(failure!, isLasting, renter, renter is not null, now, ref work);
+                    FailCreation(failure!, isLasting, slot.Attempt, renter, renter is not null, now, ref work);
                 }
                 else if (isUnsupported)
                 {
@@ -264,7 +265,7 @@ internal sealed partial class ResourceCore<T>
     {
         _created++;
         _lastError = null;
-        _backoff.Succeed();
+        _backoff.End();
         slot.Resource = resource;
         slot.Id = ++_ids;
         slot.CreatedAt = created;
@@ -280,27 +281,32 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    /// <summary>One renter learns of a failed creation; the next attempt waits. Under the gate.</summary>
+    /// <summary>Notes a failed creation: one renter may learn of it, and the next attempt waits. Under the gate.</summary>
     /// <param name="failure">What happened.</param>
     /// <param name="isLasting">Whether the next attempt will fail in the same way.</param>
+    /// <param name="attempt">The slot's number of the attempt.</param>
     /// <param name="renter">The rental whose own thread tried, which learns of it instead of the first one.</param>
     /// <param name="isByRenter">Whether there is such a rental; one whose thread still hangs in the creation is told later.</param>
     /// <param name="now">The time.</param>
     /// <param name="work">What follows.</param>
-    private void FailCreation(Exception failure, bool isLasting, Waiter<T>? renter, bool isByRenter, long now, ref Deferred<T> work)
+    private void FailCreation(Exception failure, bool isLasting, int attempt, Waiter<T>? renter, bool isByRenter, long now, ref Deferred<T> work)
     {
         _createFailures++;
         _lastError = failure;
-        _backoff.Fail(_settings, isLasting, now, _draw());
+        _backoff.Fail(_settings, attempt, isLasting, now, _draw());
         if (_group is not null)
         {
-            Ask(_backoff.Until, ref work); // a key that nobody wants any more is forgotten then
+            Ask(_backoff.Until(isWaitedFor: false), ref work); // a key without callers is forgotten then
         }
 
-        FailOwn(renter, failure, now, ref work);
-        if (!isByRenter && _waiters.First is { } first)
+        Waiter<T>? first = _waiters.First;
+        if ((isByRenter || first is not null) && _backoff.TryTell(_settings, attempt, now))
         {
-            Fail(first, WaiterFailure.CreateFailed, failure, now, ref work);
+            FailOwn(renter, failure, now, ref work);
+            if (!isByRenter)
+            {
+                Fail(first!, WaiterFailure.CreateFailed, failure, now, ref work);
+            }
         }
 
         if (isLasting)
@@ -323,7 +329,7 @@ internal sealed partial class ResourceCore<T>
 
     /// <summary>Whether no creation will begin soon for the rental that was queued last, because the last one failed for a reason that lasts. Under the gate.</summary>
     private bool IsHopeless(long now) =>
-        _backoff.IsLasting && now < _backoff.Until && _waiters.Count > InFlight && _waiters.Count - InFlight <= _max - Used;
+        _backoff.IsLasting && now < _backoff.Until(isWaitedFor: true) && _waiters.Count > InFlight && _waiters.Count - InFlight <= _max - Used;
 
     private bool IsLasting(Exception failure)
     {

@@ -128,7 +128,7 @@ internal sealed partial class ResourceCore<T>
         {
             var failure = new TimeoutException($"The creation took longer than CreateTimeout = {_settings.CreateTimeout} ms.");
             work.Then(() => _meter.CreateFailed(Name, failure));
-            FailCreation(failure, false, null, isByRenter, now, ref work);
+            FailCreation(failure, false, slot.Attempt, null, isByRenter, now, ref work);
         }
     }
 

@@ -146,7 +146,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     internal bool IsOnlyIdle => Used == Count(SlotState.Idle) && _waiters.Count == 0 && _byRenter == 0;
 
     /// <summary>Nothing but a wait after a failed creation. Under the gate.</summary>
-    internal bool IsOnlyBackingOff(long now) => Used == 0 && IsOnlyIdle && now < _backoff.Until;
+    internal bool IsOnlyBackingOff(long now) => Used == 0 && IsOnlyIdle && now < _backoff.Until(isWaitedFor: false);
 
     internal ResourcePolicy<T> Policy => _policy;
 
@@ -228,6 +228,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         _slots.Add(slot);
         Move(slot, SlotState.Creating);
         slot.Generation = _generation;
+        slot.Attempt = _backoff.Failures;
         if (_group is not null)
         {
             _group.Used++;
@@ -370,9 +371,24 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
             Statistics = Snapshot(),
             OldestLeaseAge = oldest.Length == 0 ? null : TimeSpan.FromMilliseconds(now - oldest[0].LeasedAt),
             LastCreateError = _lastError,
+            Outage = OutageNow(now),
             Holders = [.. oldest.Where(s => s.Site is not null).Select(s => RentSite.Describe(s.Site!, _settings.LeakCapture))],
             Group = _group is null ? null : (_group.Used, _group.MaxTotal),
         };
+    }
+
+    /// <summary>How long creations have failed, and in how long the next one may begin; null when the last one succeeded. Under the gate.</summary>
+    private (TimeSpan FailingFor, TimeSpan? NextIn)? OutageNow(long now)
+    {
+        if (!_backoff.IsProbing)
+        {
+            return null;
+        }
+
+        long left = Math.Max(0, _backoff.Until(isWaitedFor: true) - now);
+        return (
+            TimeSpan.FromMilliseconds(_backoff.FailingFor(now)),
+            Count(SlotState.Creating) > 0 ? null : TimeSpan.FromMilliseconds(left));
     }
 
     int IMeteredResources.Read(ResourceGauge gauge)

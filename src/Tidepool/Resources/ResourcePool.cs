@@ -103,6 +103,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     public bool TryRent(out ResourceLease<T> lease) => _core.TryRentIdle(out lease);
 
     /// <summary>Grows the pool to so many resources, at most <see cref="ResourcePoolOptions{T}.MaxCreateConcurrency"/> at a time.</summary>
+    /// <remarks>After a failed creation it waits for the next attempt, as a rental does; <see cref="ClearAsync"/> begins it at once.</remarks>
     /// <param name="count">How many, 0 to the largest size.</param>
     /// <param name="cancellationToken">Ends the waiting, not the creations.</param>
     /// <returns>Ends when the pool has that many, or is full because it was made smaller meanwhile.</returns>
@@ -113,7 +114,8 @@ public sealed class ResourcePool<T> : IAsyncDisposable
 
     /// <summary>
     /// Ends every resource that lives now: idle ones at once, leased ones when they are returned. A creation under way is not failed; what it
-    /// makes is ended, and made again if somebody waits. Nothing made before this call is rented after it.
+    /// makes is ended, and made again if somebody waits. Nothing made before this call is rented after it. Failed creations are forgotten: the
+    /// next one begins at once, also after a failure that lasts.
     /// </summary>
     /// <returns>Ends when the idle ones are gone.</returns>
     /// <exception cref="ResourcePoolShutdownException">The pool was shut down.</exception>

@@ -55,10 +55,15 @@ public sealed class ResourcePoolOptions<T>
     /// <summary>When resources are reset. The default is in the background, after the return.</summary>
     public ResetMode ResetMode { get; init; }
 
-    /// <summary>The first wait after a failed creation; each further failure doubles it. The default is 100 ms. The real wait is drawn from a tenth of this to the whole step.</summary>
-    public TimeSpan BackoffMin { get; init; } = TimeSpan.FromMilliseconds(100);
+    /// <summary>Sets the shortest pause between two attempts after a creation failed, before jitter. The default is 50 ms.</summary>
+    /// <remarks>
+    /// A pause grows with the time for which creations have failed: a tenth of it, at most 1 s, while callers wait; all of it otherwise. Jitter
+    /// shortens each by up to a half. <see cref="ResourcePool{T}.ClearAsync"/> ends the pause.
+    /// </remarks>
+    public TimeSpan BackoffMin { get; init; } = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>The longest wait after failed creations, at least <see cref="BackoffMin"/>. The default is 10 s.</summary>
+    /// <summary>Sets the longest such pause while no caller waits, or after a failure that lasts. At least <see cref="BackoffMin"/>; 10 s by default.</summary>
+    /// <remarks>A value below 1 s also bounds the pause while callers wait.</remarks>
     public TimeSpan BackoffMax { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>A lease that is out for this long is reported, once. The default is never.</summary>

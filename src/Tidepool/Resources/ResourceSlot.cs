@@ -20,6 +20,9 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal DestroyReason Why;
     internal int Index;
     internal int Generation;
+
+    /// <summary>Failed creations before this one, for <see cref="Backoff"/>.</summary>
+    internal int Attempt;
     internal long Id;
     internal long Uses;
 

@@ -12,7 +12,7 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
     [PostgresTheory]
     [InlineData(PostgresStop.Fast)]
     [InlineData(PostgresStop.Immediate)]
-    public async Task Callers_that_wait_survive_a_restart_but_for_one_at_each_failed_attempt(object how)
+    public async Task Callers_that_wait_survive_a_restart_but_for_one_at_some_failed_attempts(object how)
     {
         const int waiters = 100;
         FaultProxy proxy = NewProxy();
@@ -33,9 +33,9 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
         DbException?[] results = await Task.WhenAll(waiting);
         Assert.All(errors, Assert.NotNull);
         DbException[] failed = [.. results.OfType<DbException>()];
-        Assert.Equal(pool.GetStatistics().CreateFailures, failed.Length);
+        Assert.InRange(failed.Length, 1, pool.GetStatistics().CreateFailures);
         Assert.All(failed, static failure => Assert.True(Assert.IsType<PooledDbException>(failure).IsTransient, failure.ToString()));
-        Assert.InRange(failed.Length, 1, waiters - 1);
+        Assert.InRange(failed.Length, 1, waiters - 1); // later attempts tell no caller for longer and longer
         Assert.InRange(proxy.MostConnecting, 1, 2);
         Assert.Null(await TryUseAsync(pool));
     }
@@ -123,8 +123,8 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
         await end.CancelAsync();
         await Task.WhenAll(callers);
 
-        // The first attempts are parallel; from then on there is one at a time, and at least a tenth of a step in between.
-        Assert.InRange(failures, 1, 4 + 1 + (milliseconds / 10));
+        // The first attempts are parallel; from then on there is one at a time, and at least half of the shortest pause in between.
+        Assert.InRange(failures, 1, 4 + 1 + (milliseconds / 50));
         Assert.InRange(failuresInAll - failures, 0, 1); // one that was under way
         Assert.Null(await TryUseAsync(pool));
     }

@@ -1,4 +1,5 @@
 using System.Data.Common;
+using System.Diagnostics;
 using Npgsql;
 using Tidepool.Data.Tests.Support;
 
@@ -48,13 +49,10 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         await Cluster.AlterSystemAsync("default_transaction_read_only", "on");
         try
         {
-            for (int i = 1; i <= 2; i++)
-            {
-                var failure = await Assert.ThrowsAsync<PostgresException>(() => WriteAsync(pool));
-                Assert.Equal("25006", failure.SqlState);
-                await UntilAsync(() => pool.GetStatistics() is { Idle: 0, Destroying: 0, Checking: 0 }, "all are ended");
-                Assert.Equal(2 + i, pool.GetStatistics().Destroyed); // the three of the first time, and the one that looked whether it is the right server
-            }
+            var failure = await Assert.ThrowsAsync<PostgresException>(() => WriteAsync(pool));
+            Assert.Equal("25006", failure.SqlState);
+            await UntilAsync(() => pool.GetStatistics() is { Idle: 0, Destroying: 0, Checking: 0 }, "all are ended");
+            Assert.Equal(3, pool.GetStatistics().Destroyed);
         }
         finally
         {
@@ -62,6 +60,41 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         }
 
         Assert.DoesNotContain(await WriteAsync(pool), before);
+    }
+
+    [PostgresTheory]
+    [InlineData(ResetMode.Background)]
+    [InlineData(ResetMode.None)]
+    public async Task Writes_on_a_server_that_stays_read_only_renew_few_sessions(ResetMode reset)
+    {
+        const int sessions = 8;
+        const int writes = 150;
+        await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = sessions, ResetMode = reset, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        await FillAsync(pool, sessions);
+        await Cluster.AlterSystemAsync("default_transaction_read_only", "on");
+        try
+        {
+            long start = Stopwatch.GetTimestamp();
+            for (int i = 0; i < writes; i++)
+            {
+                var failure = await Assert.ThrowsAsync<PostgresException>(() => WriteAsync(pool));
+                Assert.Equal("25006", failure.SqlState);
+                await Task.WhenAll(Enumerable.Range(0, sessions - 1).Select(_ => UseAsync(pool)));
+            }
+
+            // At first, after 100, 200, 400 ms ... 10 s; each renewal may cost all sessions.
+            double milliseconds = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
+            double renewals = 2 + Math.Log2(Math.Max(1, milliseconds / 100)) + (milliseconds / 10_000);
+            Assert.InRange(pool.GetStatistics().Created, sessions + 1, sessions * (1 + renewals));
+        }
+        finally
+        {
+            await Cluster.AlterSystemAsync("default_transaction_read_only", null);
+        }
+
+        await WriteAsync(pool);
     }
 
     private static async Task<int> WriteAsync(PooledDbDataSource pool)

@@ -54,6 +54,9 @@ public abstract class ResourceTest : IAsyncLifetime
         double keepAlive = -1,
         bool isInline = true,
         double lifetime = 1_800_000,
+        double backoffMin = 50,
+        double backoffMax = 10_000,
+        Func<double>? draw = null,
         Action<IThreadPoolWorkItem>? executor = null) => new()
         {
             Name = GetType().Name,
@@ -70,7 +73,9 @@ public abstract class ResourceTest : IAsyncLifetime
             KeepAliveInterval = TimeSpan.FromMilliseconds(keepAlive),
             RentTimeout = TimeSpan.FromSeconds(10),
             TimeProvider = Time,
-            Draw = static () => 0.5,
+            Draw = draw ?? (static () => 0.5),
+            BackoffMin = TimeSpan.FromMilliseconds(backoffMin),
+            BackoffMax = TimeSpan.FromMilliseconds(backoffMax),
             MaxLifetime = TimeSpan.FromMilliseconds(lifetime),
             Executor = executor ?? (isInline ? static item => item.Execute() : null),
         };
