@@ -4,6 +4,9 @@
 //   tidepool-bench-malloc FACE                     command loop (serve.h)
 //   tidepool-bench-malloc FACE freed ORDER         256 MiB returned and idle; ORDER: order, shuffled, thread
 //   tidepool-bench-malloc FACE waste DISTRIBUTION  rounding and resident overhead
+//   tidepool-bench-malloc FACE rounding SIZE       resident over requested bytes of blocks of one size
+//   tidepool-bench-malloc FACE threads COUNT       resident memory of a thread that used a little of many sizes
+//   tidepool-bench-malloc malloc limited           a program that limits its own address space
 //   tidepool-bench-malloc FACE profile DISTRIBUTION FILE
 //                                                  the same, and writes the size profile of the preloaded tidepool
 //
@@ -11,6 +14,8 @@
 #include "malloc_faces.h"
 #include "memory.h"
 #include "serve.h"
+
+#include <string>
 
 namespace {
 
@@ -29,6 +34,8 @@ int run(std::string_view verb, std::string_view argument, bool has_usable_size) 
   if (verb.empty()) return bench::serve_any_size<Face>();
   if (verb == "freed") return bench::freed_scenario<Face>::run(argument);
   if (verb == "waste") return bench::run_waste<Face>(argument, has_usable_size);
+  if (verb == "rounding") return bench::run_rounding<Face>(std::strtoul(std::string(argument).c_str(), nullptr, 10));
+  if (verb == "threads") return bench::threads_scenario<Face>::run(std::atoi(std::string(argument).c_str()));
   return 2;
 }
 
@@ -38,7 +45,8 @@ int main(int count, char** arguments) {
   std::string_view face = count > 1 ? arguments[1] : "", verb = count > 2 ? arguments[2] : "", argument = count > 3 ? arguments[3] : "";
   bool profiles = verb == "profile" && count > 4;
   if (profiles) verb = "waste";
-  int code = face == "malloc"       ? run<bench::malloc_face>(verb, argument, true)
+  int code = face == "malloc" && verb == "limited" ? bench::run_limited()
+             : face == "malloc"     ? run<bench::malloc_face>(verb, argument, true)
              : face == "vector"     ? run<bench::vector_face>(verb, argument, false)
              : face == "zeroed"     ? run<bench::zeroed_face>(verb, argument, false)
              : face == "mutex-pool" ? run<bench::mutex_pool_face>(verb, argument, false)

@@ -4,8 +4,11 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -133,6 +136,92 @@ int run_waste(std::string_view distribution, bool has_usable_size) {
   if (has_usable_size) report("rounding_percent", 100 * (usable / requested - 1));
   report("resident_percent", 100 * (static_cast<double>(peak.all_kib - before.all_kib) * 1024 / requested - 1));
   for (std::size_t i = 0; i < count; ++i) give_back<Face>(slots[i]);
+  return 0;
+}
+
+// 256 MiB of blocks of one size, written and held: resident over requested bytes.
+template <class Face>
+int run_rounding(std::size_t size) {
+  if (size == 0) return 2;
+  std::size_t count = (std::size_t{256} << 20) / size;
+  mapped<slot<Face>> slots(count);
+  std::memset(static_cast<void*>(slots.get()), 0, count * sizeof(slot<Face>));
+  resident before = resident::now();
+  for (std::size_t i = 0; i < count; ++i) {
+    rent<Face>(slots[i], size);
+    std::memset(Face::data(slots[i].block), 1, size);
+  }
+  double grown = static_cast<double>(resident::now().all_kib - before.all_kib) * 1024;
+  report("resident_ratio", grown / static_cast<double>(count * size));
+  for (std::size_t i = 0; i < count; ++i) give_back<Face>(slots[i]);
+  return 0;
+}
+
+// Threads that have rented, written and returned 16 blocks of each of 28 sizes from 16 to 6617 bytes, and stay.
+template <class Face>
+class threads_scenario {
+ public:
+  static int run(int threads) {
+    if (threads < 1) return 2;
+    static threads_scenario self;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 128 << 10);
+    mapped<pthread_t> all(static_cast<std::size_t>(threads));
+    std::memset(all.get(), 0, static_cast<std::size_t>(threads) * sizeof(pthread_t));
+    resident before = resident::now();
+    for (int i = 0; i < threads; ++i) {
+      if (pthread_create(&all[static_cast<std::size_t>(i)], &attributes, work, &self) != 0) return 3;
+    }
+    while (self.done_.load() != threads) usleep(1000);
+    report("thread_MB", static_cast<double>(resident::now().all_kib - before.all_kib) * 1024 / 1e6 / threads);
+    self.over_.store(true);
+    for (int i = 0; i < threads; ++i) pthread_join(all[static_cast<std::size_t>(i)], nullptr);
+    return 0;
+  }
+
+ private:
+  static void* work(void* scenario) {
+    auto& self = *static_cast<threads_scenario*>(scenario);
+    double size = 16;
+    for (int i = 0; i < 28; ++i, size *= 1.25) {
+      alignas(slot<Face>) char room[16 * sizeof(slot<Face>)] = {};
+      auto* slots = reinterpret_cast<slot<Face>*>(room);
+      for (int k = 0; k < 16; ++k) {
+        rent<Face>(slots[k], static_cast<std::size_t>(size));
+        std::memset(Face::data(slots[k].block), 1, static_cast<std::size_t>(size));
+      }
+      for (int k = 0; k < 16; ++k) give_back<Face>(slots[k]);
+    }
+    self.done_.fetch_add(1);
+    while (!self.over_.load()) usleep(1000);
+    return nullptr;
+  }
+
+  std::atomic<int> done_{0};
+  std::atomic<bool> over_{false};
+};
+
+// A program that limits its own address space to 4 GiB after its first allocations: whether it can still map a megabyte
+// and start a thread, and how much it gets of the allocator.
+inline int run_limited() {
+  constexpr std::size_t limit_bytes = std::size_t{4} << 30, size = std::size_t{1} << 20, most = 8192;
+  mapped<void*> blocks(most);
+  std::memset(blocks.get(), 0, most * sizeof(void*));
+  blocks[0] = std::malloc(100);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0) return 3;
+  limit.rlim_cur = limit_bytes;
+  if (setrlimit(RLIMIT_AS, &limit) != 0) return 3;
+  int failed = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, [](void* nothing) { return nothing; }, nullptr) != 0) ++failed;
+  else pthread_join(thread, nullptr);
+  std::size_t count = 1;
+  while (count < most && (blocks[count] = std::malloc(size)) != nullptr) ++count;
+  report("failed_count", failed + (count * size > limit_bytes));
+  report("allocated_MiB", static_cast<double>(count));
+  for (std::size_t i = 0; i < count; ++i) std::free(blocks[i]);
   return 0;
 }
 
