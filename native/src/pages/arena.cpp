@@ -118,6 +118,13 @@ PageId find(const RunLists& l, uint32_t length) {
   return larger != 0 ? l.head[__builtin_ctz(larger)] : 0;
 }
 
+// What was not used up to the gap stays free.
+void go_on_behind_gap(uint32_t number, uint32_t end, uint32_t next) {
+  Arena& arena = arenas[number];
+  if (end != arena.fresh) give_locked((number << slice_bits) + arena.fresh, end - arena.fresh, false, 0);
+  arena.fresh = next;
+}
+
 // A run of the arena that was never used; 0: none to be had.
 PageId take_fresh(uint32_t number, uint32_t length, uint32_t alignment) {
   Arena& arena = arenas[number];
@@ -136,8 +143,7 @@ PageId take_fresh(uint32_t number, uint32_t length, uint32_t alignment) {
     Growth growth = grow(number, arena.fresh + skipped + length - end, &next);
     if (growth == Growth::no_space || growth == Growth::no_memory) return 0;
     if (growth == Growth::in_place) continue;
-    if (end != arena.fresh) give_locked(base + arena.fresh, end - arena.fresh, false, 0);
-    arena.fresh = next;
+    go_on_behind_gap(number, end, next);
   }
 }
 
@@ -300,6 +306,54 @@ bool purge_batch(Purge& purge, bool unlock_meanwhile) {
   return count != 0;
 }
 
+// True when the slices from id on are free, whether they were used before or not; clean: how many have no memory.
+bool are_free(PageId id, uint32_t length, uint32_t* clean) {
+  const Arena& arena = arenas[id >> slice_bits];
+  *clean = 0;
+  for (uint32_t seen = 0; seen < length;) {
+    uint32_t left = length - seen;
+    if (index_of(id) + seen == arena.fresh) {
+      *clean += left;
+      return left <= arena.slices - arena.fresh;
+    }
+    const Page* page = page_of(id + seen);
+    if (!page->is(PageKind::free)) return false;
+    uint32_t part = page->run_length() < left ? page->run_length() : left;
+    if (!page->dirty()) *clean += part;
+    seen += part;
+  }
+  return true;
+}
+
+// end: behind the last slice that has to be usable. False: there is no memory, or a stranger lies in the way.
+bool commit_upto(PageId end) {
+  uint32_t number = (end - 1) >> slice_bits;
+  Arena& arena = arenas[number];
+  uint32_t needed = index_of(end - 1) + 1;
+  uint32_t committed = arena.committed.load(std::memory_order_relaxed);
+  if (needed <= committed) return true;
+  uint32_t next = 0;
+  Growth growth = grow(number, needed - committed, &next);
+  if (growth == Growth::behind_a_gap) go_on_behind_gap(number, committed, next);
+  return growth == Growth::in_place;
+}
+
+// Takes slices that are free and usable.
+void take_free(PageId id, uint32_t length) {
+  Arena& arena = arenas[id >> slice_bits];
+  for (uint32_t seen = 0; seen < length;) {
+    uint32_t part = length - seen;
+    if (index_of(id) + seen == arena.fresh) {
+      arena.fresh += part;
+    } else {
+      const Page* page = page_of(id + seen);
+      if (page->run_length() < part) part = page->run_length();
+      cut(id + seen, part, 1);
+    }
+    seen += part;
+  }
+}
+
 void purge_locked() {
   Purge purge{.now = now_stamp(), .min_idle_ms = 0, .keep_slices = 0};
   while (purge_batch(purge, false)) {
@@ -384,15 +438,14 @@ bool resize_run(PageId id, uint32_t slices, uint32_t new_slices) {
     return true;
   }
   uint32_t more = new_slices - slices;
-  Locked locked(arena_lock);
-  const Arena& arena = arenas[id >> slice_bits];
-  if (index_of(id) + slices >= arena.fresh) return false;
   PageId next = id + slices;
-  if (!page_of(next)->is(PageKind::free) || page_of(next)->run_length() < more) return false;
-  if (!page_of(next)->dirty() && !within_limit(more)) return false;
-  // A purge may have changed what is there.
-  if (!page_of(next)->is(PageKind::free) || page_of(next)->run_length() < more) return false;
-  cut(next, more, 1);
+  uint32_t clean = 0;
+  Locked locked(arena_lock);
+  if (!are_free(next, more, &clean)) return false;
+  // What is dirty counts already. A purge to stay within the limit makes it clean.
+  if (clean != 0 && !(within_limit(clean) && are_free(next, more, &clean) && within_limit(clean))) return false;
+  if (!commit_upto(next + more)) return false;
+  take_free(next, more);
   count_used(more);
   return true;
 }

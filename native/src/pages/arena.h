@@ -100,7 +100,7 @@ uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill = Fill:
 // Gives a run back. dirty: it may hold anything but zeros or is backed by memory.
 void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp);
 
-// Shortens a used run in place, or lengthens it if what follows is free; false: unchanged.
+// Shortens a used run in place, or lengthens it if what follows is free or was never used; false: unchanged.
 bool resize_run(PageId id, uint32_t slices, uint32_t new_slices);
 
 // Gives dirty runs of at least min_idle_ms back to the system until no more than keep_bytes are dirty; returns bytes.

@@ -2,6 +2,7 @@
 // or reports ENOMEM, nothing is lost, nothing is broken, and with memory back everything works again.
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -71,6 +72,35 @@ bool blocks_of_all_kinds() {
 
 TEST(Exhaustion, EveryCallFailsOnceWhileBlocksAreAllocated) {
   IN_A_PROCESS_OF_ITS_OWN(fail_each_call(blocks_of_all_kinds, 2000));
+}
+
+// Into what was never used, which has to be committed step by step, or to another place.
+bool a_block_that_grows() {
+  constexpr size_t step = size_t{16} << 20;
+  bool all = true;
+  size_t size = 65536;
+  auto* block = static_cast<unsigned char*>(tp_malloc(size));
+  if (block == nullptr) return false;
+  for (size_t wanted = step; wanted <= 20 * step; wanted += step) {
+    memset(block + size - 64, 9, 64);
+    errno = 0;
+    auto* grown = static_cast<unsigned char*>(tp_realloc(block, wanted));
+    if (grown == nullptr) {
+      EXPECT_EQ(ENOMEM, errno);
+      all = false;
+    } else {
+      EXPECT_EQ(9, grown[size - 1]);
+      EXPECT_EQ(9, grown[size - 64]);
+      block = grown;
+      size = wanted;
+    }
+  }
+  tp_free(block);
+  return all;
+}
+
+TEST(Exhaustion, EveryCallFailsOnceWhileABlockGrows) {
+  IN_A_PROCESS_OF_ITS_OWN(fail_each_call(a_block_that_grows, 500));
 }
 
 TEST(Exhaustion, TheVeryFirstCallsOfAProcess) {

@@ -6,6 +6,7 @@
 
 #include "support/pattern.h"
 #include "support/process.h"
+#include "support/statistics.h"
 #include "tidepool/tidepool.h"
 
 namespace {
@@ -193,6 +194,86 @@ TEST(Realloc, GrowingByStepsKeepsEverything) {
     ASSERT_EQ(static_cast<unsigned char>((size - 1) >> 3), block[size - 1]);
   }
   tp_free(block);
+}
+
+// Behind the last block lies what was never used: growing into it moves nothing.
+TEST(Realloc, GrowingByStepsOfASliceStaysInPlace) {
+  IN_A_QUIET_PROCESS({
+    constexpr size_t step = 65536;
+    constexpr size_t most = size_t{128} << 20;
+    auto* block = static_cast<unsigned char*>(tp_malloc(step));
+    int moves = 0;
+    for (size_t size = step; size < most; size += step) {
+      memcpy(block + size - sizeof(size), &size, sizeof(size));
+      auto* grown = static_cast<unsigned char*>(tp_realloc(block, size + step));
+      ASSERT_NE(nullptr, grown);
+      moves += grown != block;
+      block = grown;
+    }
+    EXPECT_LE(moves, 8);
+    for (size_t size = step; size < most; size += step) {
+      size_t kept = 0;
+      memcpy(&kept, block + size - sizeof(kept), sizeof(kept));
+      ASSERT_EQ(size, kept);
+    }
+    EXPECT_EQ(most, test::statistics().live_bytes);
+    EXPECT_TRUE(tp_is_valid());
+    // Its end is free again, and nobody else's.
+    ASSERT_EQ(block, tp_realloc(block, most / 2));
+    auto* other = static_cast<unsigned char*>(tp_malloc(most));
+    ASSERT_NE(nullptr, other);
+    EXPECT_TRUE(other >= block + most / 2 || other + most <= block);
+    tp_free(other);
+    tp_free(block);
+    EXPECT_EQ(0u, test::statistics().live_bytes);
+    EXPECT_TRUE(tp_is_valid());
+  });
+}
+
+TEST(Realloc, GrowingInPlaceEndsAtTheLimit) {
+  IN_A_QUIET_PROCESS({
+    ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, 32 << 20));
+    constexpr size_t step = 65536;
+    size_t size = step;
+    auto* block = static_cast<unsigned char*>(tp_malloc(size));
+    ASSERT_NE(nullptr, block);
+    memset(block, 7, size);
+    for (void* grown = block; grown != nullptr && size < (64u << 20);) {
+      errno = 0;
+      grown = tp_realloc(block, size + step);
+      if (grown == nullptr) break;
+      block = static_cast<unsigned char*>(grown);
+      memset(block + size, 7, step);
+      size += step;
+      EXPECT_LE(test::statistics().committed_bytes, 32u << 20);
+    }
+    EXPECT_EQ(ENOMEM, errno);
+    EXPECT_LT(size, 32u << 20);
+    EXPECT_GT(size, 24u << 20);
+    for (size_t i = 0; i < size; ++i) ASSERT_EQ(7, block[i]) << i;
+    EXPECT_TRUE(tp_is_valid());
+    tp_free(block);
+    EXPECT_EQ(0u, test::statistics().live_bytes);
+    tp_free(tp_malloc(24 << 20));
+  });
+}
+
+TEST(Realloc, GrowingInPlaceEndsAtTheLimitOfItsHeap) {
+  IN_A_QUIET_PROCESS({
+    tp_heap_options options{sizeof(options), "small", 4 << 20, false};
+    tp_heap* heap = tp_heap_create(&options);
+    constexpr size_t step = 65536;
+    size_t size = step;
+    void* block = tp_heap_malloc(heap, size);
+    for (void* grown = block; (grown = tp_realloc(block, size + step)) != nullptr; size += step) block = grown;
+    EXPECT_EQ(options.limit, size);
+    size_t live = 0, held = 0;
+    tp_heap_usage(heap, &live, &held);
+    EXPECT_EQ(size, live);
+    EXPECT_EQ(size, held);
+    tp_heap_destroy(heap);
+    EXPECT_TRUE(tp_is_valid());
+  });
 }
 
 TEST(Realloc, ARandomProgramBesideAModel) {
