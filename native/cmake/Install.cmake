@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: headers, the four libraries, the files of find_package(tidepool) and of pkg-config.
+# What `cmake --install` puts where: headers, the libraries, the files of find_package(tidepool) and of pkg-config.
 # Everything can be moved afterwards: no installed file holds the prefix.
 
 # The inline headers send every call to the checked library with its exact size when they know it.
@@ -7,6 +7,7 @@ target_compile_definitions(tidepool_checked INTERFACE TIDEPOOL_CHECKED=1)
 set_target_properties(tidepool_static PROPERTIES EXPORT_NAME static)
 set_target_properties(tidepool_checked PROPERTIES EXPORT_NAME checked)
 set_target_properties(tidepool_preload PROPERTIES EXPORT_NAME preload)
+set_target_properties(tidepool_checked_preload PROPERTIES EXPORT_NAME checked_preload)
 
 function(tidepool_install)
   include(CMakePackageConfigHelpers)
@@ -17,7 +18,7 @@ function(tidepool_install)
   if(TIDEPOOL_SIZE_CLASSES)
     install(FILES ${TIDEPOOL_SIZE_CLASSES} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tidepool/detail RENAME recorded_classes.h)
   endif()
-  install(TARGETS tidepool tidepool_static tidepool_preload tidepool_checked EXPORT tidepoolTargets
+  install(TARGETS tidepool tidepool_static tidepool_preload tidepool_checked tidepool_checked_preload EXPORT tidepoolTargets
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT tidepoolTargets NAMESPACE tidepool:: DESTINATION ${package_dir})
@@ -29,6 +30,10 @@ function(tidepool_install)
     COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/tidepoolConfig.cmake ${PROJECT_BINARY_DIR}/tidepoolConfigVersion.cmake
           DESTINATION ${package_dir})
+
+  install(FILES ${PROJECT_SOURCE_DIR}/../LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/man/tidepool-tune.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${PROJECT_SOURCE_DIR}/man/tidepool.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 
   tidepool_pc_file()
 endfunction()
@@ -64,5 +69,5 @@ if(TIDEPOOL_INSTALL)
   tidepool_install()
 elseif(NOT PROJECT_IS_TOP_LEVEL)
   # Only what the other project links is built.
-  set_target_properties(tidepool tidepool_static tidepool_preload tidepool_checked PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(tidepool tidepool_static tidepool_preload tidepool_checked tidepool_checked_preload PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

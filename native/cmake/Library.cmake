@@ -3,6 +3,7 @@
 #   tidepool_static     libtidepool.a: the same, to be linked in
 #   tidepool_preload    libtidepool-preload.so: also malloc, free, new, delete ... for LD_PRELOAD
 #   tidepool_checked    libtidepool-checked.so: every misuse is found
+#   tidepool_checked_preload  libtidepool-checked-preload.so: the same under any program, for LD_PRELOAD
 # A part of the tree may ask for another build of them: tidepool_library(NAME TYPE DEFINITIONS... ) in tests.
 
 set(TIDEPOOL_FLAGS
@@ -25,6 +26,12 @@ if(TIDEPOOL_TLS_DYNAMIC)
   endif()
 endif()
 
+# In 0.x each minor version may break with the one before, as the package file of CMake says; later only major ones.
+set(TIDEPOOL_SOVERSION ${TIDEPOOL_SOVERSION})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(TIDEPOOL_SOVERSION 0.${PROJECT_VERSION_MINOR})
+endif()
+
 function(tidepool_library target type)
   cmake_parse_arguments(arg "OVERRIDE" "NAME" "DEFINITIONS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
@@ -35,7 +42,7 @@ function(tidepool_library target type)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE ${TIDEPOOL_FLAGS} $<$<CONFIG:Release>:-O2> ${TIDEPOOL_TLS_FLAGS})
-  target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
+  target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS} $<$<BOOL:${arg_OVERRIDE}>:TIDEPOOL_PRELOAD=1>)
   if(TIDEPOOL_TLS_DYNAMIC)
     target_compile_definitions(${target} PUBLIC TIDEPOOL_TLS_DYNAMIC=1)
   endif()
@@ -55,7 +62,7 @@ function(tidepool_library target type)
     # -z nodelete: a thread that ends after dlclose would call a destructor that is gone.
     # Linked as C: at run time the library needs libc alone, and what would need more fails to link.
     target_link_options(${target} PRIVATE -static-libgcc -Wl,-Bsymbolic -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -Wl,--as-needed)
-    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${TIDEPOOL_SOVERSION})
   endif()
 endfunction()
 
@@ -64,6 +71,7 @@ function(tidepool_libraries)
   tidepool_library(tidepool_static STATIC NAME tidepool)
   tidepool_library(tidepool_preload SHARED OVERRIDE NAME tidepool-preload)
   tidepool_library(tidepool_checked SHARED NAME tidepool-checked DEFINITIONS TIDEPOOL_CHECKED=1)
+  tidepool_library(tidepool_checked_preload SHARED OVERRIDE NAME tidepool-checked-preload DEFINITIONS TIDEPOOL_CHECKED=1)
   add_library(tidepool::tidepool ALIAS tidepool)
   add_library(tidepool::static ALIAS tidepool_static)
   add_library(tidepool::checked ALIAS tidepool_checked)

@@ -9,6 +9,8 @@
 #ifndef TIDEPOOL_ALLOCATOR_HPP
 #define TIDEPOOL_ALLOCATOR_HPP
 
+#include "detail/language.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>

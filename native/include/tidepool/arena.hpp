@@ -15,6 +15,8 @@
 #ifndef TIDEPOOL_ARENA_HPP
 #define TIDEPOOL_ARENA_HPP
 
+#include "detail/language.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>

@@ -10,6 +10,8 @@
 #ifndef TIDEPOOL_BLOCK_HPP
 #define TIDEPOOL_BLOCK_HPP
 
+#include "detail/language.h"
+
 #include <cstddef>
 
 #include "detail/support.hpp"

@@ -8,6 +8,8 @@
 #ifndef TIDEPOOL_BUFFER_HPP
 #define TIDEPOOL_BUFFER_HPP
 
+#include "detail/language.h"
+
 #include <cstddef>
 #include <memory>
 #include <new>

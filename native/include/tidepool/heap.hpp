@@ -2,6 +2,8 @@
 #ifndef TIDEPOOL_HEAP_HPP
 #define TIDEPOOL_HEAP_HPP
 
+#include "detail/language.h"
+
 #include <cstddef>
 #include <new>
 #include <utility>

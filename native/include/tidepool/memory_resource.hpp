@@ -11,6 +11,8 @@
 #ifndef TIDEPOOL_MEMORY_RESOURCE_HPP
 #define TIDEPOOL_MEMORY_RESOURCE_HPP
 
+#include "detail/language.h"
+
 #include <cstddef>
 #include <memory_resource>
 
@@ -75,7 +77,9 @@ class heap_resource final : public std::pmr::memory_resource {
     return block;
   }
 
-  void do_deallocate(void* block, std::size_t, std::size_t) override { tp_heap_free(heap_, block); }
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+    tp_heap_free_aligned_sized(heap_, block, alignment, bytes);
+  }
 
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
 #if defined(__cpp_rtti)

@@ -9,6 +9,8 @@
 #ifndef TIDEPOOL_NEW_DELETE_HPP
 #define TIDEPOOL_NEW_DELETE_HPP
 
+#include "detail/language.h"
+
 #include <cstddef>
 #include <new>
 

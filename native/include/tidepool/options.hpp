@@ -3,6 +3,8 @@
 #ifndef TIDEPOOL_OPTIONS_HPP
 #define TIDEPOOL_OPTIONS_HPP
 
+#include "detail/language.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

@@ -10,6 +10,8 @@
 #ifndef TIDEPOOL_POOL_HPP
 #define TIDEPOOL_POOL_HPP
 
+#include "detail/language.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -10,6 +10,8 @@
 #ifndef TIDEPOOL_STACK_ALLOCATOR_HPP
 #define TIDEPOOL_STACK_ALLOCATOR_HPP
 
+#include "detail/language.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>

@@ -12,6 +12,8 @@
 #ifndef TIDEPOOL_TAG_HPP
 #define TIDEPOOL_TAG_HPP
 
+#include "detail/language.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstddef>

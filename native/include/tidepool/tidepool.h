@@ -94,7 +94,7 @@ TP_EXPORT void tp_free(void* block) TP_NOTHROW;
 /* As tp_free; size must be the one that was asked for, or tp_usable_size. The checked library verifies it. */
 TP_EXPORT void tp_free_sized(void* block, size_t size) TP_NOTHROW;
 
-/* As tp_free_sized, for blocks of tp_aligned_alloc. */
+/* As tp_free_sized, for blocks of tp_aligned_alloc; for others the alignment is at most 16. The checked library verifies both. */
 TP_EXPORT void tp_free_aligned_sized(void* block, size_t alignment, size_t size) TP_NOTHROW;
 
 /* The bytes that may be used, at least what was asked for; 0 for NULL. In the checked library exactly what was asked
@@ -155,6 +155,10 @@ TP_EXPORT void* tp_heap_aligned_alloc(tp_heap* heap, size_t alignment, size_t si
 
 /* As tp_free; the block must be of this heap, which both libraries verify. */
 TP_EXPORT void tp_heap_free(tp_heap* heap, void* block) TP_NOTHROW;
+
+/* As tp_heap_free; alignment and size must be those that were asked for, an alignment of at most 16 where none was. The
+ * checked library verifies them. */
+TP_EXPORT void tp_heap_free_aligned_sized(tp_heap* heap, void* block, size_t alignment, size_t size) TP_NOTHROW;
 
 /* Bytes of live blocks and of pages held. Either pointer may be NULL. */
 TP_EXPORT void tp_heap_usage(tp_heap* heap, size_t* live_bytes, size_t* held_bytes) TP_NOTHROW;

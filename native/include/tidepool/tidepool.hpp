@@ -23,6 +23,8 @@
 #ifndef TIDEPOOL_TIDEPOOL_HPP
 #define TIDEPOOL_TIDEPOOL_HPP
 
+#include "detail/language.h"
+
 #include "allocator.hpp"
 #include "arena.hpp"
 #include "block.hpp"

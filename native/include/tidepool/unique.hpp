@@ -3,6 +3,8 @@
 #ifndef TIDEPOOL_UNIQUE_HPP
 #define TIDEPOOL_UNIQUE_HPP
 
+#include "detail/language.h"
+
 #include <cstddef>
 #include <memory>
 #include <new>

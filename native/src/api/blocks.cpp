@@ -28,6 +28,7 @@ TP_COLD void report_wrong_pointer(const void* block, const raw::Block& found) {
   Text text;
   if (found.start == nullptr) {
     text.add("free of a foreign pointer: ").add_address(block).add(" is not in a block of this library, or was freed before");
+    if (deepbind_was_used()) text.add("; a library that was loaded with RTLD_DEEPBIND has the C library's malloc");
     report_misuse(tp_misuse_foreign_pointer, block, 0, text.c_str());
   } else {
     text.add("free of an interior pointer: ").add_address(block).add(" lies in the block ").add_address(found.start);
@@ -83,17 +84,9 @@ extern "C" TP_EXPORT void* tp_malloc_slow_(size_t size) noexcept {
   return or_enomem(raw::allocate(size, 0, false));
 }
 
-extern "C" TP_EXPORT void* tp_malloc_bin_slow_(size_t bin) noexcept { return detail::tp_malloc_slow_(size_of_bin(bin)); }
-
 extern "C" TP_EXPORT void tp_free_slow_(void* block) noexcept {
   if (checked) return check::release(block);
   free_slow(block);
-}
-
-extern "C" TP_EXPORT void tp_free_bin_slow_(void* block, size_t bin) noexcept {
-  Heap* heap = known_heap();
-  if (checked || heap == nullptr || heap->span == 0) return detail::tp_free_slow_(block);
-  return_slow(heap, block, bin);
 }
 
 void* tp_malloc(size_t size) noexcept {

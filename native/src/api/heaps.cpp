@@ -95,6 +95,12 @@ void tp_heap_free(tp_heap* heap, void* block) noexcept {
   if (block != nullptr && belongs_to(heap_of(heap), block)) raw::release(block);
 }
 
+void tp_heap_free_aligned_sized(tp_heap* heap, void* block, size_t alignment, size_t size) noexcept {
+  if (checked) return check::heap_release_aligned_sized(heap, block, alignment, size);
+  (void)alignment, (void)size;
+  tp_heap_free(heap, block);
+}
+
 void tp_heap_usage(tp_heap* heap, size_t* live_bytes, size_t* held_bytes) noexcept {
   if (checked) return check::heap_usage(heap, live_bytes, held_bytes);
   Heap* h = heap_of(heap);
@@ -128,7 +134,9 @@ extern "C" TP_EXPORT void* tp_pool_rent_slow_(tp_pool* pool) noexcept {
 extern "C" TP_EXPORT void tp_pool_return_slow_(tp_pool* pool, void* block) noexcept {
   if (checked) return check::pool_return(pool, block);
   if (pool->bin == 0) return return_to_pool(pool, block);
-  detail::tp_free_bin_slow_(block, pool->bin);
+  Heap* heap = known_heap();
+  if (heap == nullptr || heap->span == 0) return detail::tp_free_slow_(block);
+  return_slow(heap, block, pool->bin);
 }
 
 void* tp_pool_rent(tp_pool* pool) noexcept {

@@ -32,13 +32,18 @@ constexpr Definition definitions[tp_option_count] = {
     {"TIDEPOOL_LEAK_CHECK", 1, 0, 1, false},
 };
 
+// Programs that know nothing of the library leave blocks to the end of the process on purpose.
+constexpr int64_t initial_of(int option) {
+  return preload && option == tp_option_leak_check ? 0 : definitions[option].initial;
+}
+
 // Kept as the difference from the initial value, so that the zeroed array at program start means the initial values.
 std::atomic<int64_t> differences[tp_option_count];
 std::atomic<bool> set_by_program[tp_option_count];
 std::atomic<bool> loaded{false};  // set under the lock, when all is stored
 
 void store(tp_option option, int64_t value) {
-  differences[option].store(value - definitions[option].initial, std::memory_order_relaxed);
+  differences[option].store(value - initial_of(option), std::memory_order_relaxed);
 }
 
 // A number with an optional K, M or G; anything else is refused.
@@ -100,7 +105,7 @@ static int64_t get_now_or_at_first_use(tp_option option) {
 }
 
 int64_t get(tp_option option) {
-  return differences[option].load(std::memory_order_relaxed) + definitions[option].initial;
+  return differences[option].load(std::memory_order_relaxed) + initial_of(option);
 }
 
 bool instrumented() {

@@ -11,6 +11,10 @@
 #define TIDEPOOL_CHECKED 0
 #endif
 
+#if !defined(TIDEPOOL_PRELOAD)
+#define TIDEPOOL_PRELOAD 0
+#endif
+
 namespace tp {
 
 using detail::bin_count;
@@ -24,6 +28,7 @@ using detail::slice_shift;
 using detail::slice_size;
 
 inline constexpr bool checked = TIDEPOOL_CHECKED != 0;
+inline constexpr bool preload = TIDEPOOL_PRELOAD != 0;  // with malloc, new and their relatives, for LD_PRELOAD
 inline constexpr size_t min_alignment = 16;
 inline constexpr size_t max_alignment = size_t{1} << 30;
 inline constexpr size_t max_size = static_cast<size_t>(PTRDIFF_MAX);

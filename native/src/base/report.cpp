@@ -60,6 +60,11 @@ tp_misuse_handler exchange_misuse_handler(tp_misuse_handler handler) {
   return misuse_handler.exchange(handler != nullptr ? handler : write_and_abort, std::memory_order_acq_rel);
 }
 
+static std::atomic<bool> deepbind{false};
+
+void note_deepbind() { deepbind.store(true, std::memory_order_relaxed); }
+bool deepbind_was_used() { return deepbind.load(std::memory_order_relaxed); }
+
 void fatal(const char* message, const void* address) {
   Text text;
   text.add("tidepool: ").add(message);

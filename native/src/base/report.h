@@ -26,6 +26,10 @@ class Text {
 // Calls the misuse handler, which by default writes the message and aborts; may return.
 TP_COLD void report_misuse(tp_misuse kind, const void* address, size_t size, const char* message);
 
+// A library of the program sees another malloc than the rest of it: messages about foreign pointers say so from now on.
+void note_deepbind();
+bool deepbind_was_used();
+
 tp_misuse_handler exchange_misuse_handler(tp_misuse_handler handler);
 
 // The library's own state is broken, or the program destroyed it: writes a line and aborts.

@@ -1,17 +1,14 @@
 // What AddressSanitizer and Valgrind are told, so that they report reads of freed memory and of canaries as well, which
-// this library alone cannot see. Without their headers, and outside of them, nothing happens.
+// this library alone cannot see. Outside of them, and without Valgrind's header, nothing happens.
 #pragma once
 
 #include "checked/layout.h"
 
-#if defined(__SANITIZE_ADDRESS__) && __has_include(<sanitizer/asan_interface.h>)
-#include <sanitizer/asan_interface.h>
-#define TP_ASAN_CLOSE(address, size) __asan_poison_memory_region(address, size)
-#define TP_ASAN_OPEN(address, size) __asan_unpoison_memory_region(address, size)
-#else
-#define TP_ASAN_CLOSE(address, size) ((void)(address), (void)(size))
-#define TP_ASAN_OPEN(address, size) ((void)(address), (void)(size))
-#endif
+// AddressSanitizer's runtime is in the program, or nowhere: one library serves both.
+extern "C" {
+__attribute__((weak)) void __asan_poison_memory_region(const volatile void* address, size_t size);
+__attribute__((weak)) void __asan_unpoison_memory_region(const volatile void* address, size_t size);
+}
 
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
@@ -26,6 +23,13 @@
 
 namespace tp::check {
 
+inline void close_for_asan(const void* address, size_t size) {
+  if (__asan_poison_memory_region != nullptr) __asan_poison_memory_region(address, size);
+}
+inline void open_for_asan(const void* address, size_t size) {
+  if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(address, size);
+}
+
 // The memory around a block, canaries included.
 struct Surroundings {
   unsigned char* begin;
@@ -36,8 +40,8 @@ Surroundings surroundings_of(const Record& record);
 // The block is the program's; only what it asked for may be touched.
 inline void annotate_live(const Record& record, bool zeroed) {
   Surroundings all = surroundings_of(record);
-  TP_ASAN_CLOSE(all.begin, all.size);
-  TP_ASAN_OPEN(record.begin(), record.size);
+  close_for_asan(all.begin, all.size);
+  open_for_asan(record.begin(), record.size);
   VALGRIND_MAKE_MEM_NOACCESS(all.begin, all.size);
   VALGRIND_MALLOCLIKE_BLOCK(record.begin(), record.size, 0, zeroed);
   (void)zeroed;
@@ -45,14 +49,14 @@ inline void annotate_live(const Record& record, bool zeroed) {
 
 // The block is in quarantine.
 inline void annotate_freed(const Record& record) {
-  TP_ASAN_CLOSE(record.begin(), record.size);
+  close_for_asan(record.begin(), record.size);
   VALGRIND_FREELIKE_BLOCK(record.begin(), 0);
 }
 
 // The memory goes back to the core.
 inline void annotate_returned(const Record& record) {
   Surroundings all = surroundings_of(record);
-  TP_ASAN_OPEN(all.begin, all.size);
+  open_for_asan(all.begin, all.size);
   VALGRIND_MAKE_MEM_UNDEFINED(all.begin, all.size);
 }
 
@@ -62,12 +66,12 @@ class Unannotated {
   explicit Unannotated(const Record& record) : record_(record) {
     VALGRIND_DISABLE_ERROR_REPORTING;
     Surroundings all = surroundings_of(record_);
-    TP_ASAN_OPEN(all.begin, all.size);
+    open_for_asan(all.begin, all.size);
   }
   ~Unannotated() {
     Surroundings all = surroundings_of(record_);
-    TP_ASAN_CLOSE(all.begin, all.size);
-    if (record_.state == State::live) TP_ASAN_OPEN(record_.begin(), record_.size);
+    close_for_asan(all.begin, all.size);
+    if (record_.state == State::live) open_for_asan(record_.begin(), record_.size);
     VALGRIND_ENABLE_ERROR_REPORTING;
   }
   Unannotated(const Unannotated&) = delete;

@@ -31,6 +31,7 @@ bool owns(const void* address);
 tp_heap* heap_create(const tp_heap_options* options);
 void* heap_allocate(tp_heap* heap, size_t size, size_t alignment, bool zero);
 void heap_release(tp_heap* heap, void* block);
+void heap_release_aligned_sized(tp_heap* heap, void* block, size_t alignment, size_t size);
 void heap_usage(tp_heap* heap, size_t* live_bytes, size_t* held_bytes);
 void heap_destroy(tp_heap* heap);
 
@@ -45,6 +46,9 @@ void pool_destroy(tp_pool* pool);
 
 // Once, with the options known, before any other call; registers nothing and may be called again.
 void start();
+
+// When the library is loaded: says so when the program calls another library's functions, which check nothing.
+void report_if_hidden();
 
 // Gives every block in quarantine back to the core, verifying each; tp_purge calls it first. Returns the bytes.
 size_t drain_quarantine();

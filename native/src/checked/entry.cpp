@@ -111,6 +111,13 @@ void heap_release(tp_heap* heap, void* block) {
   if (owner != nullptr && block != nullptr) release_block(block, {.call = "tp_heap_free", .with_owner = true, .owner = owner});
 }
 
+void heap_release_aligned_sized(tp_heap* heap, void* block, size_t alignment, size_t size) {
+  constexpr const char* call = "tp_heap_free_aligned_sized";
+  Owner* owner = verify_owner(heap, OwnerKind::heap, call);
+  if (owner == nullptr || block == nullptr) return;
+  release_block(block, {.call = call, .with_owner = true, .owner = owner, .with_size = true, .size = size, .alignment = alignment});
+}
+
 void heap_usage(tp_heap* heap, size_t* live_bytes, size_t* held_bytes) {
   usage_of(verify_owner(heap, OwnerKind::heap, "tp_heap_usage"), live_bytes, held_bytes);
 }

@@ -66,6 +66,7 @@ void report_unknown_pointer(const void* pointer, const char* call, stacks::Stack
   }
   text.add("foreign pointer: ").add(call).add(" of ").add_address(pointer).add(" (size unknown), ");
   text.add(core_owns(pointer) ? "where no block begins" : "which is not in memory of this library");
+  if (deepbind_was_used()) text.add("; a library that was loaded with RTLD_DEEPBIND has the C library's malloc");
   add_place(text, "; called at ", stack);
   report_misuse(tp_misuse_foreign_pointer, pointer, 0, text.c_str());
 }

@@ -3,6 +3,7 @@
 
 #if TIDEPOOL_CHECKED
 
+#include <dlfcn.h>
 #include <stdio.h>
 
 #include "api/options.h"
@@ -13,6 +14,10 @@
 #include "checked/misuse.h"
 #include "checked/quarantine.h"
 #include "checked/records.h"
+
+// Only checked libraries have this name: who finds this one is where programs look for functions, too.
+extern "C" TP_EXPORT const char tp_checked_library_;
+extern "C" const char tp_checked_library_ = 1;
 
 namespace tp::check {
 
@@ -121,6 +126,22 @@ void start() {
   secret();
   core_start();
   started.store(true, std::memory_order_release);
+}
+
+// A library that is preloaded comes first when names are looked up, and one that is not checked takes every call from here.
+void report_if_hidden() {
+  void* program = dlopen(nullptr, RTLD_LAZY);
+  if (program == nullptr) return;
+  auto is_checked = reinterpret_cast<bool (*)()>(dlsym(program, "tp_is_checked"));
+  bool is_seen = is_checked != nullptr && dlsym(program, "tp_checked_library_") == &tp_checked_library_;
+  if (is_seen && !is_checked()) {
+    Dl_info found{};
+    bool known = dladdr(reinterpret_cast<void*>(is_checked), &found) != 0 && found.dli_fname != nullptr;
+    Text text;
+    text.add("tidepool: nothing is checked: the program is linked with libtidepool-checked, but calls go to ");
+    text.add(known ? found.dli_fname : "another library").add("; preload libtidepool-checked-preload.so instead\n").write_to(2);
+  }
+  dlclose(program);
 }
 
 size_t drain_quarantine() { return empty_quarantine("tp_purge"); }

@@ -1,8 +1,8 @@
 // From threads to heaps: made at a thread's first slow call, left behind for the next thread when it ends.
 //
-//   no heap   tp_thread_heap_ is the constant empty heap: the first slow call makes or adopts one
+//   no heap   the thread's heap is the constant empty heap: the first slow call makes or adopts one
 //   running   its own heap, state thread
-//   ending    the destructor of the pthread key gave the heap up (state orphan); tp_thread_heap_ is the constant heap
+//   ending    the destructor of the pthread key gave the heap up (state orphan); the thread's heap is the constant heap
 //             `ended`: what other destructors still allocate comes from the shared fallback heap, block by block
 //
 // Heaps are never unmapped, and the registry only grows at its head, so it is read without a lock. It grows under one, for a
@@ -35,9 +35,8 @@ static constinit detail::fast_heap ended = without_blocks();
 
 }  // namespace tp
 
-extern "C" {
-TP_EXPORT __thread tp::detail::fast_heap* tp_thread_heap_ TP_TLS_MODEL = &tp::empty;
-}
+template <>
+TP_EXPORT __thread tp::detail::fast_heap* tp::detail::agreed::thread_heap TP_TLS_MODEL = &tp::empty;
 
 namespace tp {
 
@@ -47,7 +46,7 @@ namespace {
 // The programs' inline paths see the empty heap at all times, so that every call comes to the checked layer.
 __thread detail::fast_heap* thread_heap TP_TLS_MODEL = &empty;
 #else
-detail::fast_heap*& thread_heap_of_program() { return tp_thread_heap_; }
+detail::fast_heap*& thread_heap_of_program() { return detail::agreed::thread_heap; }
 #define thread_heap thread_heap_of_program()
 #endif
 
@@ -104,7 +103,10 @@ void set_up_process() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-__attribute__((constructor)) void set_up_when_loaded() { set_up_process(); }
+__attribute__((constructor)) void set_up_when_loaded() {
+  set_up_process();
+  if (checked) check::report_if_hidden();
+}
 
 // The key must exist before the first heap is handed to a thread; making it does not allocate.
 bool make_key() {

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 export programs=$TIDEPOOL_BUILD/tests/library
-export checked=$TIDEPOOL_BUILD/libtidepool-checked.so
+export checked=$TIDEPOOL_BUILD/libtidepool-checked.so checked_preload=$TIDEPOOL_BUILD/libtidepool-checked-preload.so
 
 fail() {
   echo "$*" >&2

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/common.sh"
 need readelf binutils
 
-for library in "$TIDEPOOL_LIBRARY" "$TIDEPOOL_PRELOAD" "$checked"; do
+for library in "$TIDEPOOL_LIBRARY" "$TIDEPOOL_PRELOAD" "$checked" "$checked_preload"; do
   needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
   [[ -n $needed ]] || fail "$library: no needed library was found"
   while read -r name; do

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/common.sh"
 need readelf binutils
 
-for library in "$TIDEPOOL_LIBRARY" "$TIDEPOOL_PRELOAD" "$checked"; do
+for library in "$TIDEPOOL_LIBRARY" "$TIDEPOOL_PRELOAD" "$checked" "$checked_preload"; do
   size=$(readelf -lW "$library" | awk '$1 == "TLS" { print $6 }')
   [[ -n $size ]] || fail "$library has no TLS segment"
   [[ $((size)) -le 16 ]] || fail "$library: $((size)) bytes of TLS"

@@ -1,5 +1,6 @@
 // The fast path, inline: what tp_malloc and tp_free do when the thread has a block at hand. Not an interface; use
-// tidepool.h or tidepool.hpp. The library and its users must agree on the layout below (fast_layout).
+// tidepool.h or tidepool.hpp. The library and its users must agree on the layout below and on the size classes: the name
+// of the thread's heap at link time says which they were built with, so that others neither link nor start.
 //
 // A thread has a magazine for each bin: an array of pointers to free blocks, the last one freed on top. Neither path
 // touches the block itself. Below the first entry lies a null.
@@ -17,6 +18,8 @@
 // whose span is 0: every path goes slow, so no path asks whether the heap exists.
 #ifndef TIDEPOOL_DETAIL_FAST_PATH_H
 #define TIDEPOOL_DETAIL_FAST_PATH_H
+
+#include "language.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +41,6 @@ struct fast_heap {
   std::uint8_t small[small_bins.size()];
 };
 
-inline constexpr unsigned fast_layout = 2;
-
 #define TP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -49,14 +50,32 @@ inline constexpr unsigned fast_layout = 2;
 #define TP_TLS_MODEL __attribute__((tls_model("initial-exec")))
 #endif
 
-extern "C" {
-extern TP_EXPORT __thread fast_heap* tp_thread_heap_ TP_TLS_MODEL;
+// The number goes up with every change of this file that a program built with the earlier one would not survive; the hash
+// stands for the size classes and for what follows from them.
+inline constexpr unsigned fast_layout = 2;
 
+constexpr std::uint64_t hash_of_classes() {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, a number at a time
+  auto add = [&hash](std::uint64_t number) { hash = (hash ^ number) * 0x100000001b3u; };
+  for (std::uint32_t size : class_sizes) add(size);
+  add(bin_count);
+  add(sizeof(fast_heap));
+  return hash;
+}
+
+// What the linker or the loader names when it finds no such library: the headers were compiled with another table of size
+// classes (TIDEPOOL_SIZE_CLASSES), or are those of another version.
+template <unsigned Layout, std::uint64_t Table>
+struct headers_and_library_have_the_same_size_classes {
+  static TP_EXPORT __thread fast_heap* thread_heap TP_TLS_MODEL;
+};
+using agreed = headers_and_library_have_the_same_size_classes<fast_layout, hash_of_classes()>;
+template <>
+TP_EXPORT __thread fast_heap* agreed::thread_heap TP_TLS_MODEL;  // defined in the library
+
+extern "C" {
 TP_EXPORT void* tp_malloc_slow_(std::size_t size) TP_NOTHROW;
 TP_EXPORT void tp_free_slow_(void* block) TP_NOTHROW;
-// The block came from this bin, and the magazine is full.
-TP_EXPORT void tp_free_bin_slow_(void* block, std::size_t bin) TP_NOTHROW;
-TP_EXPORT void* tp_malloc_bin_slow_(std::size_t bin) TP_NOTHROW;
 TP_EXPORT void* tp_pool_rent_slow_(tp_pool* pool) TP_NOTHROW;
 TP_EXPORT void tp_pool_return_slow_(tp_pool* pool, void* block) TP_NOTHROW;
 }
@@ -101,7 +120,7 @@ struct fast_pool {
 }
 
 [[gnu::always_inline]] inline void* allocate(std::size_t size) {
-  fast_heap* heap = tp_thread_heap_;
+  fast_heap* heap = agreed::thread_heap;
   std::size_t bin;
   if (TP_LIKELY(size <= small_limit)) {
     bin = heap->small[(size + 15) >> 4];
@@ -127,7 +146,7 @@ struct fast_pool {
 }
 
 [[gnu::always_inline]] inline void deallocate(void* block) {
-  fast_heap* heap = tp_thread_heap_;
+  fast_heap* heap = agreed::thread_heap;
   std::uintptr_t offset = rotate_low_bits(reinterpret_cast<std::uintptr_t>(block) - heap->base);
   if (TP_UNLIKELY(offset >= heap->span)) return tp_free_slow_(block);
   std::size_t bin = heap->bins[offset >> (slice_shift - 4)];
@@ -137,11 +156,11 @@ struct fast_pool {
 // The same for a size that the caller knows and that may be wrong. The bin comes from the size and the map only confirms
 // it: the magazine is found without waiting for the block, and a pair takes half the time.
 [[gnu::always_inline]] inline void deallocate(void* block, std::size_t size) {
-  fast_heap* heap = tp_thread_heap_;
-  if (TP_UNLIKELY(size > max_class_size)) return tp_free(block);
+  fast_heap* heap = agreed::thread_heap;
+  if (TP_UNLIKELY(size > max_class_size)) return tp_free_sized(block, size);
   std::size_t bin = TP_LIKELY(size <= small_limit) ? heap->small[(size + 15) >> 4] : medium_bins[(size + 127) >> 7];
   std::uintptr_t offset = rotate_low_bits(reinterpret_cast<std::uintptr_t>(block) - heap->base);
-  if (TP_UNLIKELY(offset >= heap->span || heap->bins[offset >> (slice_shift - 4)] != bin)) return tp_free(block);
+  if (TP_UNLIKELY(offset >= heap->span || heap->bins[offset >> (slice_shift - 4)] != bin)) return tp_free_sized(block, size);
   if (TP_UNLIKELY(!push_once(heap, bin, block))) tp_free_slow_(block);
 }
 
@@ -151,20 +170,20 @@ template <std::size_t Size>
 [[gnu::always_inline]] inline void* allocate_fixed() {
   static_assert(Size <= max_class_size);
   constexpr std::size_t bin = bin_of(Size);
-  void* block = pop(tp_thread_heap_, bin);
-  if (TP_UNLIKELY(block == nullptr)) return tp_malloc_bin_slow_(bin);
+  void* block = pop(agreed::thread_heap, bin);
+  if (TP_UNLIKELY(block == nullptr)) return tp_malloc_slow_(Size);
   return block;
 }
 
 template <std::size_t Size>
 [[gnu::always_inline]] inline void free_fixed(void* block) {
   constexpr std::size_t bin = bin_of(Size);
-  if (TP_UNLIKELY(!push(tp_thread_heap_, bin, block))) tp_free_bin_slow_(block, bin);
+  if (TP_UNLIKELY(!push(agreed::thread_heap, bin, block))) tp_free_slow_(block);
 }
 
 [[gnu::always_inline]] inline void* rent(tp_pool* pool) {
   std::size_t bin = reinterpret_cast<const fast_pool*>(pool)->bin;
-  void* block = pop(tp_thread_heap_, bin);
+  void* block = pop(agreed::thread_heap, bin);
   if (TP_UNLIKELY(block == nullptr)) return tp_pool_rent_slow_(pool);
   return block;
 }
@@ -172,7 +191,7 @@ template <std::size_t Size>
 // The block must not be null.
 [[gnu::always_inline]] inline void give_back(tp_pool* pool, void* block) {
   std::size_t bin = reinterpret_cast<const fast_pool*>(pool)->bin;
-  if (TP_UNLIKELY(!push(tp_thread_heap_, bin, block))) tp_pool_return_slow_(pool, block);
+  if (TP_UNLIKELY(!push(agreed::thread_heap, bin, block))) tp_pool_return_slow_(pool, block);
 }
 #else
 template <std::size_t Size>

@@ -3,7 +3,7 @@
 // Built in: steps of 16 bytes to 128, then eight classes for each doubling to 8 KiB, then four to 32 KiB, so that a
 // class is at most 12.5 % (above 8 KiB: 25 %) larger than the one below. A table that tidepool-tune wrote from a recorded
 // profile takes their place when TIDEPOOL_SIZE_CLASSES names its file; the library and the programs that use the inline
-// headers must be built with the same table (the first slow call verifies it).
+// headers must be built with the same table. A program that was not neither links nor starts: see fast_path.h.
 //
 // What every table must keep, verified at compile time: ascending; at most 64 classes; multiples of 16 up to 1 KiB and of
 // 128 above; all powers of two from 16 B to 32 KiB, so that an aligned request always finds a class of its alignment.

@@ -5,6 +5,8 @@
 #ifndef TIDEPOOL_DETAIL_SUPPORT_HPP
 #define TIDEPOOL_DETAIL_SUPPORT_HPP
 
+#include "language.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -83,8 +85,7 @@ constexpr std::size_t saturated_product(std::size_t count, std::size_t size) {
 
 [[gnu::always_inline]] inline void return_bytes(void* block, std::size_t size, std::size_t alignment) {
 #if defined(TIDEPOOL_CHECKED)
-  if (alignment > default_alignment) return tp_free_aligned_sized(block, alignment, size);
-  tp_free_sized(block, size);
+  tp_free_aligned_sized(block, alignment, size);
 #else
   if (alignment > default_alignment) return deallocate(block);
   deallocate(block, size);

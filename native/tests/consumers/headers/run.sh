@@ -21,6 +21,19 @@ for compiler in g++ clang++; do
   done
 done
 [[ $compiled -gt 0 ]] || fail "no compiler was found"
+# In an older standard the first line says what is missing, whichever header it is.
+for header in "$native"/include/tidepool/*.hpp; do
+  name=$(basename "$header")
+  printf '#include "tidepool/%s"\n' "$name" >"$scratch/alone.cpp"
+  if "$CXX" -std=c++17 -I"$native/include" -c "$scratch/alone.cpp" -o "$scratch/alone.o" 2>"$scratch/old.log"; then
+    fail "$name compiles as C++17"
+  fi
+  [[ $(grep -m 1 'error' "$scratch/old.log") == *"Tidepool's C++ headers need C++20"* ]] || fail "C++17: $(head -n 3 "$scratch/old.log")"
+done
+for standard in c++11 c++17; do
+  printf '#include "tidepool/tidepool.h"\nint main() { tp_free(tp_malloc(1)); }\n' >"$scratch/alone.cpp"
+  quietly "$standard" "$CXX" -std=$standard -Wall -Wextra -Wpedantic -Werror -I"$native/include" -c "$scratch/alone.cpp" -o "$scratch/alone.o"
+done
 # C sees tidepool.h only.
 for standard in c99 c11 c17; do
   printf '#include "tidepool/tidepool.h"\n#include "tidepool/tidepool.h"\nint x;\n' >"$scratch/alone.c"

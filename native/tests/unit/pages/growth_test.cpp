@@ -25,7 +25,7 @@ char* end_of(const Arena& arena) {
 
 // What tp_free asks before it puts the block into a magazine.
 bool frees_on_the_fast_path(const void* block) {
-  const detail::fast_heap* heap = detail::tp_thread_heap_;
+  const detail::fast_heap* heap = detail::agreed::thread_heap;
   uintptr_t offset = detail::rotate_low_bits(reinterpret_cast<uintptr_t>(block) - heap->base);
   return offset < heap->span && heap->bins[offset >> (slice_shift - 4)] != 0;
 }
