@@ -150,7 +150,7 @@ internal sealed partial class BufferCore<T>
     {
         Chunk? flushed;
         ReturnOutcome outcome = BufferGeometry<T>.HoldsReferences
-            ? home.ReturnSlow(slot, generation, new ClearRange(slot.Array, slot.Offset, length), out flushed)
+            ? home.ReturnSlow(slot, generation, slot.ToClear(length), out flushed)
             : home.ReturnSlow(slot, generation, default(NoClear), out flushed);
         Magazine.PutShared(slot.Bucket, flushed);
         return outcome;

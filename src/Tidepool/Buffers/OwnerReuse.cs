@@ -15,7 +15,7 @@ internal static class OwnerReuse
         }
 
         var reused = Unsafe.As<PooledOwner<T>>(owner);
-        reused.Bind(lease.Slot, lease.Generation, lease.Length);
+        reused.Bind(lease.Slot, lease.Rental);
         return reused;
     }
 

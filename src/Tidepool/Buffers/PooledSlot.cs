@@ -39,9 +39,9 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
 
     internal override void ClearReferences(int length)
     {
-        if (BufferGeometry<T>.HoldsReferences)
+        if (BufferGeometry<T>.HoldsReferences && Array is not null)
         {
-            First(length < 0 ? Capacity : length).Clear();
+            AtMost(length).Clear(); // as a number without sign, -1 is more than any buffer has
         }
     }
 
@@ -70,7 +70,7 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
     /// What a renter of <paramref name="length"/> elements can reach of the buffer: all of it where <see cref="BufferLease{T}.Segment"/> shows the array,
     /// else the rented elements.
     /// </summary>
-    internal Span<T> Reachable(int length) => Array is null ? First(length) : Whole();
+    internal Span<T> Reachable(int length) => Array is null ? AtMost(length) : Whole();
 
     /// <summary>All elements of the buffer, rented or not.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -14,13 +14,8 @@ namespace Tidepool.Data;
 public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquatable<DbConnectionLease>
 {
     private readonly ResourceLease<DbSession> _lease;
-    private readonly PooledDbDataSource? _source;
 
-    internal DbConnectionLease(PooledDbDataSource source, ResourceLease<DbSession> lease)
-    {
-        _source = source;
-        _lease = lease;
-    }
+    internal DbConnectionLease(ResourceLease<DbSession> lease) => _lease = lease;
 
     /// <summary>Whether the rental is still out. False for <c>default</c>.</summary>
     public bool IsActive => _lease.IsActive;
@@ -48,10 +43,12 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
     public void MarkBroken(Exception? error = null)
     {
-        _lease.MarkBroken(error);
+        ResourceLease<DbSession> lease = _lease; // copied: another thread may be replacing it where it lies
+        DbSession session = lease.Value;
+        lease.MarkBroken(error);
         if (error is not null)
         {
-            _source!.Policy.Note(_lease.Value, error, isLast: true);
+            ((DbSessionPolicy)lease.Slot!.Core.Policy).Note(session, error, isLast: true);
         }
     }
 

@@ -297,11 +297,11 @@ public sealed class PooledDbDataSource : DbDataSource
         }
     }
 
-    private DbConnectionLease Lend(ResourceLease<DbSession> lease)
+    private static DbConnectionLease Lend(ResourceLease<DbSession> lease)
     {
         DbSession session = lease.Value;
         session.Lend();
-        return new DbConnectionLease(this, lease);
+        return new DbConnectionLease(lease);
     }
 
     private InvalidOperationException Refusal(Transaction ambient) => new(

@@ -10,31 +10,38 @@ namespace Tidepool;
 /// <remarks>
 /// <para>A lease is a small value: {slot, generation, length}. Copies are the same rental, and whichever copy is returned first retires all
 /// of them: later uses throw, a later <see cref="Dispose"/> does nothing. This holds in Release builds and against racing threads: one
-/// buffer never has two renters. Detection is by a generation number that starts at random: a ticket kept for 2^31 rentals of its
-/// buffer, or a value that was torn or forged, goes undetected with odds of 1 in 2^31.</para>
+/// buffer never has two renters. Detection is by a generation number of 31 bits that starts at random for each buffer. A lease kept for
+/// exactly 2^31 rentals of its buffer is good again: in a loop that does nothing but rent, that takes less than a minute.</para>
+/// <para>Generation and length are one word. So when a thread reads a field that another one replaces, it gets the one lease, the other,
+/// or the slot of one with the word of the other, which is refused like a returned one but for odds of 1 in 2^31.</para>
 /// <para>Cost: no allocation. A return on the renting thread uses no locked instruction; on another thread it is one compare-and-swap on the
 /// buffer's slot and one on the inbox of the renting thread.</para>
 /// <para>A <see cref="Span"/> or <see cref="Memory"/> taken earlier cannot be revoked: do not use it after the return.</para>
 /// </remarks>
 public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
 {
+    // Every member reads each field once, by one load: another thread may be replacing the lease where it lies.
     private readonly BufferSlot<T>? _slot;
-    private readonly int _generation;
-    private readonly int _length;
+    private readonly ulong _rental;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal BufferLease(BufferSlot<T> slot, int generation, int length)
+        : this(slot, RentalWord.Of(generation, length))
+    {
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal BufferLease(BufferSlot<T> slot, ulong rental)
     {
         _slot = slot;
-        _generation = generation;
-        _length = length;
+        _rental = rental;
     }
 
     /// <summary>The rented length in elements: exactly what was asked for.</summary>
-    public int Length => _length;
+    public int Length => RentalWord.LengthOf(_rental);
 
     /// <summary>Whether the rental is still out. False for <c>default</c>.</summary>
-    public bool IsActive => _slot is not null && _slot.IsActive(_generation);
+    public bool IsActive => _slot is { } slot && slot.IsActive(RentalWord.GenerationOf(_rental));
 
     /// <summary>The rented elements. Their content is whatever the last renter left, unless the pool clears.</summary>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
@@ -44,12 +51,15 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
         get
         {
             BufferSlot<T>? slot = _slot;
-            if (slot is null || ((slot.State.Generation ^ _generation) | slot.State.Mail) != 0)
+            ulong rental = _rental;
+            if (slot is null
+                || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Mail) != 0
+                || (RentalWord.MayTear && (uint)RentalWord.LengthOf(rental) > (uint)slot.Capacity))
             {
-                slot = Check(slot, _generation);
+                slot = Check(slot, rental);
             }
 
-            return slot.First(_length);
+            return slot.First(RentalWord.LengthOf(rental));
         }
     }
 
@@ -61,12 +71,15 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
         get
         {
             BufferSlot<T>? slot = _slot;
-            if (slot is null || ((slot.State.Generation ^ _generation) | slot.State.Mail) != 0)
+            ulong rental = _rental;
+            if (slot is null
+                || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Mail) != 0
+                || (RentalWord.MayTear && (uint)RentalWord.LengthOf(rental) > (uint)slot.Capacity))
             {
-                slot = Check(slot, _generation);
+                slot = Check(slot, rental);
             }
 
-            return slot.IsPlain ? new Memory<T>(slot.Array, slot.Offset, _length) : NewMemory(this);
+            return slot.IsPlain ? new Memory<T>(slot.Array, slot.Offset, RentalWord.LengthOf(rental)) : NewMemory(slot, rental);
         }
     }
 
@@ -77,16 +90,20 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     {
         get
         {
-            BufferSlot<T> slot = Check(_slot, _generation);
+            ulong rental = _rental;
+            BufferSlot<T> slot = Check(_slot, rental);
             return slot.Array is null
                 ? throw new NotSupportedException("The buffers of this pool are native memory and no part of an array; use Span or Memory.")
-                : new ArraySegment<T>(slot.Array, slot.Offset, _length);
+                : new ArraySegment<T>(slot.Array, slot.Offset, RentalWord.LengthOf(rental));
         }
     }
 
     internal BufferSlot<T>? Slot => _slot;
 
-    internal int Generation => _generation;
+    internal int Generation => RentalWord.GenerationOf(_rental);
+
+    /// <summary>Generation and length of the rental.</summary>
+    internal ulong Rental => _rental;
 
     /// <summary>Whether two leases are copies of one rental.</summary>
     public static bool operator ==(BufferLease<T> left, BufferLease<T> right) => left.Equals(right);
@@ -100,9 +117,11 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Return()
     {
-        if (!TryReturnFast())
+        BufferSlot<T>? slot = _slot;
+        ulong rental = _rental;
+        if (!TryReturnFast(slot, rental))
         {
-            End(_slot, _generation, _length, MisuseKind.DoubleReturn);
+            End(slot, rental, MisuseKind.DoubleReturn);
         }
     }
 
@@ -110,9 +129,11 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Dispose()
     {
-        if (!TryReturnFast())
+        BufferSlot<T>? slot = _slot;
+        ulong rental = _rental;
+        if (!TryReturnFast(slot, rental))
         {
-            End(_slot, _generation, _length, MisuseKind.StaleDispose);
+            End(slot, rental, MisuseKind.StaleDispose);
         }
     }
 
@@ -128,23 +149,26 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
     /// <exception cref="NotSupportedException">The pool's buffers are native memory; the lease is unchanged.</exception>
     /// <exception cref="InvalidOperationException">The lease is of a <see cref="ThreadHandle{T}"/> that is not disposed, and this is another thread.</exception>
-    public ArraySegment<T> Detach() => Check(_slot, _generation).Detach(_generation, _length);
+    public ArraySegment<T> Detach()
+    {
+        ulong rental = _rental;
+        return Check(_slot, rental).Detach(RentalWord.GenerationOf(rental), RentalWord.LengthOf(rental));
+    }
 
     /// <inheritdoc/>
-    public bool Equals(BufferLease<T> other) => _slot == other._slot && _generation == other._generation && _length == other._length;
+    public bool Equals(BufferLease<T> other) => _slot == other._slot && _rental == other._rental;
 
     /// <inheritdoc/>
     public override bool Equals(object? obj) => obj is BufferLease<T> other && Equals(other);
 
     /// <inheritdoc/>
-    public override int GetHashCode() => HashCode.Combine(_slot, _generation);
+    public override int GetHashCode() => HashCode.Combine(_slot, RentalWord.GenerationOf(_rental));
 
     /// <summary>Ends the rental on its home thread.</summary>
     /// <returns>False when the slow path must decide.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal unsafe bool TryReturnFast()
+    internal static unsafe bool TryReturnFast(BufferSlot<T>? slot, ulong rental)
     {
-        BufferSlot<T>? slot = _slot;
         if (slot is null)
         {
             return false;
@@ -157,31 +181,45 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
             return false;
         }
 
+        int generation = RentalWord.GenerationOf(rental);
         return RuntimeHelpers.IsReferenceOrContainsReferences<T>()
-            ? home.TryReturn(slot, _generation, new ClearRange(slot.Array, slot.Offset, _length))
-            : home.TryReturn(slot, _generation, default(NoClear));
+            ? home.TryReturn(slot, generation, slot.ToClear(RentalWord.LengthOf(rental)))
+            : home.TryReturn(slot, generation, default(NoClear));
+    }
+
+    /// <summary>The same rental, of which less is shown.</summary>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="length"/> is longer than the lease.</exception>
+    internal BufferLease<T> Shorten(int length)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)length, (uint)Length, nameof(length));
+        return new BufferLease<T>(_slot!, Generation, length);
     }
 
     // The slow exits take the fields and not the lease: its address would keep it out of registers in every caller.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void End(BufferSlot<T>? slot, int generation, int length, MisuseKind whenRetired)
+    private static void End(BufferSlot<T>? slot, ulong rental, MisuseKind whenRetired)
     {
         if (slot is null)
         {
             ObjectDisposedException.ThrowIf(whenRetired == MisuseKind.DoubleReturn, typeof(BufferLease<T>));
         }
-        else if (!slot.Return(generation, length, null))
+        else if (!slot.Return(RentalWord.GenerationOf(rental), RentalWord.LengthOf(rental), null))
         {
             slot.OnRetired(whenRetired);
         }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static BufferSlot<T> Check(BufferSlot<T>? slot, int generation) =>
-        slot is not null && slot.IsActive(generation) ? slot : Refuse(slot);
+    private static BufferSlot<T> Check(BufferSlot<T>? slot, ulong rental)
+    {
+        bool isGood = slot is not null
+            && slot.IsActive(RentalWord.GenerationOf(rental))
+            && (uint)RentalWord.LengthOf(rental) <= (uint)slot.Capacity;
+        return isGood ? slot! : Refuse(slot);
+    }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static Memory<T> NewMemory(BufferLease<T> lease) => new LeaseMemory<T>(lease).Memory;
+    private static Memory<T> NewMemory(BufferSlot<T> slot, ulong rental) => new LeaseMemory<T>(new BufferLease<T>(slot, rental)).Memory;
 
     private static BufferSlot<T> Refuse(BufferSlot<T>? slot)
     {
@@ -191,13 +229,14 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
 
     private unsafe BufferLease<T> Renew()
     {
-        BufferSlot<T> slot = Check(_slot, _generation);
+        ulong rental = _rental;
+        BufferSlot<T> slot = Check(_slot, rental);
         Unsafe.SkipInit(out int here);
-        if (!slot.Home.TryTakeBack(slot, _generation, (nuint)(&here)))
+        if (!slot.Home.TryTakeBack(slot, RentalWord.GenerationOf(rental), (nuint)(&here)))
         {
             Refuse(slot);
         }
 
-        return new BufferLease<T>(slot, slot.Begin(), _length);
+        return new BufferLease<T>(slot, slot.Begin(), RentalWord.LengthOf(rental));
     }
 }

@@ -24,6 +24,13 @@ internal abstract class BufferSlot<T> : Slot
         return new Span<T>((void*)Address, length);
     }
 
+    /// <summary>The first <paramref name="length"/> elements, or all when there are fewer: for a length that was not checked.</summary>
+    internal Span<T> AtMost(int length) => First((int)Math.Min((uint)length, (uint)Capacity));
+
+    /// <summary>What the return of so many elements clears: never more than the buffer, whatever the lease says.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal ClearRange ToClear(int length) => new(Array, Offset, (int)Math.Min((uint)length, (uint)Capacity));
+
     /// <summary>Whether a Memory may be made of the array; otherwise it must look at the ticket each time its span is taken.</summary>
     internal bool IsPlain;
 

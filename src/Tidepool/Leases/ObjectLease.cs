@@ -8,14 +8,16 @@ namespace Tidepool;
 /// <remarks>
 /// <para>A lease is a small value: {slot, generation}. Copies are the same rental, and whichever copy is returned first retires all of them:
 /// later uses throw, a later <see cref="Dispose"/> does nothing. This holds in Release builds and against racing threads: one object never
-/// has two renters, and it is reset once. Detection is by a generation number that starts at random: a ticket kept for 2^31 rentals of its
-/// object, or a value that was torn or forged, goes undetected with odds of 1 in 2^31.</para>
+/// has two renters, and it is reset once. Detection is by a generation number of 31 bits that starts at random for each object. A lease kept
+/// for exactly 2^31 rentals of its object is good again: in a loop that does nothing but rent, that takes less than a minute. What a thread
+/// reads of a field that another one replaces is one of the two leases, or is refused but for odds of 1 in 2^31.</para>
 /// <para>Cost: no allocation; a return is one compare-and-swap and what resetting the object takes.</para>
 /// <para>A reference to the object that was taken from <see cref="Value"/> cannot be revoked: do not use it after the return.</para>
 /// </remarks>
 public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     where T : class
 {
+    // Every member reads each field once, by one load: another thread may be replacing the lease where it lies.
     private readonly ObjectSlot<T>? _slot;
     private readonly int _generation;
 
@@ -27,7 +29,7 @@ public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     }
 
     /// <summary>Whether the rental is still out. False for <c>default</c>.</summary>
-    public bool IsActive => _slot is not null && _slot.IsActive(_generation);
+    public bool IsActive => _slot is { } slot && slot.IsActive(_generation);
 
     /// <summary>The rented object.</summary>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
@@ -63,9 +65,10 @@ public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Return()
     {
-        if (_slot is null || !_slot.TryReturn(_generation))
+        ObjectSlot<T>? slot = _slot;
+        if (slot is null || !slot.TryReturn(_generation))
         {
-            OnRetired(_slot, MisuseKind.DoubleReturn);
+            OnRetired(slot, MisuseKind.DoubleReturn);
         }
     }
 
@@ -74,9 +77,10 @@ public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Dispose()
     {
-        if (_slot is null || !_slot.TryReturn(_generation))
+        ObjectSlot<T>? slot = _slot;
+        if (slot is null || !slot.TryReturn(_generation))
         {
-            OnRetired(_slot, MisuseKind.StaleDispose);
+            OnRetired(slot, MisuseKind.StaleDispose);
         }
     }
 
@@ -85,12 +89,13 @@ public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
     public T Detach()
     {
-        if (_slot is null || !_slot.TryDetach(_generation))
+        ObjectSlot<T>? slot = _slot;
+        if (slot is null || !slot.TryDetach(_generation))
         {
-            Refuse(_slot);
+            Refuse(slot);
         }
 
-        return _slot.Item;
+        return slot.Item;
     }
 
     /// <inheritdoc/>

@@ -11,20 +11,18 @@ internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
 {
     private readonly bool _reusable;
     private BufferSlot<T> _slot;
-    private int _generation;
-    private int _length;
+    private ulong _rental;
 
     internal PooledOwner(BufferLease<T> lease, bool reusable)
     {
         _slot = lease.Slot!;
-        _generation = lease.Generation;
-        _length = lease.Length;
+        _rental = lease.Rental;
         _reusable = reusable;
     }
 
     public override Memory<T> Memory => _slot.IsPlain ? Lease.Memory : base.Memory;
 
-    protected override BufferLease<T> Lease => new(_slot, _generation, _length);
+    protected override BufferLease<T> Lease => new(_slot, _rental);
 
     public void Dispose()
     {
@@ -37,7 +35,7 @@ internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
 
         // A return on the home thread hands this owner straight to the ring; elsewhere it travels home with the slot.
         Magazine home = lease.Slot!.Home;
-        if (lease.TryReturnFast())
+        if (BufferLease<T>.TryReturnFast(lease.Slot, lease.Rental))
         {
             home.Owners?.Put(this);
         }
@@ -48,14 +46,13 @@ internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
     }
 
     /// <summary>Begins another rental. Reusing an owner mostly means the same slot again: comparing is cheaper than the write barrier.</summary>
-    internal void Bind(BufferSlot<T> slot, int generation, int length)
+    internal void Bind(BufferSlot<T> slot, ulong rental)
     {
         if (_slot != slot)
         {
             _slot = slot;
         }
 
-        _generation = generation;
-        _length = length;
+        _rental = rental;
     }
 }

@@ -6,6 +6,9 @@ internal sealed class LeaseSentinel<T>(ResourceSlot<T> slot, long ticket) : Leas
 {
     ~LeaseSentinel() => Slot.Core.Reclaim(Slot, ticket);
 
+    /// <summary>Whether this watches the rental of <paramref name="other"/>.</summary>
+    internal bool Watches(long other) => ticket == other;
+
     /// <summary>The lease was returned.</summary>
     public void Dispose() => GC.SuppressFinalize(this);
 }

@@ -13,6 +13,7 @@ namespace Tidepool;
 public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquatable<ResourceLease<T>>
     where T : class
 {
+    // Every member reads each field once, by one load: another thread may be replacing the lease where it lies.
     private readonly LeaseOwner<T>? _owner;
     private readonly long _ticket;
 
@@ -28,7 +29,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     internal long Ticket => _ticket;
 
     /// <summary>Whether the rental is still out. False for <c>default</c>.</summary>
-    public bool IsActive => _owner is not null && _owner.Slot.Is(_ticket);
+    public bool IsActive => _owner is { } owner && owner.Slot.Is(_ticket);
 
     /// <summary>The resource.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
@@ -80,13 +81,14 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
     public T Detach()
     {
-        if (Slot is not { } slot || !slot.Core.TryDetach(slot, _ticket, out T? resource))
+        (LeaseOwner<T>? owner, long ticket) = (_owner, _ticket);
+        if (owner is null || !owner.Slot.Core.TryDetach(owner.Slot, ticket, out T? resource))
         {
             ThrowRetired();
             return null;
         }
 
-        EndSentinel(slot);
+        EndSentinel(owner, ticket);
         return resource;
     }
 
@@ -96,23 +98,25 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     /// </summary>
     public void Dispose()
     {
-        if (Slot is { } slot)
+        (LeaseOwner<T>? owner, long ticket) = (_owner, _ticket);
+        if (owner is not null)
         {
-            EndSentinel(slot);
-            slot.Core.Return(slot, _ticket);
+            EndSentinel(owner, ticket);
+            owner.Slot.Core.Return(owner.Slot, ticket);
         }
     }
 
     /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
     public ValueTask DisposeAsync()
     {
-        if (Slot is not { } slot)
+        (LeaseOwner<T>? owner, long ticket) = (_owner, _ticket);
+        if (owner is null)
         {
             return default;
         }
 
-        EndSentinel(slot);
-        return slot.Core.ReturnAsync(slot, _ticket);
+        EndSentinel(owner, ticket);
+        return owner.Slot.Core.ReturnAsync(owner.Slot, ticket);
     }
 
     /// <inheritdoc/>
@@ -122,7 +126,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     public override bool Equals(object? obj) => obj is ResourceLease<T> other && Equals(other);
 
     /// <inheritdoc/>
-    public override int GetHashCode() => HashCode.Combine(_owner is null ? 0 : RuntimeHelpers.GetHashCode(_owner), _ticket);
+    public override int GetHashCode() => HashCode.Combine(RuntimeHelpers.GetHashCode(_owner), _ticket);
 
     /// <summary>Whether both are the same rental.</summary>
     /// <param name="left">A lease.</param>
@@ -134,11 +138,12 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     /// <param name="right">Another one.</param>
     public static bool operator !=(ResourceLease<T> left, ResourceLease<T> right) => !left.Equals(right);
 
-    private void EndSentinel(ResourceSlot<T> slot)
+    /// <summary>Ends the watch over this rental. A sentinel of another one, in a lease that was torn, goes on.</summary>
+    private static void EndSentinel(LeaseOwner<T> owner, long ticket)
     {
-        if (!ReferenceEquals(slot, _owner))
+        if (!ReferenceEquals(owner.Slot, owner) && ((LeaseSentinel<T>)owner).Watches(ticket))
         {
-            ((LeaseSentinel<T>)_owner!).Dispose();
+            ((LeaseSentinel<T>)owner).Dispose();
         }
     }
 

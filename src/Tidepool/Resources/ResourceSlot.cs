@@ -81,7 +81,13 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     private int _call;
 
     internal ResourceSlot(ResourceCore<T> core)
-        : base(null) => Core = core;
+        : base(null)
+    {
+        Core = core;
+
+        // At random, so that the ticket of another slot, in a lease that was torn, is no ticket of this one.
+        Version = Random.Shared.NextInt64() & ~1L;
+    }
 
     /// <summary>Cancelled when the slot is abandoned, or the pool shut down.</summary>
     internal CancellationToken Stopping => _stop.Token;

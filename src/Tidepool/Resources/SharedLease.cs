@@ -26,7 +26,7 @@ public readonly struct SharedLease<T> : IDisposable, IEquatable<SharedLease<T>>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
     public void MarkBroken()
     {
-        if (_ticket is null || !_ticket.TryMark())
+        if (_ticket is not { } ticket || !ticket.TryMark())
         {
             ThrowRetired();
         }

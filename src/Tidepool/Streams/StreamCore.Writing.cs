@@ -151,7 +151,7 @@ internal sealed partial class StreamCore
                 lease.Span[length..].Clear();
             }
 
-            lease = new BufferLease<byte>(lease.Slot!, lease.Generation, length);
+            lease = lease.Shorten(length);
         }
         else
         {

@@ -98,14 +98,14 @@ internal sealed partial class Magazine
     /// <returns>Null when the magazine is closed; the chunk is untouched then. Otherwise the chunk may hold items that did not fit.</returns>
     internal object? RefillHomeless(Chunk chunk)
     {
+        int last = chunk.Count - 1;
+        object? item = chunk.Places[last]; // before entering: an empty chunk, which there never is, would throw
         if (!TryEnter())
         {
             return null;
         }
 
         // The newest is rented at once. Nothing in here allocates or throws.
-        int last = chunk.Count - 1;
-        object? item = chunk.Places[last];
         int moved = Math.Min(last, _state.Capacity + 1 - _state.Count - _state.HotFull);
         if (moved == last && _state.HotFull == 0)
         {

@@ -123,18 +123,25 @@ internal sealed partial class Magazine
             Schedule.Spin(ref spin); // the owner takes no lock in there
         }
 
-        TakeInbox(owner: false);
-        TakeOldest(int.MaxValue, taken);
-        DropStale();
-        Owners = null;
-        ref StationCounters counters = ref Bucket.Station.Counters;
-        long returned = _state.Rents + _state.Flushed - _state.Refilled;
-        Interlocked.Add(ref counters.Rented, _state.Rents);
-        Interlocked.Add(ref counters.Returned, returned);
-        Interlocked.Add(ref counters.LeasedBytes, (_state.Rents - returned) * Bucket.ItemBytes);
-        _state.Rents = _state.Refilled = _state.Flushed = 0;
-        Schedule.Point("closed");
-        Volatile.Write(ref _state.Stop, Closed);
+        try
+        {
+            TakeInbox(owner: false);
+            TakeOldest(int.MaxValue, taken);
+            DropStale();
+            Owners = null;
+            ref StationCounters counters = ref Bucket.Station.Counters;
+            long returned = _state.Rents + _state.Flushed - _state.Refilled;
+            Interlocked.Add(ref counters.Rented, _state.Rents);
+            Interlocked.Add(ref counters.Returned, returned);
+            Interlocked.Add(ref counters.LeasedBytes, (_state.Rents - returned) * Bucket.ItemBytes);
+            _state.Rents = _state.Refilled = _state.Flushed = 0;
+        }
+        finally
+        {
+            // Also when there was no memory for the list: other threads wait for the end of the closing.
+            Schedule.Point("closed");
+            Volatile.Write(ref _state.Stop, Closed);
+        }
 
         // A poster writes its slot and then reads Stop, without a fence of its own: either we see the slot, or it sees that we have closed.
         Interlocked.MemoryBarrierProcessWide();

@@ -16,6 +16,7 @@ internal sealed class OwnerRing
     private int _next;
     private int _count;
 
+    /// <summary>Lets an owner wait. Never throws, because slots that come home are settled while their magazine is busy.</summary>
     internal void Put(object owner)
     {
         if (_count == _places.Length && !TryGrow())
@@ -56,7 +57,16 @@ internal sealed class OwnerRing
             return false;
         }
 
-        var longer = new Place[Math.Min(_places.Length * 2, MaxLength)];
+        Place[] longer;
+        try
+        {
+            longer = new Place[Math.Min(_places.Length * 2, MaxLength)];
+        }
+        catch (OutOfMemoryException)
+        {
+            return false;
+        }
+
         for (int i = 0; i < _count; i++)
         {
             longer[i] = _places[(_first + i) % _places.Length];

@@ -15,8 +15,8 @@ namespace Tidepool;
 /// any thread; (g, g) to (g + 1, 0) to settle and (g, m) to (g + 1, m) to take back, only from a thread that has paused the home, or when the home is
 /// closed. A home return that races with a claim leaves (g + 1, g): a stale posting, which loses.</para>
 /// <para>A slot changes home only while it is idle and its mail is 0; one with a stale posting is replaced by <see cref="Replace"/>. So the
-/// inbox that holds a slot is always that of its home. Generations start at random, so that a torn or forged ticket, or one that outlived
-/// 2^31 rentals, matches with odds of 1 in 2^31.</para>
+/// inbox that holds a slot is always that of its home. Generations start at random, so that the ticket of another slot matches
+/// with odds of 1 in 2^31; a ticket of this slot matches again after exactly 2^31 rentals.</para>
 /// </remarks>
 internal abstract class Slot : Leasable
 {

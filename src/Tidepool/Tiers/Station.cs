@@ -40,11 +40,19 @@ internal abstract class Station
     /// <summary>A listener has begun or ceased to ask for every rental.</summary>
     internal abstract void OnRentalsChanged();
 
-    /// <summary>Counts misuse now and reports it later, on another thread: for places where no foreign code may run.</summary>
+    /// <summary>Counts misuse now and reports it later, on another thread: for places where no foreign code may run. Never throws.</summary>
     internal void ReportLater(MisuseKind kind, string? detail)
     {
         Counters.Misuse.Increment(kind);
-        ThreadPool.UnsafeQueueUserWorkItem(static s => s.Station.WriteReport(s.Kind, s.Detail), (Station: this, Kind: kind, Detail: detail), preferLocal: false);
+        try
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(
+                static s => s.Station.WriteReport(s.Kind, s.Detail), (Station: this, Kind: kind, Detail: detail), preferLocal: false);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The caller may be inside a magazine, where nothing may throw. The count stands; only the report is lost.
+        }
     }
 
     /// <summary>What the station has done and holds.</summary>

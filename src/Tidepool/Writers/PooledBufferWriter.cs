@@ -199,13 +199,14 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     public BufferLease<T> Detach()
     {
         ThrowIfDisposed();
-        if (_lease.Length == 0)
+        (BufferLease<T> lease, int written) = (_lease, _written);
+        if (lease.Length == 0)
         {
             return Pool.Rent(0);
         }
 
-        _lease.Span[_written..].Clear(); // a lease clears and shows only its own length
-        var content = new BufferLease<T>(_lease.Slot!, _lease.Generation, _written);
+        lease.Span[written..].Clear(); // a lease clears and shows only its own length
+        BufferLease<T> content = lease.Shorten(written);
         _lease = default;
         _written = 0;
         _handed = 0;
@@ -258,7 +259,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
 
         int length = (int)Math.Min(Math.Max(Math.Max(needed, LeastLength), 2L * _lease.Length), _maxLength);
         BufferLease<T> longer = Pool.Rent(length);
-        BufferLease<T> shorter = _lease;
+        BufferLease<T> shorter = _lease; // a copy: by the time it is returned another thread may have put a new one there
         if (_written > 0)
         {
             shorter.Span[.._written].CopyTo(longer.Span);
