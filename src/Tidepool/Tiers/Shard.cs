@@ -24,7 +24,7 @@ internal sealed class Shard
     /// <summary>The shard of no thread: stands in unused places of <see cref="ThreadTier"/>'s directory.</summary>
     internal static Shard None { get; } = new(null, StackIdentity.None);
 
-    /// <summary>Whether the thread can still run code of a renter.</summary>
+    /// <summary>Whether the thread can still use what is here: it has not ended, and its identity was not withdrawn.</summary>
     internal bool IsAlive => _thread is { IsAlive: true } && !(Owner.IsKnown && Owner.HasEnded);
 
     /// <summary>The live magazine of <paramref name="bucket"/>, or null.</summary>

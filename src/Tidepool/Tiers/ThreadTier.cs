@@ -43,6 +43,18 @@ internal static unsafe class ThreadTier
         }
     }
 
+    /// <summary>The number of identities of reaped threads that wait for the end of their thread to show.</summary>
+    internal static int EndingCount
+    {
+        get
+        {
+            lock (Gate)
+            {
+                return Ending.Count;
+            }
+        }
+    }
+
     /// <summary>The highest number of buckets that had a place in the tables at one time.</summary>
     internal static int IdCount => Volatile.Read(ref s_nextId);
 
@@ -70,7 +82,7 @@ internal static unsafe class ThreadTier
         Shard shard = t_shard ?? NewShard();
         if (shard.Owner.IsKnown && shard.Owner.HasEnded)
         {
-            return null; // code that runs while the thread is going away: its shard may be reaped at any moment
+            return null; // the thread is going away, or its identity was withdrawn: its shard may be reaped at any moment
         }
 
         Remember(shard);
@@ -83,7 +95,7 @@ internal static unsafe class ThreadTier
     {
         Shard shard = t_shard ?? NewShard();
         shard.Handles++;
-        return shard.Owner;
+        return shard.Owner.IsKnown && shard.Owner.HasEnded ? StackIdentity.None : shard.Owner;
     }
 
     /// <summary>Ends what <see cref="OpenHandle"/> began, on the same thread.</summary>
@@ -293,7 +305,7 @@ internal static unsafe class ThreadTier
                 Shards.RemoveAt(Shards.Count - 1);
                 Forget(shard);
                 taken.AddRange(CloseWhere([shard], static _ => true));
-                if (shard.Handles == 0 && shard.Owner.IsKnown)
+                if (shard.Handles == 0)
                 {
                     Ending.Add(shard.Owner);
                 }
@@ -308,7 +320,7 @@ internal static unsafe class ThreadTier
     {
         for (int i = Ending.Count - 1; i >= 0; i--)
         {
-            if (Ending[i].HasEnded)
+            if (Ending[i].IsOver)
             {
                 Ending[i].Recycle();
                 Ending.RemoveAt(i);

@@ -8,6 +8,9 @@ public static class Child
 {
     public const string Checks = "checks";
     public const string Stacks = "stacks";
+    public const string Unlimited = "unlimited";
+    public const string Nested = "nested";
+    public const string Destructors = "destructors";
     public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
 
     /// <summary>The entry point of the assembly; the test runner does not use it.</summary>
@@ -22,6 +25,15 @@ public static class Child
             case [Stacks]:
                 StackNeighbours.Run();
                 return 0;
+            case [Unlimited]:
+                OddStacks.RunWithoutLimit();
+                return 0;
+            case [Nested]:
+                OddStacks.RunNested();
+                return 0;
+            case [Destructors]:
+                OddStacks.RunDestructors();
+                return 0;
             default:
                 Console.Error.WriteLine("This is a test assembly: run it with 'dotnet test'.");
                 return 2;
@@ -29,13 +41,29 @@ public static class Child
     }
 
     /// <summary>Runs one scenario in a child process with TIDEPOOL_CHECKS set as given.</summary>
-    public static (int Code, string Output, string Error) Run(string scenario, string? checks)
+    /// <param name="scenario">One of the constants above.</param>
+    /// <param name="checks">TIDEPOOL_CHECKS, or null.</param>
+    /// <param name="identity">TIDEPOOL_IDENTITY, or null for that of this process.</param>
+    /// <param name="withoutStackLimit">
+    /// Whether the main thread's stack has no limit and large blocks come from the heap; code 77 when the limit is fixed.
+    /// </param>
+    public static (int Code, string Output, string Error) Run(string scenario, string? checks, string? identity = null, bool withoutStackLimit = false)
     {
-        ProcessStartInfo start = new(Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet")
+        string dotnet = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet";
+        ProcessStartInfo start = new(withoutStackLimit ? "/bin/sh" : dotnet)
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         };
+        if (withoutStackLimit)
+        {
+            start.ArgumentList.Add("-c");
+            start.ArgumentList.Add("ulimit -s unlimited || exit 77; exec \"$0\" \"$@\"");
+            start.ArgumentList.Add(dotnet);
+            start.Environment["MALLOC_MMAP_THRESHOLD_"] = "1073741824";
+            start.Environment["MALLOC_ARENA_MAX"] = "1";
+        }
+
         start.ArgumentList.Add("exec");
         start.ArgumentList.Add(typeof(Child).Assembly.Location);
         start.ArgumentList.Add(scenario);
@@ -44,6 +72,11 @@ public static class Child
         if (checks is not null)
         {
             start.Environment["TIDEPOOL_CHECKS"] = checks;
+        }
+
+        if (identity is not null)
+        {
+            start.Environment[StackIdentity.Variable] = identity;
         }
 
         using Process process = Process.Start(start)!;
