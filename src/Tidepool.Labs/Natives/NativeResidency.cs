@@ -1,3 +1,5 @@
+using System.Globalization;
+
 namespace Tidepool.Labs;
 
 /// <summary>How much memory: at the peak, after everything was returned, at the start, and lost to rounding.</summary>
@@ -7,6 +9,7 @@ internal static class NativeResidency
     private const string Waste = "waste";
     private const string TunerProfile = "peaks";
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(3);
+    private static readonly int[] Sizes = [33_000, 40_000, 65_600, 132_000];
     private static readonly string[] Orders = ["order", "shuffled", "thread"];
     private static readonly string[] Distributions = ["log-uniform", "uniform", "small", "powers", "above-powers", TunerProfile];
     private static readonly Cell StartCell = Cell.Of(("program", "a C program that allocates 100 bytes"));
@@ -19,6 +22,9 @@ internal static class NativeResidency
         AddPauses(plan);
         AddStart(plan);
         AddWaste(plan);
+        AddRounding(plan);
+        AddThreads(plan);
+        AddLimited(plan);
         AddTuner(plan);
     }
 
@@ -131,6 +137,65 @@ internal static class NativeResidency
                 plan.Add(DriverProbe(section, Cell.Of(("distribution", distribution)), subject, waits: false, Waste, distribution));
             }
         }
+    }
+
+    private static Cell SizeCell(int size) => Cell.Of(("bytes", size.ToString(CultureInfo.InvariantCulture)));
+
+    private static void AddRounding(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Resident memory of blocks above 32 KiB",
+            About = "256 MiB of blocks of one size, written and held: resident over requested bytes. Huge pages make resident what rounding leaves unused.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["bytes"],
+        };
+        int[] sizes = plan.Mode == LabMode.Full ? Sizes : Sizes[..1];
+        foreach (int size in sizes)
+        {
+            foreach (var subject in Mallocs(plan.Mode))
+            {
+                plan.Add(DriverProbe(section, SizeCell(size), subject, waits: false, "rounding", size.ToString(CultureInfo.InvariantCulture)));
+            }
+        }
+
+        plan.Add(new MetricRule(Bars.LargeRounding, "resident_ratio", [.. sizes.Select(size => new WorkloadKey(SizeCell(size), NativeSubjects.Shared.Name))]));
+    }
+
+    private static void AddThreads(LabPlan plan)
+    {
+        var cell = Cell.Of(("threads", "200, each with 28 sizes"));
+        var section = new Section
+        {
+            Title = "Resident memory of a thread",
+            About = "Threads that have rented, written and returned 16 blocks of each of 28 sizes from 16 to 6,617 bytes, and stay: resident memory for each, with its stack.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["threads"],
+        };
+        foreach (var subject in Mallocs(plan.Mode))
+        {
+            plan.Add(DriverProbe(section, cell, subject, waits: false, "threads", "200"));
+        }
+
+        plan.Add(new MetricRule(Bars.ThreadResident, "thread_MB", new WorkloadKey(cell, NativeSubjects.Shared.Name)));
+    }
+
+    private static void AddLimited(LabPlan plan)
+    {
+        var cell = Cell.Of(("limit", "4 GiB of address space"));
+        var section = new Section
+        {
+            Title = "A program that limits itself",
+            About = "After its first allocation a program sets its own limit of address space, maps a megabyte, starts a thread and allocates until nothing is left. What of the three failed or went beyond the limit, and how much it got.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["limit"],
+        };
+        foreach (var subject in Mallocs(plan.Mode))
+        {
+            plan.Add(DriverProbe(section, cell, subject, waits: false, "limited"));
+        }
+
+        plan.Add(new MetricRule(Bars.LimitedProgram, "failed_count", new WorkloadKey(cell, NativeSubjects.Shared.Name)));
     }
 
     private static void AddTuner(LabPlan plan)

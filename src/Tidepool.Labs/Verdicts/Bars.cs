@@ -257,6 +257,15 @@ internal static class Bars
     public static readonly Bar StartResident = Count(
         "native.start", "start-up memory", "a C program at its start: at most 0.3 MiB anonymous memory resident", 0.3);
 
+    public static readonly Bar LargeRounding = Count(
+        "native.rounding", "resident memory", "blocks of 33,000 to 132,000 bytes: at most 1.15 of the requested bytes resident", 1.15);
+
+    public static readonly Bar ThreadResident = Count(
+        "native.thread", "resident memory", "a thread that used a little of 28 sizes: at most 0.8 MB resident", 0.8);
+
+    public static readonly Bar LimitedProgram = Count(
+        "native.limited", "resident memory", "a program limits its own address space to 4 GiB: mappings and threads that fail, or memory beyond the limit: none", 0);
+
     public static readonly Bar MallocInstructions = Count(
         "native.count.malloc", "instructions", "malloc(64): at most 16 instructions", 16);
 
@@ -437,7 +446,7 @@ internal static class Bars
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
         PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,
-        VectorMean, VectorCell, VectorZeroed, IdleResident, PausedBulk, PeakOverhead, StartResident, MallocInstructions,
+        VectorMean, VectorCell, VectorZeroed, IdleResident, PausedBulk, PeakOverhead, StartResident, LargeRounding, ThreadResident, LimitedProgram, MallocInstructions,
         FreeInstructions, MallocBranches, FreeBranches, ProgramPython, ProgramSqlite, ProgramRedis, ProgramGit,
         ProgramCompiler, ProgramsCorrect, TunedWaste, NetLease, NetSmall, NetLarge, NetAligned,
         ObjectsDepth1, ObjectsDepth8, ObjectsBytes, ObjectsThreads, ObjectsScaling, ObjectsDrain, ObjectsLinear,
