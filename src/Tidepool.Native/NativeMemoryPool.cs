@@ -27,11 +27,17 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     /// <param name="alignment">The alignment of each memory in bytes: 0 for 16, or a power of two up to 1 GiB.</param>
     /// <param name="budget">The most bytes that may wait idle, 0 or more; null for what the process's budget leaves.</param>
     /// <param name="checks">How much is checked; null for the mode of the process.</param>
-    /// <param name="name">The name in messages, events and metrics; null for the type's name.</param>
+    /// <param name="name">The name in messages, events and metrics; null for the type's name. A further pool of a name gets a number (<c>name#2</c>).</param>
     /// <exception cref="ArgumentOutOfRangeException">An argument is out of range.</exception>
+    /// <exception cref="ArgumentException">The name is empty or white space.</exception>
     /// <exception cref="DllNotFoundException">The native library is not there; the message says where it was looked for and how it is built.</exception>
     public NativeMemoryPool(int alignment = 0, long? budget = null, PoolChecks? checks = null, string? name = null)
     {
+        if (name is not null && string.IsNullOrWhiteSpace(name))
+        {
+            throw new ArgumentException($"The name is '{name}'; allowed is text with a character to see, or null for the type's name.", nameof(name));
+        }
+
         _buffers = BufferPool<T>.Create(new BufferPoolOptions<T>
         {
             Name = name ?? $"NativeMemoryPool<{typeof(T).Name}>",
@@ -42,6 +48,9 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
         });
         _owners = new PooledMemoryPool<T>(_buffers, reuseOwners: true);
     }
+
+    /// <summary>The name in messages, events and metrics.</summary>
+    public string Name => _buffers.Name;
 
     /// <summary>The longest memory that can be rented, in elements.</summary>
     public override int MaxBufferSize => _owners.MaxBufferSize;

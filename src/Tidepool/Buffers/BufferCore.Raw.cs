@@ -258,7 +258,7 @@ internal sealed partial class BufferCore<T>
     private RentalRecord? FindRecord(T[] array) =>
         Guard is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
 
-    private RentalRecord NewRecord(T[] array) => new(this, null);
+    private RentalRecord NewRecord(T[] array) => new(this, null, "An array", array.Length);
 
     private Bucket? FindRawBucket(T[] array)
     {
@@ -279,7 +279,7 @@ internal sealed partial class BufferCore<T>
             Counters.AddReturns(1, bucket.ItemBytes);
             Interlocked.Increment(ref Counters.Dropped);
             Discard(bucket, [array]);
-            throw Misuse(MisuseKind.WriteAfterReturn, $"Element {damage} of {array.Length} was changed; found when the array was about to be rented again.", history);
+            throw Misuse(MisuseKind.WriteAfterReturn, null, $"Element {damage} of {array.Length} was changed; found when the array was about to be rented again.", history);
         }
 
         record.TryBegin(Guard!.SampleStack());
@@ -289,18 +289,18 @@ internal sealed partial class BufferCore<T>
     {
         if (FindRecord(array) is not { } record)
         {
-            throw Misuse(MisuseKind.ForeignReturn, $"Its length is {array.Length}.");
+            throw Misuse(MisuseKind.ForeignReturn, MisuseText.OneArray(array.Length));
         }
 
-        if (!record.TryEnd(RentalRecord.CaptureStack))
+        if (!record.TryEnd(CallerStack.Capture))
         {
-            throw Misuse(MisuseKind.DoubleReturn, record.Where());
+            throw Misuse(MisuseKind.DoubleReturn, MisuseText.OneArray(array.Length), record.Where());
         }
     }
 
     private void OnTwice(object item)
     {
-        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, $"The array of {((T[])item).Length} elements lies in this thread's tier already.");
+        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, MisuseText.OneArray(((T[])item).Length), "It is idle in the pool already.");
         if (Geometry.Checks != PoolChecks.Off)
         {
             throw misuse;

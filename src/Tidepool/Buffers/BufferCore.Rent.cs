@@ -25,7 +25,7 @@ internal sealed partial class BufferCore<T>
         if (length < 0 || length > Array.MaxLength || length > Geometry.Source.MaxLength)
         {
             throw new ArgumentOutOfRangeException(
-                nameof(length), length, $"The length must be 0 to {Math.Min(Array.MaxLength, Geometry.Source.MaxLength)} elements (pool '{Geometry.Name}').");
+                nameof(length), length, $"The length must be 0 to {Math.Min(Array.MaxLength, Geometry.Source.MaxLength)} elements (pool '{Name}').");
         }
     }
 
@@ -144,7 +144,7 @@ internal sealed partial class BufferCore<T>
     /// <summary>Verifies that nobody wrote to the idle buffer. A damaged one leaves the pool, counted as returned, before the throw.</summary>
     private void CheckPoison(PooledSlot<T> slot)
     {
-        RentalRecord record = slot.Record ??= new RentalRecord(this, slot);
+        RentalRecord record = slot.Record ??= new RentalRecord(this, slot, "A leased buffer", slot.Capacity);
         int damage = record.IsPoisoned ? Guard<T>.FindDamage(slot.Whole()) : -1;
         string? history = damage < 0 ? null : record.Where();
         record.IsPoisoned = false;
@@ -153,7 +153,7 @@ internal sealed partial class BufferCore<T>
             Counters.AddReturns(1, slot.Bucket.ItemBytes);
             Interlocked.Increment(ref Counters.Dropped);
             Discard(slot.Bucket, [slot]);
-            throw Misuse(MisuseKind.WriteAfterReturn, $"Element {damage} of {slot.Capacity} was changed; found when the buffer was about to be rented again.", history);
+            throw Misuse(MisuseKind.WriteAfterReturn, null, $"Element {damage} of {slot.Capacity} was changed; found when the buffer was about to be rented again.", history);
         }
 
         record.TryBegin(Guard!.SampleStack());

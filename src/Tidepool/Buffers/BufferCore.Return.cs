@@ -45,7 +45,7 @@ internal sealed partial class BufferCore<T>
 
         if (!slot.TrySettle(out _))
         {
-            ReportLater(MisuseKind.RacingReturn, "The renting thread won; the other return was ignored.");
+            ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
             return false;
         }
 
@@ -58,7 +58,7 @@ internal sealed partial class BufferCore<T>
     {
         if (slot.Array is not { } array)
         {
-            throw new NotSupportedException($"The buffers of pool '{Geometry.Name}' are native memory and cannot leave it.");
+            throw new NotSupportedException($"The buffers of pool '{Name}' are native memory and cannot leave it.");
         }
 
         Unsafe.SkipInit(out int here);
@@ -81,13 +81,16 @@ internal sealed partial class BufferCore<T>
             if (slot.IsLeased && !slot.IsPosted)
             {
                 Counters.Misuse.Increment(kind);
-                WriteReport(kind, slot.Record?.Where());
+                if (PoolDiagnostics.IsHeard)
+                {
+                    WriteReport(kind, slot.Record?.Where());
+                }
             }
 
             return;
         }
 
-        PoolMisuseException misuse = Misuse(kind, slot.Record?.Where());
+        PoolMisuseException misuse = Misuse(kind, null, slot.Record?.Where());
         if (kind == MisuseKind.UseAfterReturn)
         {
             throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", misuse.Message);
@@ -100,7 +103,10 @@ internal sealed partial class BufferCore<T>
     }
 
     /// <summary>Counts and reports misuse, and makes the exception that a caller may throw.</summary>
-    internal PoolMisuseException Misuse(MisuseKind kind, params ReadOnlySpan<string?> details)
+    /// <param name="kind">What was done.</param>
+    /// <param name="what">What was rented without a lease, or null.</param>
+    /// <param name="details">What else is known.</param>
+    internal PoolMisuseException Misuse(MisuseKind kind, string? what, params ReadOnlySpan<string?> details)
     {
         string? detail = null;
         foreach (string? part in details)
@@ -109,8 +115,9 @@ internal sealed partial class BufferCore<T>
         }
 
         Counters.Misuse.Increment(kind);
-        WriteReport(kind, detail);
-        return new PoolMisuseException(kind, Geometry.Name, MisuseText.Describe(kind, Geometry.Name, detail));
+        string message = MisuseText.Describe(kind, Name, detail, what);
+        PoolDiagnostics.Report(PoolName, kind, message);
+        return new PoolMisuseException(kind, Name, message);
     }
 
     /// <summary>Puts an idle item where the next renter of this thread finds it, else into the shared tier, else gives it to the source.</summary>
@@ -185,7 +192,7 @@ internal sealed partial class BufferCore<T>
         {
             Guard<T>.Fill(slot.Whole());
             slot.Record!.IsPoisoned = true;
-            slot.Record.TryEnd(RentalRecord.CaptureStack);
+            slot.Record.TryEnd(CallerStack.Capture);
             LetRest(slot, bucket.ItemBytes);
         }
         else

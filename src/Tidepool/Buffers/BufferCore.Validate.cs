@@ -41,7 +41,7 @@ internal sealed partial class BufferCore<T>
 
         if (faults.Count > 0)
         {
-            throw new InvalidOperationException($"Pool '{Geometry.Name}' is not valid: {string.Join("; ", faults)}.");
+            throw new InvalidOperationException($"Pool '{Name}' is not valid: {string.Join("; ", faults)}.");
         }
     }
 

@@ -24,7 +24,7 @@ internal sealed partial class BufferCore<T> : Station
     private int _births;
 
     internal BufferCore(BufferGeometry<T> geometry)
-        : base(geometry.Budget)
+        : base(geometry.Name, geometry.Budget)
     {
         Geometry = geometry;
         _buckets = new Bucket?[geometry.Sizes.Count];
@@ -39,10 +39,10 @@ internal sealed partial class BufferCore<T> : Station
         Trimmer.Add(this);
     }
 
-    internal override string Name => Geometry.Name;
+    internal override bool IsOnHeap => !Geometry.IsNative;
 
     /// <summary>The number that stands for the pool in events.</summary>
-    internal int PoolId => Geometry.Name.GetHashCode(StringComparison.Ordinal);
+    internal int PoolId => Name.GetHashCode(StringComparison.Ordinal);
 
     internal override IEnumerable<Bucket> Buckets()
     {
@@ -147,12 +147,12 @@ internal sealed partial class BufferCore<T> : Station
         bool isSampled = Guard is null && Geometry.LeakSampling > 0 && Interlocked.Increment(ref _births) % Geometry.LeakSampling == 0;
         if (isSampled || Guard is not null || slot.OutlivesSlot)
         {
-            slot.Record = new RentalRecord(this, slot);
+            slot.Record = new RentalRecord(this, slot, "A leased buffer", bucket.ItemLength);
         }
 
         if (isSampled)
         {
-            slot.Record!.TryBegin(RentalRecord.CaptureStack());
+            slot.Record!.TryBegin(CallerStack.Capture());
         }
 
         if (TidepoolEventSource.Log.IsEnabled())
@@ -201,14 +201,6 @@ internal sealed partial class BufferCore<T> : Station
         }
     }
 
-    internal override void WriteReport(MisuseKind kind, string? detail)
-    {
-        if (TidepoolEventSource.Log.IsEnabled())
-        {
-            TidepoolEventSource.Log.Misuse(kind.ToString(), MisuseText.Describe(kind, Geometry.Name, detail), Geometry.Name);
-        }
-    }
-
     /// <summary>The facade while it lives; it must be told when a listener asks for every rental.</summary>
     internal WeakReference<BufferPool<T>>? Facade { get; set; }
 
@@ -238,7 +230,7 @@ internal sealed partial class BufferCore<T> : Station
     {
         if (count > 0 && TidepoolEventSource.Log.IsEnabled())
         {
-            TidepoolEventSource.Log.BufferTrimmed(count, Geometry.Name);
+            TidepoolEventSource.Log.BufferTrimmed(count, Name);
         }
     }
 
@@ -315,7 +307,7 @@ internal sealed partial class BufferCore<T> : Station
         }
 
         ThreadTier.Retire(this);
-        Trimmer.Remove(this);
+        Leave();
         EndRest();
         foreach (Bucket bucket in Buckets())
         {
@@ -335,7 +327,7 @@ internal sealed partial class BufferCore<T> : Station
 
         Free(buffer);
         throw new InvalidOperationException(
-            $"{Geometry.Source.GetType()} was asked for {length} elements and made {buffer.Length} (pool '{Geometry.Name}').");
+            $"{Geometry.Source.GetType()} was asked for {length} elements and made {buffer.Length} (pool '{Name}').");
     }
 
     /// <summary>A source that throws must not end the trim timer's thread, nor keep other buffers from their death.</summary>
@@ -347,7 +339,7 @@ internal sealed partial class BufferCore<T> : Station
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.SourceFailed(e.ToString(), Geometry.Name);
+            TidepoolEventSource.Log.SourceFailed(e.ToString(), Name);
         }
     }
 

@@ -6,10 +6,9 @@ namespace Tidepool;
 /// <summary>The validated options of a buffer pool.</summary>
 internal sealed class BufferGeometry<T>
 {
-    private static int s_number;
-
     internal BufferGeometry(BufferPoolOptions<T> options)
     {
+        PoolName.Check(options.Name, nameof(options));
         Source = options.Source ?? HeapSource<T>.Instance;
         Sizes = options.Sizes ?? SizeClasses.Default;
         if (options.Budget < 0)
@@ -39,8 +38,7 @@ internal sealed class BufferGeometry<T>
 
         if (options.Alignment != 0 && (!BitOperations.IsPow2(options.Alignment) || options.Alignment > Source.MaxAlignment))
         {
-            throw new ArgumentOutOfRangeException(
-                nameof(options), options.Alignment, $"Alignment must be 0 or a power of two up to {Source.MaxAlignment}, the most that {Source.GetType().Name} promises.");
+            throw new ArgumentOutOfRangeException(nameof(options), options.Alignment, AlignmentText(Source.MaxAlignment, options.Alignment));
         }
 
         if (Source.Form == BufferForm.Native && HoldsReferences)
@@ -56,10 +54,10 @@ internal sealed class BufferGeometry<T>
         Clear = options.Clear;
         Secrets = options.Secrets;
         LeakSampling = options.LeakSampling;
-        Name = options.Name ?? $"{typeof(T).Name}-{Interlocked.Increment(ref s_number)}";
+        Name = PoolName.Take(options.Name, typeof(T).Name);
     }
 
-    internal string Name { get; }
+    internal PoolName Name { get; }
 
     internal BufferSource<T> Source { get; }
 
@@ -111,6 +109,11 @@ internal sealed class BufferGeometry<T>
         index = index < 0 ? sizes.Count - 1 : index;
         return sizes.LengthOf(index) <= Source.MaxLength ? index : index - 1;
     }
+
+    private static string AlignmentText(int most, int alignment) => most > 0
+        ? $"Alignment must be 0 or a power of two up to {most} bytes, the most that this pool's source promises."
+        : $"Alignment must be 0, because this pool's source aligns to the element and no further. For {alignment} bytes choose a Source that aligns: "
+            + "SlabSource<T> or PinnedSource<T>, or NativeSource<T> of Tidepool.Native.";
 
     internal static bool HoldsReferences => RuntimeHelpers.IsReferenceOrContainsReferences<T>();
 

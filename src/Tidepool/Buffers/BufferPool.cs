@@ -40,7 +40,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     public static BufferPool<T> Shared { get; } = new(new BufferPoolOptions<T> { Name = $"Shared<{typeof(T).Name}>" }, isShared: true);
 
     /// <summary>The name in messages, events and metrics.</summary>
-    public string Name => _core.Geometry.Name;
+    public string Name => _core.Name;
 
     /// <summary>How much the pool checks.</summary>
     public PoolChecks Checks => _core.Geometry.Checks;

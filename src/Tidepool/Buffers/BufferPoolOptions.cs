@@ -4,7 +4,7 @@ namespace Tidepool;
 /// <typeparam name="T">The element type.</typeparam>
 public sealed class BufferPoolOptions<T>
 {
-    /// <summary>The name in messages, events and metrics. The default is the type's name and a number.</summary>
+    /// <summary>The name in messages, events and metrics. The default is the type's name and a number; a further pool of a name gets one too (<c>name#2</c>).</summary>
     public string? Name { get; init; }
 
     /// <summary>Where buffers are born. The default is <see cref="HeapSource{T}"/>.</summary>

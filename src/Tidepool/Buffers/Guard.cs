@@ -38,7 +38,7 @@ internal sealed class Guard<T>
 
     /// <summary>The call site of this rental if it is one of those recorded.</summary>
     internal StackTrace? SampleStack() =>
-        _allStacks || (Interlocked.Increment(ref _rentals) - 1) % StackSampling == 0 ? RentalRecord.CaptureStack() : null;
+        _allStacks || (Interlocked.Increment(ref _rentals) - 1) % StackSampling == 0 ? CallerStack.Capture() : null;
 
     internal static void Fill(Span<T> buffer)
     {

@@ -17,18 +17,24 @@ public sealed class PinnedMemoryPool<T> : MemoryPool<T>
     /// <summary>Makes a pool.</summary>
     /// <param name="blockLength">The length of each block in elements, 1 to 2^20.</param>
     /// <param name="alignment">The alignment of each block in bytes: 0, or a power of two up to 4096.</param>
+    /// <param name="name">The name in messages, events and metrics; null for the type's name. A further pool of a name gets a number (<c>name#2</c>).</param>
     /// <exception cref="ArgumentOutOfRangeException">An argument is out of range.</exception>
+    /// <exception cref="ArgumentException">The name is empty or white space.</exception>
     /// <exception cref="NotSupportedException"><typeparamref name="T"/> holds references.</exception>
-    public PinnedMemoryPool(int blockLength = 4096, int alignment = 0)
+    public PinnedMemoryPool(int blockLength = 4096, int alignment = 0, string? name = null)
     {
         if (blockLength is < 1 or > 1 << 20)
         {
             throw new ArgumentOutOfRangeException(nameof(blockLength), blockLength, "A block has 1 to 1,048,576 elements.");
         }
 
-        _blocks = new BlockMemoryPool<T>($"PinnedMemoryPool<{typeof(T).Name}>", PinnedSource<T>.Instance, blockLength, alignment);
+        PoolName.Check(name, nameof(name));
+        _blocks = new BlockMemoryPool<T>(name ?? $"PinnedMemoryPool<{typeof(T).Name}>", PinnedSource<T>.Instance, blockLength, alignment);
         MaxBufferSize = blockLength;
     }
+
+    /// <summary>The name in messages, events and metrics.</summary>
+    public string Name => _blocks.Pool.Name;
 
     /// <summary>The length of each block in elements: the longest and the only length that is served.</summary>
     public override int MaxBufferSize { get; }

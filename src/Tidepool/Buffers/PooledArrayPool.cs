@@ -101,7 +101,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
         ArgumentNullException.ThrowIfNull(array);
         if (!_raw.IsClassLength(array.Length) && array.Length <= _raw.MaxLength)
         {
-            PoolMisuseException misuse = _core.Misuse(MisuseKind.WrongLength, $"Its length is {array.Length}.");
+            PoolMisuseException misuse = _core.Misuse(MisuseKind.WrongLength, null, $"Its length is {array.Length}.");
             throw new ArgumentException(misuse.Message, nameof(array));
         }
 

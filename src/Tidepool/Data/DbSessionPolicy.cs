@@ -201,7 +201,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         catch (Exception e)
         {
             session.Break();
-            TidepoolEventSource.Log.PolicyFailed("Classify", e.ToString(), Core?.Name ?? string.Empty);
+            TidepoolEventSource.Log.PolicyFailed("Classify", e.ToString(), Core?.Name ?? string.Empty, string.Empty);
         }
 
         return false;

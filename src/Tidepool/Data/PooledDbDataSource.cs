@@ -17,7 +17,6 @@ namespace Tidepool.Data;
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 public sealed class PooledDbDataSource : DbDataSource
 {
-    private static readonly ConcurrentDictionary<string, int> Names = new(StringComparer.Ordinal);
 
     private readonly ResourcePool<DbSession> _pool;
     private readonly TimeSpan _rentTimeout;
@@ -74,7 +73,7 @@ public sealed class PooledDbDataSource : DbDataSource
             LooksForPooler = options.SessionPooler == SessionPooler.Unknown,
             Initializer = SessionInitializer.Of(options),
         };
-        _pool = new ResourcePool<DbSession>(Policy, options.ForPool(options.Name ?? NameOf(text)));
+        _pool = new ResourcePool<DbSession>(Policy, options.ForPool(options.Name ?? (text.Name.Length == 0 ? "database" : text.Name)));
         Policy.Core = _pool.Core;
         Factory = new PooledDbFactory(this);
     }
@@ -343,12 +342,4 @@ public sealed class PooledDbDataSource : DbDataSource
         "Microsoft.Data.Sqlite" => DbAdapter.Sqlite,
         _ => DbAdapter.Generic,
     };
-
-    /// <summary>The name of a pool is unique in the program.</summary>
-    private static string NameOf(ConnectionText text)
-    {
-        string name = text.Name.Length == 0 ? "database" : text.Name;
-        int count = Names.AddOrUpdate(name, 1, static (_, count) => count + 1);
-        return count == 1 ? name : $"{name} {count}";
-    }
 }

@@ -6,7 +6,9 @@ namespace Tidepool.Data;
 /// <summary>What a <see cref="PooledDbDataSource"/> is made of. Times are exact to the millisecond; <see cref="Timeout.InfiniteTimeSpan"/> switches one off.</summary>
 public sealed class PooledDbOptions
 {
-    /// <summary>The name in messages, events and metrics. The default is <c>server:port/database</c>, with a number when a data source before had it.</summary>
+    private readonly TimeSpan? _idleTimeout;
+
+    /// <summary>The name in messages, events and metrics. The default is <c>server:port/database</c>; a further pool of a name gets a number (<c>name#2</c>).</summary>
     public string? Name { get; init; }
 
     /// <summary>How the database is reset and asked, and what its errors mean. The default is chosen by the provider.</summary>
@@ -76,8 +78,12 @@ public sealed class PooledDbOptions
     /// <summary>A session that was idle for at least this long is asked whether it lives before somebody gets it. The default is 1 s; zero asks always.</summary>
     public TimeSpan ValidateAfterIdle { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>A session that was idle for this long is closed, but not below <see cref="MinSize"/> and <see cref="MinIdle"/>. The default is 5 min.</summary>
-    public TimeSpan IdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
+    /// <summary>A session that was idle for this long is closed, but not below <see cref="MinSize"/> and <see cref="MinIdle"/>. Up to <see cref="MaxLifetime"/>; the default is 5 min, or that where it is shorter.</summary>
+    public TimeSpan IdleTimeout
+    {
+        get => _idleTimeout ?? ResourceSettings.DefaultIdleTimeout(MaxLifetime);
+        init => _idleTimeout = value;
+    }
 
     /// <summary>How old a session may grow. One that is in use then is closed when it comes back. The default is 30 min.</summary>
     public TimeSpan MaxLifetime { get; init; } = TimeSpan.FromMinutes(30);

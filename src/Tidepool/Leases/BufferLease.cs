@@ -201,7 +201,10 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     {
         if (slot is null)
         {
-            ObjectDisposedException.ThrowIf(whenRetired == MisuseKind.DoubleReturn, typeof(BufferLease<T>));
+            if (whenRetired == MisuseKind.DoubleReturn)
+            {
+                Refuse(null);
+            }
         }
         else if (!slot.Return(RentalWord.GenerationOf(rental), RentalWord.LengthOf(rental), null))
         {

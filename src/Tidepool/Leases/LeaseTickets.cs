@@ -5,14 +5,22 @@ internal static class LeaseTickets
 {
     internal static Ticket Of<T>(BufferLease<T> lease)
     {
-        ObjectDisposedException.ThrowIf(!lease.IsActive, typeof(BufferLease<T>));
+        if (!lease.IsActive)
+        {
+            throw Retired($"BufferLease<{typeof(T).Name}>");
+        }
+
         return new Ticket(lease.Slot!, lease.Generation, lease.Length);
     }
 
     internal static Ticket Of<T>(ObjectLease<T> lease)
         where T : class
     {
-        ObjectDisposedException.ThrowIf(!lease.IsActive, typeof(ObjectLease<T>));
+        if (!lease.IsActive)
+        {
+            throw Retired($"ObjectLease<{typeof(T).Name}>");
+        }
+
         return new Ticket(lease.Slot!, lease.Generation, 0);
     }
 
@@ -35,6 +43,8 @@ internal static class LeaseTickets
 
         Throw(failures);
     }
+
+    private static ObjectDisposedException Retired(string lease) => new(lease, "The lease was returned before, or is default; a scope takes leases that are out.");
 
     internal static void Throw(List<Exception>? failures)
     {

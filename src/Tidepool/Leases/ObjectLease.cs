@@ -113,7 +113,10 @@ public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     {
         if (slot is null)
         {
-            ObjectDisposedException.ThrowIf(kind == MisuseKind.DoubleReturn, typeof(ObjectLease<T>));
+            if (kind == MisuseKind.DoubleReturn)
+            {
+                Refuse(null);
+            }
         }
         else
         {

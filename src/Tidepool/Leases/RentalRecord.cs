@@ -16,6 +16,8 @@ internal sealed class RentalRecord : CriticalFinalizerObject
 {
     private readonly Station _station;
     private readonly Leasable? _slot;
+    private readonly string _what;
+    private readonly int _length;
     private StackTrace? _rentedAt;
     private StackTrace? _returnedAt;
     private int _out;
@@ -24,10 +26,14 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     /// <summary>Watches an item.</summary>
     /// <param name="station">The pool.</param>
     /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/> tell.</param>
-    internal RentalRecord(Station station, Leasable? slot)
+    /// <param name="what">What is dropped when the rental is, as a sentence begins: "A lease".</param>
+    /// <param name="length">How many elements it has; 0 for what has none.</param>
+    internal RentalRecord(Station station, Leasable? slot, string what, int length = 0)
     {
         _station = station;
         _slot = slot;
+        _what = what;
+        _length = length;
     }
 
     ~RentalRecord()
@@ -49,9 +55,6 @@ internal sealed class RentalRecord : CriticalFinalizerObject
 
     /// <summary>Whether the idle buffer is filled with the pattern.</summary>
     internal bool IsPoisoned { get; set; }
-
-    /// <summary>The call site, without files and lines: they are looked up when a report is written, which is slow.</summary>
-    internal static StackTrace CaptureStack() => new(2, fNeedFileInfo: false);
 
     /// <summary>Begins a rental.</summary>
     /// <returns>False when one is out already.</returns>
@@ -115,17 +118,17 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     {
         if (!_station.Retired)
         {
-            _station.ReportLater(MisuseKind.NeverReturned, Where());
+            _station.ReportLater(MisuseKind.NeverReturned, () => (_length == 0 ? _what : $"{_what} of {_length} elements", Where()));
         }
     }
 
     /// <summary>Where the buffer was rented and returned, as far as it was recorded.</summary>
     internal string? Where()
     {
-        string? text = _rentedAt is null ? null : $"Rented at:\n{_rentedAt.ToString().TrimEnd()}";
+        string? text = _rentedAt is null ? null : $"Rented at:\n{CallerStack.Describe(_rentedAt)}";
         if (_returnedAt is not null)
         {
-            text = $"{text}{(text is null ? null : "\n")}Returned at:\n{_returnedAt.ToString().TrimEnd()}";
+            text = $"{text}{(text is null ? null : "\n")}Returned at:\n{CallerStack.Describe(_returnedAt)}";
         }
 
         return text;

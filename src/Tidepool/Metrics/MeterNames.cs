@@ -1,3 +1,5 @@
+using System.Text;
+
 namespace Tidepool;
 
 /// <summary>What the measurements of one kind of pool are called.</summary>
@@ -33,4 +35,21 @@ internal sealed record MeterNames
 
     /// <summary>Whether the sizes of the pool are told as limits of idle ones.</summary>
     internal bool HasIdleSizes { get; init; }
+
+    /// <summary>A name of the code as values of tags are written: <c>double_return</c>.</summary>
+    internal static string Snake(string name)
+    {
+        var text = new StringBuilder();
+        foreach (char letter in name)
+        {
+            if (char.IsUpper(letter) && text.Length > 0)
+            {
+                text.Append('_');
+            }
+
+            text.Append(char.ToLowerInvariant(letter));
+        }
+
+        return text.ToString();
+    }
 }

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using System.Runtime.CompilerServices;
-using System.Text;
 
 namespace Tidepool;
 
@@ -13,7 +12,7 @@ internal sealed class ResourceMeter
 {
     private static readonly Meter Own = new("Tidepool");
     private static readonly ConditionalWeakTable<Meter, Dictionary<MeterNames, ResourceMeter>> Meters = [];
-    private static readonly string[] Reasons = [.. Enum.GetNames<DestroyReason>().Select(Snake)];
+    private static readonly string[] Reasons = [.. Enum.GetNames<DestroyReason>().Select(MeterNames.Snake)];
 
     private static readonly (ResourceGauge Gauge, string Name)[] States = [(ResourceGauge.Idle, "idle"), (ResourceGauge.Used, "used")];
 
@@ -167,36 +166,21 @@ internal sealed class ResourceMeter
         from state in States
         select new Measurement<int>(pool.Read(state.Gauge), Tag(pool.Name), new KeyValuePair<string, object?>(_names.StateTag, state.Name));
 
-    private List<IMeteredResources> Snapshot()
+    private Dictionary<string, IMeteredResources>.ValueCollection Snapshot()
     {
         lock (_gate)
         {
-            List<IMeteredResources> pools = [];
+            // A pool that was shut down has let go of its name, and a later one may have it: one series, of the one that came last.
+            Dictionary<string, IMeteredResources> pools = [];
             foreach (WeakReference<IMeteredResources> weak in _pools)
             {
                 if (weak.TryGetTarget(out IMeteredResources? pool))
                 {
-                    pools.Add(pool);
+                    pools[pool.Name] = pool;
                 }
             }
 
-            return pools;
+            return pools.Values;
         }
-    }
-
-    private static string Snake(string name)
-    {
-        var text = new StringBuilder();
-        foreach (char letter in name)
-        {
-            if (char.IsUpper(letter) && text.Length > 0)
-            {
-                text.Append('_');
-            }
-
-            text.Append(char.ToLowerInvariant(letter));
-        }
-
-        return text.ToString();
     }
 }

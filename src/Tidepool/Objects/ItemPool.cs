@@ -17,7 +17,7 @@ internal abstract class ItemPool<T> : ItemStation
     /// <param name="itemBytes">What an idle item is charged to the process's budget.</param>
     /// <param name="isSlow">Whether every rental must be seen by <see cref="OnSlowRental"/>.</param>
     protected ItemPool(string name, long itemBytes, bool isSlow)
-        : base(name, Tidepool.Budget.Process, itemBytes)
+        : base(PoolName.Take(name, name), Tidepool.Budget.Process, itemBytes)
     {
         _bucket = AddBucket();
         _fastId = isSlow ? NoId : _bucket.Id;

@@ -18,14 +18,8 @@ internal abstract class ItemStation : Station
     /// <param name="name">The name in messages, events and metrics.</param>
     /// <param name="budget">What idle items are charged to.</param>
     /// <param name="itemBytes">What one idle item is charged.</param>
-    protected ItemStation(string name, Budget budget, long itemBytes)
-        : base(budget)
-    {
-        Name = name;
-        _itemBytes = itemBytes;
-    }
-
-    internal sealed override string Name { get; }
+    protected ItemStation(PoolName name, Budget budget, long itemBytes)
+        : base(name, budget) => _itemBytes = itemBytes;
 
     /// <summary>A new kind of item. Only in constructors.</summary>
     protected Bucket AddBucket()
@@ -56,14 +50,6 @@ internal abstract class ItemStation : Station
 
     internal override void OnRentalsChanged()
     {
-    }
-
-    internal override void WriteReport(MisuseKind kind, string? detail)
-    {
-        if (TidepoolEventSource.Log.IsEnabled())
-        {
-            TidepoolEventSource.Log.Misuse(kind.ToString(), MisuseText.Describe(kind, Name, detail), Name);
-        }
     }
 
     internal override void WriteDropped(int bucketId, ReadOnlySpan<object?> items)
@@ -161,7 +147,7 @@ internal abstract class ItemStation : Station
     protected void Drain()
     {
         ThreadTier.Retire(this);
-        Trimmer.Remove(this);
+        Leave();
         foreach (Bucket bucket in _buckets)
         {
             var chunks = new List<Chunk>();

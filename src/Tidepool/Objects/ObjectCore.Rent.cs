@@ -38,7 +38,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
             T item = Unsafe.As<T>(Next(_raw, out bool isNew));
             if (isNew || IsFit(item))
             {
-                _records?.GetOrAdd(item, _ => new RentalRecord(this, null)).TryBegin(SampleStack());
+                _records?.GetOrAdd(item, _ => new RentalRecord(this, null, One)).TryBegin(SampleStack());
                 return item;
             }
 
@@ -94,5 +94,5 @@ internal sealed partial class ObjectCore<T, TPolicy>
 
     /// <summary>The call site of this rental if it is one of those recorded.</summary>
     private System.Diagnostics.StackTrace? SampleStack() =>
-        _allStacks || (Interlocked.Increment(ref _rentals) - 1) % StackSampling == 0 ? RentalRecord.CaptureStack() : null;
+        _allStacks || (Interlocked.Increment(ref _rentals) - 1) % StackSampling == 0 ? CallerStack.Capture() : null;
 }

@@ -10,7 +10,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
     {
         if (IsTracked)
         {
-            slot.Record!.TryEnd(RentalRecord.CaptureStack);
+            slot.Record!.TryEnd(CallerStack.Capture);
         }
 
         Keep(_slots, slot, isOnce: true);
@@ -35,12 +35,12 @@ internal sealed partial class ObjectCore<T, TPolicy>
     {
         if (!_records!.TryGetValue(item, out RentalRecord? record))
         {
-            throw Misuse(MisuseKind.ForeignReturn, $"It is a {item.GetType()}.");
+            throw Misuse(MisuseKind.ForeignReturn, One, null);
         }
 
-        if (!record.TryEnd(RentalRecord.CaptureStack))
+        if (!record.TryEnd(CallerStack.Capture))
         {
-            throw Misuse(MisuseKind.DoubleReturn, record.Where());
+            throw Misuse(MisuseKind.DoubleReturn, One, record.Where());
         }
     }
 
@@ -115,13 +115,16 @@ internal sealed partial class ObjectCore<T, TPolicy>
             if (slot.IsLeased)
             {
                 Counters.Misuse.Increment(kind);
-                WriteReport(kind, slot.Record?.Where());
+                if (PoolDiagnostics.IsHeard)
+                {
+                    WriteReport(kind, slot.Record?.Where());
+                }
             }
 
             return;
         }
 
-        PoolMisuseException misuse = Misuse(kind, slot.Record?.Where());
+        PoolMisuseException misuse = Misuse(kind, null, slot.Record?.Where());
         if (kind == MisuseKind.UseAfterReturn)
         {
             throw new ObjectDisposedException($"ObjectLease<{typeof(T).Name}>", misuse.Message);
@@ -141,7 +144,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
 
     private void OnTwice(T item)
     {
-        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, $"The {item.GetType().Name} lies in this thread's tier already.");
+        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, One, "It is idle in the pool already.");
         if (Checks != PoolChecks.Off)
         {
             throw misuse;
@@ -149,10 +152,11 @@ internal sealed partial class ObjectCore<T, TPolicy>
     }
 
     /// <summary>Counts and reports misuse, and makes the exception that a caller may throw.</summary>
-    private PoolMisuseException Misuse(MisuseKind kind, string? detail)
+    private PoolMisuseException Misuse(MisuseKind kind, string? what, string? detail)
     {
         Counters.Misuse.Increment(kind);
-        WriteReport(kind, detail);
-        return new PoolMisuseException(kind, Name, MisuseText.Describe(kind, Name, detail));
+        string message = MisuseText.Describe(kind, Name, detail, what);
+        PoolDiagnostics.Report(PoolName, kind, message);
+        return new PoolMisuseException(kind, Name, message);
     }
 }

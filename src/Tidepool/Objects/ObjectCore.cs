@@ -27,7 +27,8 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     private const int MostBlanks = 32;
     private const int BlankPlaces = 16; // a power of two
 
-    private static int s_number;
+    private static readonly string One = MisuseText.One(typeof(T).Name);
+    private static readonly string Leased = $"A leased {typeof(T).Name}";
 
     private readonly Bucket _slots;
     private readonly Bucket _raw;
@@ -40,7 +41,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     private int _rentals;
 
     internal ObjectCore(TPolicy policy, ObjectPoolOptions options)
-        : base(options.Name ?? $"{typeof(T).Name}-{Interlocked.Increment(ref s_number)}", new Budget((long)options.Budget * options.ItemBytes, Budget.Process), options.ItemBytes)
+        : base(PoolName.Take(options.Name, typeof(T).Name), new Budget((long)options.Budget * options.ItemBytes, Budget.Process), options.ItemBytes)
     {
         Policy = policy;
         Checks = options.Checks ?? ProcessChecks.Mode;
@@ -131,12 +132,12 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
         bool isSampled = isNew && !IsTracked && _leakSampling > 0 && Interlocked.Increment(ref _births) % _leakSampling == 0;
         if (isSampled || IsTracked)
         {
-            slot.Record = new RentalRecord(this, slot);
+            slot.Record = new RentalRecord(this, slot, Leased);
         }
 
         if (isSampled)
         {
-            slot.Record!.TryBegin(RentalRecord.CaptureStack());
+            slot.Record!.TryBegin(CallerStack.Capture());
         }
 
         return slot;

@@ -3,7 +3,7 @@ namespace Tidepool;
 /// <summary>What an <see cref="ObjectPool{T}"/> is made of, besides its policy. Everything has a default that is safe and bounded.</summary>
 public sealed class ObjectPoolOptions
 {
-    /// <summary>The name in messages, events and metrics. The default is the type's name and a number.</summary>
+    /// <summary>The name in messages, events and metrics. The default is the type's name and a number; a further pool of a name gets one too (<c>name#2</c>).</summary>
     public string? Name { get; init; }
 
     /// <summary>
@@ -33,6 +33,7 @@ public sealed class ObjectPoolOptions
     /// <exception cref="ArgumentOutOfRangeException">An option is out of range.</exception>
     internal static void Check(ObjectPoolOptions options)
     {
+        PoolName.Check(options.Name, nameof(options));
         if (options.Budget < 0)
         {
             throw new ArgumentOutOfRangeException(nameof(options), options.Budget, "Budget must be 0 objects or more.");

@@ -7,6 +7,8 @@ internal sealed class KeyPolicy<TKey, T>(KeyedResourcePolicy<TKey, T> policy, TK
 {
     internal TKey Key => key;
 
+    internal override string KeyText { get; } = PoolName.KeyText(key);
+
     internal override PolicyTraits Traits => traits;
 
     public override ValueTask<T> CreateAsync(CancellationToken cancellationToken) => policy.CreateAsync(key, cancellationToken);

@@ -39,8 +39,8 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(options.PerKey);
         ResourceSettings settings = ResourceSettings.Of(options.PerKey);
-        ResourceSettings.CheckSizes(0, options.MaxTotal, "0", nameof(options.MaxTotal));
-        ResourceSettings.CheckSizes(0, options.MaxKeys, "0", nameof(options.MaxKeys));
+        ResourceSettings.CheckSizes(0, options.MaxTotal, "0", nameof(options.MaxTotal), nameof(options));
+        ResourceSettings.CheckSizes(0, options.MaxKeys, "0", nameof(options.MaxKeys), nameof(options));
         if (options.PerKey.MinSize > 0 || options.PerKey.MinIdle > 0)
         {
             throw new ArgumentOutOfRangeException(nameof(options), options.PerKey.MinSize, "MinSize and MinIdle of a keyed pool are 0: a key that needs nothing is forgotten.");
@@ -49,16 +49,15 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         _policy = policy;
         _traits = policy.Traits;
         _options = options;
-        Name = settings.Name;
         _timeout = settings.RentTimeout;
         _cores = new ConcurrentDictionary<TKey, ResourceCore<T>>(options.Comparer);
         _shared = new ConcurrentDictionary<TKey, Task<SharedResource<T>>>(options.Comparer);
-        _group = new ResourceGroup<T>(options.MaxTotal, options.StealIdleAcrossKeys, options.PerKey.TimeProvider, Forget);
+        _group = new ResourceGroup<T>(PoolName.Take(options.PerKey.Name, typeof(T).Name), options.MaxTotal, options.StealIdleAcrossKeys, options.PerKey.TimeProvider, Forget);
         ResourceMeter.Of(options.PerKey.MeterFactory, options.PerKey.MeterNames).Add(this);
     }
 
     /// <summary>The name in messages, events and metrics.</summary>
-    public string Name { get; }
+    public string Name => _group.PoolName.Text;
 
     /// <summary>The keys that have resources, or for which somebody waits: a copy.</summary>
     public IReadOnlyCollection<TKey> Keys => [.. _cores.Keys];
@@ -204,13 +203,13 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
             ended.Add(gone);
         }
 
+        Task end = EndAsync(ended);
         if (!await ResourceCore<T>.IsDoneWithin(Task.WhenAll(drained), grace, _group.Clock.Provider).ConfigureAwait(false))
         {
             return false;
         }
 
-        await Task.WhenAll(ended).ConfigureAwait(false);
-        _group.Timer.Dispose();
+        await end.ConfigureAwait(false);
         return true;
     }
 
@@ -247,6 +246,13 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         {
             core.Validate();
         }
+    }
+
+    private async Task EndAsync(List<Task> ended)
+    {
+        await Task.WhenAll(ended).ConfigureAwait(false);
+        _group.Timer.Dispose();
+        _group.PoolName.Free();
     }
 
     private ValueTask<KeyedResourceLease<TKey, T>> RentAsync(TKey key, long timeout, CancellationToken cancellation)
@@ -363,7 +369,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         catch (Exception e)
         {
             // The comparer threw, on whatever thread this is. The next rental of the key removes it.
-            TidepoolEventSource.Log.PolicyFailed("Comparer", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed("Comparer", e.ToString(), Name, core.Key);
         }
     }
 

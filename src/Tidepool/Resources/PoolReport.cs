@@ -8,6 +8,9 @@ internal sealed class PoolReport
 {
     internal required string Name { get; init; }
 
+    /// <summary>The key that it is about; empty in a pool without keys.</summary>
+    internal required string Key { get; init; }
+
     internal required ResourcePoolStatistics Statistics { get; init; }
 
     internal required TimeSpan? OldestLeaseAge { get; init; }
@@ -26,7 +29,7 @@ internal sealed class PoolReport
     {
         ResourcePoolStatistics s = Statistics;
         var text = new StringBuilder(400);
-        text.Append(CultureInfo.InvariantCulture, $"No resource of pool '{Name}' came free within {Text(timeout)}: ");
+        text.Append(CultureInfo.InvariantCulture, $"No resource of pool {Subject(Name, Key)} came free within {Text(timeout)}: ");
         AppendNumbers(text);
         bool isFull = s.Leased >= s.MaxSize;
         if (LastCreateError is { } error)
@@ -54,7 +57,7 @@ internal sealed class PoolReport
     internal string DescribeRejection(string knob)
     {
         var text = new StringBuilder(300);
-        text.Append(CultureInfo.InvariantCulture, $"Pool '{Name}' refused a rental at once, because {knob}: ");
+        text.Append(CultureInfo.InvariantCulture, $"Pool {Subject(Name, Key)} refused a rental at once, because {knob}: ");
         AppendNumbers(text);
         AppendHolders(text);
         return text.ToString();
@@ -63,7 +66,7 @@ internal sealed class PoolReport
     internal string DescribeCreateFailure(Exception cause)
     {
         var text = new StringBuilder(200);
-        text.Append(CultureInfo.InvariantCulture, $"Pool '{Name}' could not create a resource: {cause.GetType().Name}: {cause.Message} (");
+        text.Append(CultureInfo.InvariantCulture, $"Pool {Subject(Name, Key)} could not create a resource: {cause.GetType().Name}: {cause.Message} (");
         AppendNumbers(text);
         text.Append(')');
         if (Outage is { FailingFor.Ticks: > 0 })
@@ -73,6 +76,18 @@ internal sealed class PoolReport
 
         return text.ToString();
     }
+
+    /// <summary>What is said of a lease that is out for longer than it should be.</summary>
+    internal static string DescribeOverdue(string name, string key, long milliseconds, string site) =>
+        $"A lease has been out for {Text(TimeSpan.FromMilliseconds(milliseconds))}, which is LeakThreshold or more, and may never come back. Dispose every lease (pool {Subject(name, key)})."
+        + (site.Length == 0 ? string.Empty : $" Rented at:\n{site}");
+
+    /// <summary>What is said of a lease that the garbage collector found.</summary>
+    internal static string DescribeReclaimed(string name, string key, string? site) =>
+        $"A lease was dropped without being returned; its resource was destroyed. Dispose every lease (pool {Subject(name, key)})."
+        + (site is null ? string.Empty : $" Rented at:\n{site}");
+
+    private static string Subject(string name, string key) => key.Length == 0 ? $"'{name}'" : $"'{name}' (key '{key}')";
 
     /// <summary>A time as a reader says it.</summary>
     private static string Text(TimeSpan time) => time.TotalSeconds < 1

@@ -254,6 +254,7 @@ internal sealed partial class ResourceCore<T>
             if (_group is null)
             {
                 work.Then(Timer.Dispose);
+                work.Then(PoolName.Free);
             }
 
             work.Then(() => _ended.TrySetResult());

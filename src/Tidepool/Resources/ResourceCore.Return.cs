@@ -95,7 +95,7 @@ internal sealed partial class ResourceCore<T>
 
         if (isMarked && reason is not null)
         {
-            TidepoolEventSource.Log.ResourceMarkedBroken(reason.ToString(), Name);
+            TidepoolEventSource.Log.ResourceMarkedBroken(reason.ToString(), Name, Key);
         }
 
         return isMarked;
@@ -149,7 +149,8 @@ internal sealed partial class ResourceCore<T>
 
                 work.Run(core);
                 core._meter.Leaked(core.Name);
-                TidepoolEventSource.Log.LeaseReclaimed(slot.Id, site ?? string.Empty, core.Name);
+                TidepoolEventSource.Log.LeaseReclaimed(slot.Id, site ?? string.Empty, core.Name, core.Key);
+                PoolDiagnostics.TellLeak(core.PoolName, PoolReport.DescribeReclaimed(core.Name, core.Key, site));
             },
             (this, slot),
             preferLocal: false);
@@ -187,7 +188,7 @@ internal sealed partial class ResourceCore<T>
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("Reset", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed("Reset", e.ToString(), Name, Key);
             return false;
         }
     }
@@ -253,7 +254,7 @@ internal sealed partial class ResourceCore<T>
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name, Key);
             return new(false);
         }
     }
@@ -267,7 +268,7 @@ internal sealed partial class ResourceCore<T>
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name, Key);
         }
 
         FinishCheck(slot, isReset ? null : DestroyReason.ResetFailed);
@@ -337,6 +338,6 @@ internal sealed partial class ResourceCore<T>
     private void TellRecovery(ResourceSlot<T> slot, long now, ref Deferred<T> work)
     {
         (long id, long age) = (slot.Id, now - slot.LeasedAt);
-        work.Then(() => TidepoolEventSource.Log.LeaseRecovered(id, age, Name));
+        work.Then(() => TidepoolEventSource.Log.LeaseRecovered(id, age, Name, Key));
     }
 }

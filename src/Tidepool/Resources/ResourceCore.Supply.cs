@@ -190,7 +190,7 @@ internal sealed partial class ResourceCore<T>
         FinishCreate(slot, resource, failure, start, null);
     }
 
-    private static InvalidOperationException Null(string method) => new($"{method} of the policy gave null.");
+    private static InvalidOperationException Null(string method) => new($"{method} of the policy returned null.");
 
     private void FinishCreate(ResourceSlot<T> slot, T? resource, Exception? failure, long start, Waiter<T>? renter)
     {
@@ -339,7 +339,7 @@ internal sealed partial class ResourceCore<T>
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("IsLasting", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed("IsLasting", e.ToString(), Name, Key);
             return false;
         }
     }
@@ -372,7 +372,7 @@ internal sealed partial class ResourceCore<T>
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed(isValidated ? "ResetAsync" : "ValidateAsync", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed(isValidated ? "ResetAsync" : "ValidateAsync", e.ToString(), Name, Key);
             why = isValidated ? DestroyReason.ResetFailed : DestroyReason.ValidationFailed;
         }
 
@@ -402,7 +402,7 @@ internal sealed partial class ResourceCore<T>
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("KeepAliveAsync", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed("KeepAliveAsync", e.ToString(), Name, Key);
             why = DestroyReason.KeepAliveFailed;
         }
 
@@ -471,7 +471,7 @@ internal sealed partial class ResourceCore<T>
         catch (Exception e)
         {
             failure = e;
-            TidepoolEventSource.Log.PolicyFailed("DestroyAsync", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed("DestroyAsync", e.ToString(), Name, Key);
         }
 
         _meter.Destroyed(Name, why);

@@ -189,7 +189,7 @@ internal sealed partial class ResourceCore<T>
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed(isValidated ? "Reset" : "Validate", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed(isValidated ? "Reset" : "Validate", e.ToString(), Name, Key);
             isGood = false;
         }
 

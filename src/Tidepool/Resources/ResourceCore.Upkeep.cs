@@ -108,7 +108,8 @@ internal sealed partial class ResourceCore<T>
         work.Then(() =>
         {
             _meter.Leaked(Name);
-            TidepoolEventSource.Log.LeaseOverdue(id, age, site, Name);
+            TidepoolEventSource.Log.LeaseOverdue(id, age, site, Name, Key);
+            PoolDiagnostics.TellLeak(PoolName, PoolReport.DescribeOverdue(Name, Key, age, site));
         });
     }
 

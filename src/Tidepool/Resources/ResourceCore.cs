@@ -83,6 +83,8 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     internal ResourceCore(ResourcePolicy<T> policy, ResourcePoolOptions<T> options, ResourceGroup<T>? group = null)
     {
         _settings = ResourceSettings.Of(options);
+        PoolName = group?.PoolName ?? PoolName.Take(options.Name, typeof(T).Name);
+        Key = policy.KeyText;
         _policy = policy;
         _group = group;
         _executor = options.Executor;
@@ -121,7 +123,13 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         }
     }
 
-    public string Name => _settings.Name;
+    public string Name => PoolName.Text;
+
+    /// <summary>The name as the registry of live pools has it.</summary>
+    internal PoolName PoolName { get; }
+
+    /// <summary>The key as messages show it; empty in a pool without keys.</summary>
+    internal string Key { get; }
 
     internal TimeSpan RentTimeout => _settings.RentTimeout == ResourceSettings.Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(_settings.RentTimeout);
 
@@ -317,7 +325,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("IsBroken", e.ToString(), Name);
+            TidepoolEventSource.Log.PolicyFailed("IsBroken", e.ToString(), Name, Key);
             return true;
         }
     }
@@ -368,6 +376,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         return new PoolReport
         {
             Name = Name,
+            Key = Key,
             Statistics = Snapshot(),
             OldestLeaseAge = oldest.Length == 0 ? null : TimeSpan.FromMilliseconds(now - oldest[0].LeasedAt),
             LastCreateError = _lastError,

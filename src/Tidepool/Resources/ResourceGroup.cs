@@ -16,8 +16,9 @@ internal sealed class ResourceGroup<T>
     private ResourceSlot<T>? _newest;
     private ResourceSlot<T>? _oldest;
 
-    internal ResourceGroup(int maxTotal, bool steals, TimeProvider provider, Action<ResourceCore<T>> forget)
+    internal ResourceGroup(PoolName name, int maxTotal, bool steals, TimeProvider provider, Action<ResourceCore<T>> forget)
     {
+        PoolName = name;
         MaxTotal = maxTotal;
         _steals = steals;
         _forget = forget;
@@ -26,6 +27,8 @@ internal sealed class ResourceGroup<T>
     }
 
     internal Lock Gate { get; } = new();
+
+    internal PoolName PoolName { get; }
 
     internal ResourceClock Clock { get; }
 

@@ -19,6 +19,9 @@ public abstract class ResourcePolicy<T>
         [(Func<T, bool?>)Validate, (Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync],
         [(Func<T, bool?>)Reset, (Func<T, CancellationToken, ValueTask<bool>>)ResetAsync]);
 
+    /// <summary>The key that it makes resources of, as messages show it; empty without keys.</summary>
+    internal virtual string KeyText => string.Empty;
+
     /// <summary>Makes a resource that is ready for use. Runs on a thread of the thread pool, without the renter's execution context.</summary>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.CreateTimeout"/>, or by the shutdown.</param>
     /// <returns>The resource, not null.</returns>

@@ -7,6 +7,7 @@ public abstract class ResourcePoolException : Exception
         : base(message, cause)
     {
         PoolName = report.Name;
+        Key = report.Key;
         Statistics = report.Statistics;
         OldestLeaseAge = report.OldestLeaseAge;
         TopHolders = report.Holders;
@@ -14,6 +15,9 @@ public abstract class ResourcePoolException : Exception
 
     /// <summary>The name of the pool.</summary>
     public string PoolName { get; }
+
+    /// <summary>The key of a keyed pool as its <see cref="object.ToString"/> shows it, at most 128 characters; empty for a pool without keys.</summary>
+    public string Key { get; }
 
     /// <summary>The pool at the moment of the failure.</summary>
     public ResourcePoolStatistics Statistics { get; }

@@ -7,7 +7,9 @@ namespace Tidepool;
 public sealed class ResourcePoolOptions<T>
     where T : class
 {
-    /// <summary>The name in messages, events and metrics. The default is the type's name and a number.</summary>
+    private readonly TimeSpan? _idleTimeout;
+
+    /// <summary>The name in messages, events and metrics. The default is the type's name and a number; a further pool of a name gets one too (<c>name#2</c>).</summary>
     public string? Name { get; init; }
 
     /// <summary>Resources that the pool keeps also when nobody needs them, 0 (the default) to <see cref="MaxSize"/>. They are created at once, in the background.</summary>
@@ -37,8 +39,12 @@ public sealed class ResourcePoolOptions<T>
     /// <summary>A resource that was idle for at least this long is validated before a renter gets it. The default is 1 s; zero validates always.</summary>
     public TimeSpan ValidateAfterIdle { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>A resource that was idle for this long is ended, but not below <see cref="MinSize"/> and <see cref="MinIdle"/>. The default is 5 min.</summary>
-    public TimeSpan IdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
+    /// <summary>A resource that was idle for this long is ended, but not below <see cref="MinSize"/> and <see cref="MinIdle"/>. Up to <see cref="MaxLifetime"/>; the default is 5 min, or that where it is shorter.</summary>
+    public TimeSpan IdleTimeout
+    {
+        get => _idleTimeout ?? ResourceSettings.DefaultIdleTimeout(MaxLifetime);
+        init => _idleTimeout = value;
+    }
 
     /// <summary>How old a resource may grow, counted from its creation. A lease is never interrupted: its resource is ended on return. The default is 30 min.</summary>
     public TimeSpan MaxLifetime { get; init; } = TimeSpan.FromMinutes(30);

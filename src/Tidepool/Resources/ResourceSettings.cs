@@ -6,9 +6,7 @@ internal sealed class ResourceSettings
     internal const long Forever = long.MaxValue;
     private const long Longest = uint.MaxValue - 1; // what a timer takes
 
-    private static int s_count;
-
-    internal required string Name { get; init; }
+    private static readonly TimeSpan LongestIdle = TimeSpan.FromMinutes(5);
 
     internal required int MaxCreateConcurrency { get; init; }
 
@@ -51,51 +49,65 @@ internal sealed class ResourceSettings
     internal static ResourceSettings Of<T>(ResourcePoolOptions<T> options)
         where T : class
     {
-        CheckSizes(options.MinSize, options.MaxSize, nameof(options.MinSize), nameof(options.MaxSize));
-        Check(options.MinIdle >= 0 && options.MinIdle <= options.MaxSize, nameof(options.MinIdle), options.MinIdle, $"0 to MaxSize ({options.MaxSize})");
-        Check(options.MaxCreateConcurrency >= 1, nameof(options.MaxCreateConcurrency), options.MaxCreateConcurrency, "1 or more");
-        Check(options.MaxWaiters >= 1, nameof(options.MaxWaiters), options.MaxWaiters, "1 or more");
-        Check(options.LifetimeJitter is >= 0 and <= 1, nameof(options.LifetimeJitter), options.LifetimeJitter, "0 to 1");
-        Check(Enum.IsDefined(options.ReuseOrder), nameof(options.ReuseOrder), options.ReuseOrder, "a value of ReuseOrder");
-        Check(Enum.IsDefined(options.ResetMode), nameof(options.ResetMode), options.ResetMode, "a value of ResetMode");
-        Check(Enum.IsDefined(options.LeakCapture), nameof(options.LeakCapture), options.LeakCapture, "a value of LeakCapture");
+        PoolName.Check(options.Name, nameof(options));
+        CheckSizes(options.MinSize, options.MaxSize, nameof(options.MinSize), nameof(options.MaxSize), nameof(options));
+        Check(options.MinIdle >= 0 && options.MinIdle <= options.MaxSize, nameof(options.MinIdle), options.MinIdle, $"0 to MaxSize ({options.MaxSize})", nameof(options));
+        Check(options.MaxCreateConcurrency >= 1, nameof(options.MaxCreateConcurrency), options.MaxCreateConcurrency, "1 or more", nameof(options));
+        Check(options.MaxWaiters >= 1, nameof(options.MaxWaiters), options.MaxWaiters, "1 or more", nameof(options));
+        Check(options.LifetimeJitter is >= 0 and <= 1, nameof(options.LifetimeJitter), options.LifetimeJitter, "0 to 1", nameof(options));
+        Check(Enum.IsDefined(options.ReuseOrder), nameof(options.ReuseOrder), options.ReuseOrder, "a value of ReuseOrder", nameof(options));
+        Check(Enum.IsDefined(options.ResetMode), nameof(options.ResetMode), options.ResetMode, "a value of ResetMode", nameof(options));
+        Check(Enum.IsDefined(options.LeakCapture), nameof(options.LeakCapture), options.LeakCapture, "a value of LeakCapture", nameof(options));
         ArgumentNullException.ThrowIfNull(options.TimeProvider);
-        long least = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1);
-        long most = Milliseconds(options.BackoffMax, nameof(options.BackoffMax), 1);
-        Check(most != Forever && most >= least, nameof(options.BackoffMax), options.BackoffMax, $"BackoffMin ({options.BackoffMin}) or more, and not infinite");
+        long least = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1, nameof(options));
+        long most = Milliseconds(options.BackoffMax, nameof(options.BackoffMax), 1, nameof(options));
+        Check(most != Forever && most >= least, nameof(options.BackoffMax), options.BackoffMax, $"BackoffMin ({options.BackoffMin}) or more, and not infinite", nameof(options));
+        long idle = Milliseconds(options.IdleTimeout, nameof(options.IdleTimeout), 1, nameof(options));
+        long lifetime = Milliseconds(options.MaxLifetime, nameof(options.MaxLifetime), 1, nameof(options));
+        string upTo = $"up to MaxLifetime ({options.MaxLifetime}), or Timeout.InfiniteTimeSpan";
+        Check(idle == Forever || idle <= lifetime, nameof(options.IdleTimeout), options.IdleTimeout, upTo, nameof(options));
         return new ResourceSettings
         {
-            Name = options.Name ?? $"{typeof(T).Name} {Interlocked.Increment(ref s_count)}",
             MaxCreateConcurrency = options.MaxCreateConcurrency,
             MaxWaiters = options.MaxWaiters,
-            RentTimeout = Milliseconds(options.RentTimeout, nameof(options.RentTimeout), 0),
-            CreateTimeout = Milliseconds(options.CreateTimeout, nameof(options.CreateTimeout), 1),
-            PolicyTimeout = Milliseconds(options.PolicyTimeout, nameof(options.PolicyTimeout), 1),
-            ValidateAfterIdle = Milliseconds(options.ValidateAfterIdle, nameof(options.ValidateAfterIdle), 0),
-            IdleTimeout = Milliseconds(options.IdleTimeout, nameof(options.IdleTimeout), 1),
-            MaxLifetime = Milliseconds(options.MaxLifetime, nameof(options.MaxLifetime), 1),
+            RentTimeout = Milliseconds(options.RentTimeout, nameof(options.RentTimeout), 0, nameof(options)),
+            CreateTimeout = Milliseconds(options.CreateTimeout, nameof(options.CreateTimeout), 1, nameof(options)),
+            PolicyTimeout = Milliseconds(options.PolicyTimeout, nameof(options.PolicyTimeout), 1, nameof(options)),
+            ValidateAfterIdle = Milliseconds(options.ValidateAfterIdle, nameof(options.ValidateAfterIdle), 0, nameof(options)),
+            IdleTimeout = idle,
+            MaxLifetime = lifetime,
             LifetimeJitter = options.LifetimeJitter,
-            KeepAliveInterval = Milliseconds(options.KeepAliveInterval, nameof(options.KeepAliveInterval), 1),
+            KeepAliveInterval = Milliseconds(options.KeepAliveInterval, nameof(options.KeepAliveInterval), 1, nameof(options)),
             TakesOldest = options.ReuseOrder == ReuseOrder.FirstIn,
             ResetMode = options.ResetMode,
             BackoffMin = least,
             BackoffMax = most,
-            LeakThreshold = Milliseconds(options.LeakThreshold, nameof(options.LeakThreshold), 1),
+            LeakThreshold = Milliseconds(options.LeakThreshold, nameof(options.LeakThreshold), 1, nameof(options)),
             LeakCapture = options.LeakCapture,
             LeakReclaim = options.LeakReclaim,
             MinIdle = options.MinIdle,
         };
     }
 
-    internal static void CheckSizes(int min, int max, string minName, string maxName)
+    /// <summary>The default of <c>IdleTimeout</c>: five minutes, or the lifetime where that is shorter.</summary>
+    internal static TimeSpan DefaultIdleTimeout(TimeSpan lifetime) => lifetime > TimeSpan.Zero && lifetime < LongestIdle ? lifetime : LongestIdle;
+
+    /// <summary>Checks two sizes.</summary>
+    /// <param name="min">The smaller one.</param>
+    /// <param name="max">The larger one.</param>
+    /// <param name="minName">What the smaller one is called.</param>
+    /// <param name="maxName">What the larger one is called.</param>
+    /// <param name="parameter">The caller's parameter that has them; null where they are parameters themselves.</param>
+    /// <exception cref="ArgumentOutOfRangeException">One is wrong; the message names it, its value and the range.</exception>
+    internal static void CheckSizes(int min, int max, string minName, string maxName, string? parameter = null)
     {
-        Check(max >= 1, maxName, max, "1 or more");
-        Check(min >= 0 && min <= max, minName, min, $"0 to {maxName} ({max})");
+        Check(max >= 1, maxName, max, "1 or more", parameter);
+        Check(min >= 0 && min <= max, minName, min, $"0 to {maxName} ({max})", parameter);
     }
 
     /// <summary>A time in milliseconds, rounded up.</summary>
     /// <exception cref="ArgumentOutOfRangeException">It is negative (and not infinite), below the least, or longer than a timer can wait.</exception>
-    internal static long Milliseconds(TimeSpan time, string name, int least)
+    internal static long Milliseconds(TimeSpan time, string name, int least, string? parameter = null)
     {
         if (time == Timeout.InfiniteTimeSpan)
         {
@@ -104,7 +116,7 @@ internal sealed class ResourceSettings
 
         if (time.Ticks < least * TimeSpan.TicksPerMillisecond || time.Ticks >= Longest * TimeSpan.TicksPerMillisecond)
         {
-            Check(false, name, time, $"{least} ms to {Longest} ms, or Timeout.InfiniteTimeSpan");
+            Check(false, name, time, $"{least} ms to {Longest} ms, or Timeout.InfiniteTimeSpan", parameter);
         }
 
         return (time.Ticks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond;
@@ -123,11 +135,11 @@ internal sealed class ResourceSettings
     /// <summary>A moment after another one; never overflows.</summary>
     internal static long After(long now, long milliseconds) => milliseconds == Forever ? Forever : now + milliseconds;
 
-    private static void Check(bool isGood, string name, object value, string range)
+    private static void Check(bool isGood, string name, object value, string range, string? parameter)
     {
         if (!isGood)
         {
-            throw new ArgumentOutOfRangeException(name, value, $"{name} is {value}; allowed is {range}.");
+            throw new ArgumentOutOfRangeException(parameter ?? name, value, $"{name} is {value}; allowed is {range}.");
         }
     }
 }

@@ -50,20 +50,20 @@ internal sealed class TidepoolEventSource : EventSource
     [Event(8, Level = EventLevel.Error)]
     internal void SourceFailed(string exception, string pool) => WriteEvent(8, exception, pool);
 
-    [Event(20, Level = EventLevel.Warning)]
-    internal void LeaseOverdue(long resource, long milliseconds, string site, string pool) => WriteEvent(20, resource, milliseconds, site, pool);
+    [Event(20, Version = 1, Level = EventLevel.Warning)]
+    internal void LeaseOverdue(long resource, long milliseconds, string site, string pool, string key) => WriteEvent(20, [resource, milliseconds, site, pool, key]);
 
-    [Event(21, Level = EventLevel.Informational)]
-    internal void LeaseRecovered(long resource, long milliseconds, string pool) => WriteEvent(21, resource, milliseconds, pool);
+    [Event(21, Version = 1, Level = EventLevel.Informational)]
+    internal void LeaseRecovered(long resource, long milliseconds, string pool, string key) => WriteEvent(21, [resource, milliseconds, pool, key]);
 
-    [Event(22, Level = EventLevel.Error)]
-    internal void LeaseReclaimed(long resource, string site, string pool) => WriteEvent(22, resource, site, pool);
+    [Event(22, Version = 1, Level = EventLevel.Error)]
+    internal void LeaseReclaimed(long resource, string site, string pool, string key) => WriteEvent(22, [resource, site, pool, key]);
 
-    [Event(23, Level = EventLevel.Error)]
-    internal void PolicyFailed(string method, string exception, string pool) => WriteEvent(23, method, exception, pool);
+    [Event(23, Version = 1, Level = EventLevel.Error)]
+    internal void PolicyFailed(string method, string exception, string pool, string key) => WriteEvent(23, [method, exception, pool, key]);
 
-    [Event(24, Level = EventLevel.Warning)]
-    internal void ResourceMarkedBroken(string reason, string pool) => WriteEvent(24, reason, pool);
+    [Event(24, Version = 1, Level = EventLevel.Warning)]
+    internal void ResourceMarkedBroken(string reason, string pool, string key) => WriteEvent(24, [reason, pool, key]);
 
     [Event(30, Level = EventLevel.Warning)]
     internal void PoolerFound(string message, string pool) => WriteEvent(30, message, pool);

@@ -27,14 +27,14 @@ internal sealed class StreamPool : ItemPool<StreamCore>
     /// stream does, so a core that goes on being used has it taken ever more rarely; a stream without it is reported without it.
     /// </remarks>
     internal static void BeginWatch(StreamCore core) =>
-        core.Watch!.TryBegin(WatchesAll || BitOperations.IsPow2(++core.WatchedRentals) ? RentalRecord.CaptureStack() : null);
+        core.Watch!.TryBegin(WatchesAll || BitOperations.IsPow2(++core.WatchedRentals) ? CallerStack.Capture() : null);
 
-    internal static void EndWatch(StreamCore core) => core.Watch!.TryEnd(RentalRecord.CaptureStack);
+    internal static void EndWatch(StreamCore core) => core.Watch!.TryEnd(CallerStack.Capture);
 
     protected override StreamCore Make()
     {
         bool watched = WatchesAll || Interlocked.Increment(ref _births) % LeakSampling == 0;
-        return new StreamCore(watched ? new RentalRecord(this, null) : null);
+        return new StreamCore(watched ? new RentalRecord(this, null, "A PooledMemoryStream") : null);
     }
 
     protected override void OnDiscard(StreamCore item) => item.Watch?.Forget();

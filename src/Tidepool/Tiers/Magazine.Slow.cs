@@ -357,7 +357,7 @@ internal sealed partial class Magazine
     {
         if (!slot.TrySettle(out object? companion))
         {
-            Bucket.Station.ReportLater(MisuseKind.RacingReturn, "The renting thread won; the other return was ignored.");
+            Bucket.Station.ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
             return false;
         }
 

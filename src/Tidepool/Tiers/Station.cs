@@ -9,12 +9,21 @@ internal abstract class Station
     internal StationCounters Counters;
     private int _retired;
 
-    protected Station(Budget budget) => Budget = budget;
+    /// <summary>Makes a station.</summary>
+    /// <param name="name">The name of the pool, which it has as long as the station lives and is not retired.</param>
+    /// <param name="budget">What idle items are charged to.</param>
+    protected Station(PoolName name, Budget budget) => (PoolName, Budget) = (name, budget);
 
     internal Budget Budget { get; }
 
     /// <summary>The pool's name in messages and metrics.</summary>
-    internal abstract string Name { get; }
+    internal string Name => PoolName.Text;
+
+    /// <summary>The name as the registry of live pools has it.</summary>
+    internal PoolName PoolName { get; }
+
+    /// <summary>Whether what it gives up is the garbage collector's to free.</summary>
+    internal virtual bool IsOnHeap => true;
 
     /// <summary>No renter will come any more: idle items are given up, and what comes back is given to the source.</summary>
     internal bool Retired => Volatile.Read(ref _retired) != 0;
@@ -29,7 +38,8 @@ internal abstract class Station
     internal abstract void ReturnItem(Bucket bucket, object item);
 
     /// <summary>Tells whoever listens of misuse that was counted already.</summary>
-    internal abstract void WriteReport(MisuseKind kind, string? detail);
+    internal void WriteReport(MisuseKind kind, string? detail, string? what = null) =>
+        PoolDiagnostics.Report(PoolName, kind, MisuseText.Describe(kind, Name, detail, what));
 
     /// <summary>Tells whoever listens that returned items could not be kept.</summary>
     internal abstract void WriteDropped(int bucketId, ReadOnlySpan<object?> items);
@@ -41,18 +51,31 @@ internal abstract class Station
     internal abstract void OnRentalsChanged();
 
     /// <summary>Counts misuse now and reports it later, on another thread: for places where no foreign code may run. Never throws.</summary>
-    internal void ReportLater(MisuseKind kind, string? detail)
+    internal void ReportLater(MisuseKind kind, Func<(string? What, string? Detail)>? describe = null)
     {
         Counters.Misuse.Increment(kind);
         try
         {
             ThreadPool.UnsafeQueueUserWorkItem(
-                static s => s.Station.WriteReport(s.Kind, s.Detail), (Station: this, Kind: kind, Detail: detail), preferLocal: false);
+                static s =>
+                {
+                    (string? what, string? detail) = s.Describe?.Invoke() ?? default;
+                    s.Station.WriteReport(s.Kind, detail, what);
+                },
+                (Station: this, Kind: kind, Describe: describe),
+                preferLocal: false);
         }
         catch (OutOfMemoryException)
         {
             // The caller may be inside a magazine, where nothing may throw. The count stands; only the report is lost.
         }
+    }
+
+    /// <summary>Leaves trimming and metrics, and lets another pool have the name: the station is retired, and its tiers are empty.</summary>
+    protected void Leave()
+    {
+        Trimmer.Remove(this);
+        PoolName.Free();
     }
 
     /// <summary>What the station has done and holds.</summary>

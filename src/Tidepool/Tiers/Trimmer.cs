@@ -15,6 +15,8 @@ internal static class Trimmer
     private static readonly Timer Clock = NewTimer();
     private static int s_running;
     private static int s_gen2Armed;
+    private static readonly IdleCollection Idle = new();
+    private static long s_given;
 
     static Trimmer() => TidepoolEventSource.RentalsChanged += static () => Array.ForEach(Snapshot(), static s => s.OnRentalsChanged());
 
@@ -84,7 +86,7 @@ internal static class Trimmer
             long started = Environment.TickCount64;
             long taken = Run(null, all, out bool empty);
             TidepoolEventSource.Log.BufferTrimPoll((int)(Environment.TickCount64 - started), all ? 1 : 0);
-            if (empty && taken == 0)
+            if (empty && taken == 0 && !(IdleCollection.Mode != IdleCollectionMode.Off && Idle.IsPending))
             {
                 Stop();
             }
@@ -94,16 +96,27 @@ internal static class Trimmer
     private static void Tick()
     {
         // An epoch that takes longer than a period (a source may be slow to free) must not make the next ones wait for it.
-        if (TrimGate.TryEnter())
+        if (!TrimGate.TryEnter())
         {
-            try
-            {
-                Epoch(IsUnderPressure());
-            }
-            finally
-            {
-                TrimGate.Exit();
-            }
+            return;
+        }
+
+        bool collects;
+        try
+        {
+            Epoch(IsUnderPressure());
+            long given = Interlocked.Exchange(ref s_given, 0);
+            collects = IdleCollection.Mode != IdleCollectionMode.Off
+                && Idle.IsDue(given, GC.CollectionCount(2), Environment.CpuUsage.TotalTime, Environment.TickCount64);
+        }
+        finally
+        {
+            TrimGate.Exit();
+        }
+
+        if (collects)
+        {
+            IdleCollection.Collect(IdleCollection.Mode);
         }
     }
 
@@ -120,6 +133,7 @@ internal static class Trimmer
         {
             taken.Bucket.Station.Discard(taken.Bucket, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(taken.Items));
             counts[taken.Bucket.Station] = counts.GetValueOrDefault(taken.Bucket.Station) + taken.Items.Count;
+            NoteGiven(taken.Bucket, taken.Items.Count);
         }
 
         empty = ThreadTierIsEmpty(only);
@@ -158,6 +172,7 @@ internal static class Trimmer
             foreach (Chunk chunk in chunks)
             {
                 count += chunk.Count;
+                NoteGiven(bucket, chunk.Count);
                 station.Discard(bucket, chunk.Content());
             }
 
@@ -165,6 +180,15 @@ internal static class Trimmer
         }
 
         return count;
+    }
+
+    /// <summary>Memory outside of the managed heap is the source's to give back; a collection does nothing for it.</summary>
+    private static void NoteGiven(Bucket bucket, int items)
+    {
+        if (bucket.Station.IsOnHeap)
+        {
+            Interlocked.Add(ref s_given, items * bucket.ItemBytes);
+        }
     }
 
     private static void Stop()

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
 namespace Tidepool;
@@ -270,7 +271,17 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
         shorter.Dispose();
     }
 
-    private void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(_disposed, this);
+    private void ThrowIfDisposed()
+    {
+        if (_disposed)
+        {
+            ThrowDisposed();
+        }
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDisposed() => throw new ObjectDisposedException(
+        $"PooledBufferWriter<{typeof(T).Name}>", "The writer was disposed and its memory returned. Take what was written before.");
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void AdvanceByNothing(int count)

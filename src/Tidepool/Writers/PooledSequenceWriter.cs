@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 
@@ -292,7 +293,17 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
         }
     }
 
-    private void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(_disposed, this);
+    private void ThrowIfDisposed()
+    {
+        if (_disposed)
+        {
+            ThrowDisposed();
+        }
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDisposed() => throw new ObjectDisposedException(
+        $"PooledSequenceWriter<{typeof(T).Name}>", "The writer was disposed and its memory returned. Take what was written before.");
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void AdvanceByNothing(int count)

@@ -16,6 +16,8 @@ public sealed class OptionTests : ResourceTest
         { "CreateTimeout", new() { MaxSize = 2, CreateTimeout = TimeSpan.Zero } },
         { "PolicyTimeout", new() { MaxSize = 2, PolicyTimeout = TimeSpan.FromDays(60) } },
         { "IdleTimeout", new() { MaxSize = 2, IdleTimeout = TimeSpan.Zero } },
+        { "IdleTimeout", new() { MaxSize = 2, IdleTimeout = TimeSpan.FromHours(1) } },
+        { "IdleTimeout", new() { MaxSize = 2, IdleTimeout = TimeSpan.FromSeconds(61), MaxLifetime = TimeSpan.FromSeconds(60) } },
         { "LifetimeJitter", new() { MaxSize = 2, LifetimeJitter = 1.5 } },
         { "BackoffMax", new() { MaxSize = 2, BackoffMax = TimeSpan.FromMilliseconds(1) } },
         { "ResetMode", new() { MaxSize = 2, ResetMode = (ResetMode)9 } },
@@ -26,9 +28,24 @@ public sealed class OptionTests : ResourceTest
     public void A_wrong_option_is_named_with_its_value_and_range(string name, ResourcePoolOptions<FakeResource> options)
     {
         ArgumentOutOfRangeException wrong = Assert.Throws<ArgumentOutOfRangeException>(() => new ResourcePool<FakeResource>(Policy, options));
-        Assert.Equal(name, wrong.ParamName);
+        Assert.Equal("options", wrong.ParamName);
+        Assert.StartsWith($"{name} is ", wrong.Message, StringComparison.Ordinal);
         Assert.NotNull(wrong.ActualValue);
         Assert.Contains("allowed is", wrong.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_default_of_IdleTimeout_is_never_beyond_MaxLifetime()
+    {
+        Assert.Equal(TimeSpan.FromMinutes(5), new ResourcePoolOptions<FakeResource> { MaxSize = 1 }.IdleTimeout);
+        Assert.Equal(TimeSpan.FromMinutes(5), new ResourcePoolOptions<FakeResource> { MaxSize = 1, MaxLifetime = Timeout.InfiniteTimeSpan }.IdleTimeout);
+        var brief = new ResourcePoolOptions<FakeResource> { MaxSize = 1, MaxLifetime = TimeSpan.FromMinutes(1) };
+        Assert.Equal(TimeSpan.FromMinutes(1), brief.IdleTimeout);
+        foreach (ResourcePoolOptions<FakeResource> good in (ResourcePoolOptions<FakeResource>[])
+            [brief, new() { MaxSize = 1, MaxLifetime = Second, IdleTimeout = Second }, new() { MaxSize = 1, MaxLifetime = Second, IdleTimeout = Timeout.InfiniteTimeSpan }])
+        {
+            await new ResourcePool<FakeResource>(Policy, good).DisposeAsync();
+        }
     }
 
     [Fact]

@@ -44,7 +44,7 @@ public sealed class MeterTests : PoolTest
         Assert.Equal([4.0], measured["tidepool.missed metered objects"]);
         Assert.Equal([2.0], measured["tidepool.refused metered objects"]);
         Assert.Equal([1.0], measured["tidepool.failures metered objects"]);
-        Assert.Equal([1024.0], measured["tidepool.idle metered objects"]);
+        Assert.Equal([1024.0], measured["tidepool.bytes metered objects idle"]);
         Assert.Equal([1.0], measured["tidepool.items metered objects idle"]);
         Assert.Equal([1.0], measured["tidepool.items metered objects leased"]);
         leases[3].Return();

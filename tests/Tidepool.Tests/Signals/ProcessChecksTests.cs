@@ -8,18 +8,27 @@ namespace Tidepool.Tests.Signals;
 public sealed class ProcessChecksTests
 {
     [Theory]
-    [InlineData(null, "Default False")]
-    [InlineData("", "Default False")]
-    [InlineData("default", "Default False")]
-    [InlineData("off", "Off False")]
-    [InlineData("OFF ", "Off False")]
-    [InlineData("full", "Full False")]
-    [InlineData("full,stacks", "Full True")]
-    [InlineData("Full,Stacks", "Full True")]
+    [InlineData(null, "Default False False")]
+    [InlineData("", "Default False False")]
+    [InlineData("default", "Default False False")]
+    [InlineData("off", "Off False False")]
+    [InlineData("OFF ", "Off False False")]
+    [InlineData("full", "Full False False")]
+    [InlineData("full,stacks", "Full True False")]
+    [InlineData("Full, Stacks", "Full True False")]
+    [InlineData("full,log", "Full False True")]
+    [InlineData("full,stacks,log", "Full True True")]
+    [InlineData("log,stacks,full", "Full True True")]
+    [InlineData("default,log", "Default False True")]
+    [InlineData("off,log", "Off False True")]
+    [InlineData("log", "Default False True")]
+    [InlineData("default,stacks", "Default False False")]
+    [InlineData("off,full", "Default False False")]
+    [InlineData("full,logs", "Default False False")]
     public void The_text_of_the_variable_is_understood(string? text, string expected)
     {
-        (PoolChecks mode, bool stacks) = ProcessChecks.Parse(text);
-        Assert.Equal(expected, $"{mode} {stacks}");
+        (PoolChecks mode, bool stacks, bool logs) = ProcessChecks.Parse(text);
+        Assert.Equal(expected, $"{mode} {stacks} {logs}");
     }
 
     [Theory]

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using System.Text.Json.Nodes;
 
 namespace Tidepool.Tests.Support;
 
@@ -11,7 +12,11 @@ public static class Child
     public const string Unlimited = "unlimited";
     public const string Nested = "nested";
     public const string Destructors = "destructors";
+    public const string Reports = "reports";
+    public const string NameOfDroppingMethod = nameof(DropInAMethodWithThisName);
     public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
+
+    private const string EventSourceSwitch = "System.Diagnostics.Tracing.EventSource.IsSupported";
 
     /// <summary>The entry point of the assembly; the test runner does not use it.</summary>
     public static int Main(string[] args)
@@ -21,6 +26,9 @@ public static class Child
         {
             case [Checks]:
                 PrintChecks();
+                return 0;
+            case [Reports]:
+                PrintReports();
                 return 0;
             case [Stacks]:
                 StackNeighbours.Run();
@@ -47,8 +55,11 @@ public static class Child
     /// <param name="withoutStackLimit">
     /// Whether the main thread's stack has no limit and large blocks come from the heap; code 77 when the limit is fixed.
     /// </param>
-    public static (int Code, string Output, string Error) Run(string scenario, string? checks, string? identity = null, bool withoutStackLimit = false)
+    /// <param name="eventSources">False: the runtime has no event sources, as in a trimmed program and under native AOT.</param>
+    public static (int Code, string Output, string Error) Run(
+        string scenario, string? checks, string? identity = null, bool withoutStackLimit = false, bool eventSources = true)
     {
+        string? config = eventSources ? null : WriteConfigWithoutEventSources();
         string dotnet = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet";
         ProcessStartInfo start = new(withoutStackLimit ? "/bin/sh" : dotnet)
         {
@@ -65,6 +76,12 @@ public static class Child
         }
 
         start.ArgumentList.Add("exec");
+        if (config is not null)
+        {
+            start.ArgumentList.Add("--runtimeconfig");
+            start.ArgumentList.Add(config);
+        }
+
         start.ArgumentList.Add(typeof(Child).Assembly.Location);
         start.ArgumentList.Add(scenario);
         start.Environment.Remove("TIDEPOOL_CHECKS");
@@ -83,8 +100,61 @@ public static class Child
         Task<string> output = process.StandardOutput.ReadToEndAsync();
         Task<string> error = process.StandardError.ReadToEndAsync();
         Assert.True(process.WaitForExit(TimeSpan.FromMinutes(2)), "The child process did not end.");
+        if (config is not null)
+        {
+            File.Delete(config);
+        }
+
         return (process.ExitCode, output.GetAwaiter().GetResult(), error.GetAwaiter().GetResult());
     }
+
+    private static string WriteConfigWithoutEventSources()
+    {
+        JsonNode config = JsonNode.Parse(File.ReadAllText(Path.ChangeExtension(typeof(Child).Assembly.Location, ".runtimeconfig.json")))!;
+        JsonNode options = config["runtimeOptions"]!;
+        options["configProperties"] ??= new JsonObject();
+        options["configProperties"]![EventSourceSwitch] = false;
+        string file = Path.Combine(Path.GetTempPath(), $"tidepool-{Guid.NewGuid():N}.runtimeconfig.json");
+        File.WriteAllText(file, config.ToJsonString());
+        return file;
+    }
+
+    /// <summary>Drops a lease and returns another twice; the reports go to standard error, and the callback's to standard output.</summary>
+    private static void PrintReports()
+    {
+        using var told = new CountdownEvent(2);
+        PoolDiagnostics.MisuseReported += static _ => throw new InvalidOperationException("as asked");
+        PoolDiagnostics.MisuseReported += report =>
+        {
+            Console.WriteLine($"callback: {report.Kind} {report.PoolName}");
+            told.Signal();
+        };
+        Console.WriteLine($"event sources: {!AppContext.TryGetSwitch(EventSourceSwitch, out bool isSupported) || isSupported}");
+        using BufferPool<int> pool = BufferPool<int>.Create(new() { Name = "reported" });
+        BufferLease<int> lease = pool.Rent(100);
+        lease.Return();
+        try
+        {
+            lease.Return();
+        }
+        catch (PoolMisuseException misuse)
+        {
+            Console.WriteLine($"return: {misuse.Kind}");
+        }
+
+        DropInAMethodWithThisName(pool);
+        for (int i = 0; !told.IsSet && i < 600; i++)
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            told.Wait(100);
+        }
+
+        Console.WriteLine($"both told: {told.IsSet}");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void DropInAMethodWithThisName(BufferPool<int> pool) => pool.Rent(3000).Span.Clear();
 
     private static void PrintChecks()
     {

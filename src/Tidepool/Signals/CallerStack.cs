@@ -1,0 +1,58 @@
+using System.Diagnostics;
+
+namespace Tidepool;
+
+/// <summary>Shows a stack as its reader wants it: from the caller of the library to the program's first frame, with files and lines.</summary>
+internal static class CallerStack
+{
+    private static readonly string[] Own = ["Tidepool", "Tidepool.Native", "Tidepool.Extensions"];
+
+    /// <summary>The place, without files and lines: they are looked up when a report is written, which is slow.</summary>
+    internal static StackTrace Capture() => new(skipFrames: 1, fNeedFileInfo: false);
+
+    /// <summary>The frames as text: without the library's own at the start, and without the thread pool's at the end.</summary>
+    internal static string Describe(StackTrace stack)
+    {
+        StackFrame[] frames = stack.GetFrames();
+        int first = 0;
+        while (first < frames.Length && IsOwn(frames[first]))
+        {
+            first++;
+        }
+
+        int end = frames.Length;
+        while (end > first && IsThreading(frames[end - 1]))
+        {
+            end--;
+        }
+
+        // A caller without frames of its own: better the whole stack than none.
+        ReadOnlySpan<StackFrame> shown = first == end ? frames : frames.AsSpan(first..end);
+        var lines = new List<string>();
+        using var sources = new SourceLines();
+        foreach (StackFrame frame in shown)
+        {
+            lines.Add($"{new StackTrace(frame).ToString().TrimEnd()}{sources.Find(frame)}");
+        }
+
+        return string.Join('\n', lines);
+    }
+
+    private static bool IsOwn(StackFrame frame)
+    {
+        if (DiagnosticMethodInfo.Create(frame)?.DeclaringAssemblyName is not { } assembly)
+        {
+            return false;
+        }
+
+        int end = assembly.IndexOf(',', StringComparison.Ordinal);
+        return Array.IndexOf(Own, end < 0 ? assembly : assembly[..end]) >= 0;
+    }
+
+    private static bool IsThreading(StackFrame frame)
+    {
+        string? type = DiagnosticMethodInfo.Create(frame)?.DeclaringTypeName;
+        return type is not null
+            && (type.StartsWith("System.Threading.", StringComparison.Ordinal) || type.StartsWith("System.Runtime.CompilerServices.", StringComparison.Ordinal));
+    }
+}

@@ -1,0 +1,80 @@
+namespace Tidepool;
+
+/// <summary>Tells the program of misuse and leaks as they are found, also where event sources are switched off (trimming, native AOT).</summary>
+/// <remarks>
+/// <para>Without code the same comes from the environment: <c>TIDEPOOL_CHECKS=default,log</c> (or <c>full,log</c>, <c>full,stacks,log</c>)
+/// writes each report to standard error.</para>
+/// <para>Of each kind a pool reports its first ten, then at most one a minute, with the number of those held back. Counters
+/// (<see cref="PoolStatistics.GetMisuse"/>, the meter) and the event source <c>Tidepool</c> have all of them.</para>
+/// </remarks>
+public static class PoolDiagnostics
+{
+    [ThreadStatic]
+    private static bool t_isTelling;
+
+    /// <summary>Raised for each report, on the thread that found it: the one that misused the pool, or one of the thread pool for leaks.</summary>
+    /// <remarks>
+    /// No lock of the library is held, and no pool waits for the handler, but the misusing caller does: be brief. What a handler throws is
+    /// dropped, and the other handlers are called. Misuse inside a handler is counted and not raised. Thread-safe; adding and removing costs
+    /// one object each.
+    /// </remarks>
+    public static event Action<MisuseReport>? MisuseReported;
+
+    /// <summary>Whether a report reaches anybody, so that it is worth writing.</summary>
+    internal static bool IsHeard => MisuseReported is not null || ProcessChecks.Logs || TidepoolEventSource.Log.IsEnabled();
+
+    /// <summary>Tells all who listen of misuse that was counted already. Called with nothing held.</summary>
+    internal static void Report(PoolName pool, MisuseKind kind, string message)
+    {
+        if (TidepoolEventSource.Log.IsEnabled())
+        {
+            TidepoolEventSource.Log.Misuse(kind.ToString(), message, pool.Text);
+        }
+
+        Tell(pool, kind, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
+    }
+
+    /// <summary>Tells of a leak that the event source has heard of in an event of its own.</summary>
+    internal static void TellLeak(PoolName pool, string message) =>
+        Tell(pool, MisuseKind.NeverReturned, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
+
+    internal static void Tell(PoolName pool, MisuseKind kind, string message, Action<MisuseReport>? handlers, TextWriter? log)
+    {
+        if ((handlers is null && log is null) || t_isTelling || !pool.Rate.Admits(kind, Environment.TickCount64, out long leftOut))
+        {
+            return;
+        }
+
+        var report = new MisuseReport(kind, pool.Text, message, leftOut);
+        t_isTelling = true;
+        try
+        {
+            foreach (Action<MisuseReport> handler in Delegate.EnumerateInvocationList(handlers))
+            {
+                Shield(static s => s.handler(s.report), (handler, report));
+            }
+
+            if (log is not null)
+            {
+                Shield(static s => s.log.WriteLine(s.report.ToString()), (log, report));
+            }
+        }
+        finally
+        {
+            t_isTelling = false;
+        }
+    }
+
+    /// <summary>A listener's failure must not change what the misuse leads to, nor end the thread pool's thread that tells of a leak.</summary>
+    private static void Shield<T>(Action<T> action, T state)
+    {
+        try
+        {
+            action(state);
+        }
+        catch (Exception)
+        {
+            // A listener's own.
+        }
+    }
+}
