@@ -54,10 +54,9 @@ public sealed class ExhaustionFaults
         ResourcePoolStatistics full = pool.GetStatistics();
 
         Assert.Equal(room, held.Count);
-        Assert.InRange(refusals.Count, callers - room, int.MaxValue);
+        Assert.InRange(refusals.Count, callers - room, full.CreateFailures); // of later attempts most are told to no caller
         Assert.All(refusals, static failure => Assert.Equal("53300", failure.SqlState));
         Assert.Equal((room, 0L), (full.Leased, full.Destroyed));
-        Assert.Equal(refusals.Count, full.CreateFailures);
 
         // Those that live go on, and serve whoever comes.
         int process = await FaultTest.AskAsync(held[0]);
@@ -79,7 +78,7 @@ public sealed class ExhaustionFaults
         await FaultTest.UntilAsync(() => pool.GetStatistics().CreateFailures > full.CreateFailures, "an attempt fails");
         long attempts = pool.GetStatistics().CreateFailures - full.CreateFailures;
         double milliseconds = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
-        Assert.InRange(attempts, 1, 4 + 1 + (milliseconds / 20)); // a tenth of the step is 20 ms
+        Assert.InRange(attempts, 1, 4 + 1 + (milliseconds / 100)); // jitter shortens the pause of 200 ms by a half at most
         await end.CancelAsync();
         foreach (PooledDbConnection connection in held)
         {

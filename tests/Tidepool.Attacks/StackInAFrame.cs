@@ -1,0 +1,28 @@
+namespace Tidepool.Attacks;
+
+/// <summary>A thread has its stack in a live frame of another one.</summary>
+internal sealed unsafe class StackInAFrame : ForeignStacks
+{
+    public override string Name => "stack-in-a-frame";
+
+    public override string Promise => "A thread whose stack lies within another thread's is not taken for that one.";
+
+    public override void Run(TimeSpan time, int threads, int seed)
+    {
+        Begin();
+        var deadline = new Deadline(time);
+        var outer = new Thread(() => Nest(deadline), 16 << 20);
+        outer.Start();
+        outer.Join();
+        End();
+    }
+
+    private void Nest(Deadline deadline)
+    {
+        Rent(2, new Deadline(TimeSpan.FromMilliseconds(10))); // the outer thread is known before
+        byte* room = stackalloc byte[StackBytes + 4096];
+        nint other = Start((void*)(((nint)room + 4095) & ~4095), () => Rent(1, deadline));
+        Rent(2, deadline);
+        Join(other);
+    }
+}
