@@ -21,7 +21,7 @@ internal sealed class PdfLab : ILab
         new Subject(StreamSubject.Recyclable, Ours: false, null, null),
 #endif
         Subject.Of<OwnStream<NewUse>>(StreamSubject.New, ours: true),
-        Subject.Of<OwnStream<RentedUse>>(StreamSubject.Rented, ours: true),
+        Subject.Of<LeasedStream>(StreamSubject.Rented, ours: true),
     ];
 
     /// <inheritdoc/>

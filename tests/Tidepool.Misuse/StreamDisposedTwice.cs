@@ -17,6 +17,24 @@ public sealed class StreamDisposedTwice
     }
 
     [Fact]
+    public void A_second_disposal_ends_no_other_stream_however_late_it_comes()
+    {
+        PooledMemoryStream twice = PooledMemoryStream.Rent();
+        using (var writer = new StreamWriter(twice)) // closes it
+        {
+            writer.Write("text");
+        }
+
+        for (int i = 0; i < 100; i++)
+        {
+            using PooledMemoryStream other = PooledMemoryStream.Rent();
+            other.WriteByte((byte)i);
+            twice.Dispose();
+            Assert.Equal([(byte)i], other.ToArray());
+        }
+    }
+
+    [Fact]
     public void Racing_disposals_return_every_segment_once_and_the_core_to_one_renter()
     {
         var pool = new StrictArrayPool();

@@ -30,7 +30,7 @@ internal abstract record StreamSubject(string Name, bool Ours)
         new MissingSubject(Contiguous),
 #endif
         Of<OwnStream<NewUse>>(New, ours: true),
-        Of<OwnStream<RentedUse>>(Rented, ours: true),
+        Of<LeasedStream>(Rented, ours: true),
         Of<OwnStream<ObjectPoolUse>>(Reused, ours: true),
     ];
 

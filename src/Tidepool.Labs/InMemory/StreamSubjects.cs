@@ -88,16 +88,37 @@ internal readonly struct NewUse : IOwnStreamUse
     public static void Close(PooledMemoryStream stream) => stream.Dispose();
 }
 
-/// <summary>The object used again.</summary>
-internal readonly struct RentedUse : IOwnStreamUse
+/// <summary>Ours under a lease: the object is used again.</summary>
+internal readonly struct LeasedStream(StreamLease lease) : IStreamSubject<LeasedStream>
 {
+    private readonly PooledMemoryStream _stream = lease.Stream;
+
     /// <inheritdoc/>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static PooledMemoryStream Open() => PooledMemoryStream.Rent();
+    public Stream Base => _stream;
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void Close(PooledMemoryStream stream) => stream.Dispose();
+    public static LeasedStream Open() => new(PooledMemoryStream.RentLease());
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Write(byte[] buffer, int offset, int count) => _stream.Write(buffer, offset, count);
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void WriteByte(byte value) => _stream.WriteByte(value);
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Rewind() => _stream.Position = 0;
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int Read(byte[] buffer, int offset, int count) => _stream.Read(buffer, offset, count);
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Close() => lease.Dispose();
 }
 
 /// <summary>In Microsoft's object pool, with the classic ritual.</summary>

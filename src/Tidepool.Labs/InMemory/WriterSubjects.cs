@@ -117,19 +117,19 @@ internal readonly struct SegmentedWriter(PooledSequenceWriter<byte> writer) : IW
 }
 
 /// <summary>Our stream as a writer.</summary>
-internal readonly struct StreamWriterSubject(PooledMemoryStream stream) : IWriterSubject<StreamWriterSubject>
+internal readonly struct StreamWriterSubject(StreamLease lease) : IWriterSubject<StreamWriterSubject>
 {
     /// <inheritdoc/>
-    public IBufferWriter<byte> Writer => stream;
+    public IBufferWriter<byte> Writer => lease.Stream;
 
     /// <inheritdoc/>
-    public static StreamWriterSubject Open() => new(PooledMemoryStream.Rent());
+    public static StreamWriterSubject Open() => new(PooledMemoryStream.RentLease());
 
     /// <inheritdoc/>
     public long Close()
     {
-        long length = stream.GetReadOnlySequence().Length;
-        stream.Dispose();
+        long length = lease.Stream.GetReadOnlySequence().Length;
+        lease.Dispose();
         return length;
     }
 }

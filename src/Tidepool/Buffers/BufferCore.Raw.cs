@@ -258,7 +258,7 @@ internal sealed partial class BufferCore<T>
     private RentalRecord? FindRecord(T[] array) =>
         Guard is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
 
-    private RentalRecord NewRecord(T[] array) => new(this, null, "An array", array.Length);
+    private RentalRecord NewRecord(T[] array) => new(this, null, BufferGeometry<T>.BytesOf(array.Length), "An array", array.Length);
 
     private Bucket? FindRawBucket(T[] array)
     {

@@ -144,7 +144,7 @@ internal sealed partial class BufferCore<T>
     /// <summary>Verifies that nobody wrote to the idle buffer. A damaged one leaves the pool, counted as returned, before the throw.</summary>
     private void CheckPoison(PooledSlot<T> slot)
     {
-        RentalRecord record = slot.Record ??= new RentalRecord(this, slot, "A leased buffer", slot.Capacity);
+        RentalRecord record = slot.Record ??= new RentalRecord(this, slot, slot.Bucket.ItemBytes, "A leased buffer", slot.Capacity);
         int damage = record.IsPoisoned ? Guard<T>.FindDamage(slot.Whole()) : -1;
         string? history = damage < 0 ? null : record.Where();
         record.IsPoisoned = false;

@@ -147,7 +147,7 @@ internal sealed partial class BufferCore<T> : Station
         bool isSampled = Guard is null && Geometry.LeakSampling > 0 && Interlocked.Increment(ref _births) % Geometry.LeakSampling == 0;
         if (isSampled || Guard is not null || slot.OutlivesSlot)
         {
-            slot.Record = new RentalRecord(this, slot, "A leased buffer", bucket.ItemLength);
+            slot.Record = new RentalRecord(this, slot, bucket.ItemBytes, "A leased buffer", bucket.ItemLength);
         }
 
         if (isSampled)

@@ -31,7 +31,7 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
     {
         var slot = new PooledSlot<T>(Core, Bucket);
         slot.Adopt(ToBuffer());
-        slot.Record = Record is null ? null : new RentalRecord(Core, slot, "A leased buffer", slot.Capacity);
+        slot.Record = Record is null ? null : new RentalRecord(Core, slot, Bucket.ItemBytes, "A leased buffer", slot.Capacity);
         Record?.Forget();
         (Array, Address, Capacity, Record) = (null, 0, 0, null);
         return slot;

@@ -16,6 +16,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
 {
     private readonly Station _station;
     private readonly Leasable? _slot;
+    private readonly long _bytes;
     private readonly string _what;
     private readonly int _length;
     private StackTrace? _rentedAt;
@@ -26,12 +27,14 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     /// <summary>Watches an item.</summary>
     /// <param name="station">The pool.</param>
     /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/> tell.</param>
+    /// <param name="bytes">What the item counts for while it is rented.</param>
     /// <param name="what">What is dropped when the rental is, as a sentence begins: "A lease".</param>
     /// <param name="length">How many elements it has; 0 for what has none.</param>
-    internal RentalRecord(Station station, Leasable? slot, string what, int length = 0)
+    internal RentalRecord(Station station, Leasable? slot, long bytes, string what, int length = 0)
     {
         _station = station;
         _slot = slot;
+        _bytes = bytes;
         _what = what;
         _length = length;
     }
@@ -49,6 +52,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
         }
         else if (_slot is null ? Volatile.Read(ref _out) != 0 : _slot.IsLeased)
         {
+            CountLost();
             Report();
         }
     }
@@ -97,6 +101,11 @@ internal sealed class RentalRecord : CriticalFinalizerObject
         bool isLeased = slot.IsActive(seen.Generation) && (seen.Generation & 1) != 0;
         if (isLeased && slot.TryClaim(seen.Generation, -1, null, out bool linked))
         {
+            if (!linked)
+            {
+                CountLost(); // a linked one comes home and is counted there
+            }
+
             Report();
             if (!linked)
             {
@@ -121,6 +130,9 @@ internal sealed class RentalRecord : CriticalFinalizerObject
             _station.ReportLater(MisuseKind.NeverReturned, () => (_length == 0 ? _what : $"{_what} of {_length} elements", Where()));
         }
     }
+
+    /// <summary>What is lost is no longer leased.</summary>
+    private void CountLost() => _station.Counters.AddReturns(1, _bytes);
 
     /// <summary>Where the buffer was rented and returned, as far as it was recorded.</summary>
     internal string? Where()

@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// Objects of one kind that the library itself reuses, in a pool that lives as long as the process. Items carry no ticket: whoever derives
-/// from it makes sure that an item is returned once. Each may come with a companion, which waits behind others before it is rented again.
+/// Objects of one kind that the library itself reuses, in a pool that lives as long as the process. Items carry no ticket: a derived pool makes
+/// sure that an item is returned once. A returned item rests behind others before the same thread rents it again.
 /// </summary>
 internal abstract class ItemPool<T> : ItemStation
     where T : class
@@ -19,58 +19,24 @@ internal abstract class ItemPool<T> : ItemStation
     protected ItemPool(string name, long itemBytes, bool isSlow)
         : base(PoolName.Take(name, name), Tidepool.Budget.Process, itemBytes)
     {
-        _bucket = AddBucket();
+        _bucket = AddBucket(isRested: true);
         _fastId = isSlow ? NoId : _bucket.Id;
         Start();
     }
 
-    /// <summary>An idle item, or a new one.</summary>
+    /// <summary>Takes an idle item, or makes one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Rent() =>
-        ThreadTier.Find(_fastId) is { } magazine && magazine.TryPopLast() is { } item ? Unsafe.As<T>(item) : RentSlow();
+        ThreadTier.Find(_fastId) is { } magazine && magazine.TryTakeRested() is { } item ? Unsafe.As<T>(item) : RentSlow();
 
-    /// <summary>An idle item, or a new one, and a companion that was returned at least 16 rentals ago, or null.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal T Rent(out object? companion)
-    {
-        companion = null;
-        if (ThreadTier.Find(_fastId) is { } magazine && magazine.TryPopLast() is { } item)
-        {
-            companion = magazine.Owners?.TryTake();
-            return Unsafe.As<T>(item);
-        }
-
-        return RentSlow();
-    }
-
-    /// <summary>Takes an item back. The caller has made sure that nobody else returns it.</summary>
+    /// <summary>Takes an item back, which rests behind others before this thread rents it again. The caller has made sure that it is returned once.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Return(T item)
     {
-        if (ThreadTier.Find(_fastId) is not { } magazine || !magazine.TryPushLast(item, isOnce: true))
+        if (ThreadTier.Find(_fastId) is not { } magazine || !magazine.TryRest(item))
         {
-            Keep(_bucket, item, isOnce: true);
+            ReturnSlow(item);
         }
-    }
-
-    /// <summary>Takes an item back, and a companion that waits behind others until it is rented again.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal void Return(T item, object companion)
-    {
-        if (ThreadTier.Find(_fastId) is { } magazine && magazine.Owners is { } ring)
-        {
-            ring.Put(companion);
-            if (magazine.TryPushLast(item, isOnce: true))
-            {
-                return;
-            }
-        }
-        else
-        {
-            KeepCompanion(companion);
-        }
-
-        Keep(_bucket, item, isOnce: true);
     }
 
     /// <summary>Makes an item. Called without any lock held.</summary>
@@ -88,6 +54,36 @@ internal abstract class ItemPool<T> : ItemStation
     {
     }
 
+    /// <summary>Answers the use of a ticket that has ended: a use always throws, a return with checks on, a disposal never.</summary>
+    /// <param name="kind">What was done.</param>
+    /// <param name="isOutAgain">Whether the item has another renter by now.</param>
+    /// <param name="detail">What is known of the rental, or null.</param>
+    /// <param name="lease">The name of the lease's type.</param>
+    protected void OnRetired(MisuseKind kind, bool isOutAgain, string? detail, string lease)
+    {
+        if (kind == MisuseKind.StaleDispose)
+        {
+            Interlocked.Increment(ref Counters.StaleDisposes);
+            if (!isOutAgain)
+            {
+                return;
+            }
+        }
+
+        Counters.Misuse.Increment(kind);
+        WriteReport(kind, detail);
+        var misuse = new PoolMisuseException(kind, Name, MisuseText.Describe(kind, Name, detail));
+        if (kind == MisuseKind.UseAfterReturn)
+        {
+            throw new ObjectDisposedException(lease, misuse.Message);
+        }
+
+        if (kind == MisuseKind.DoubleReturn && ProcessChecks.Mode != PoolChecks.Off)
+        {
+            throw misuse;
+        }
+    }
+
     internal override void Discard(Bucket bucket, ReadOnlySpan<object?> items)
     {
         foreach (object? item in items)
@@ -98,22 +94,29 @@ internal abstract class ItemPool<T> : ItemStation
 
     internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item, isOnce: true);
 
+    /// <summary>Too few items rest here: one that has rested and made way for others, or what the tiers have.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T RentSlow()
     {
-        T item = Unsafe.As<T>(Take(_bucket, out _));
+        T item = Unsafe.As<T>(ThreadTier.Find(_fastId)?.TryPopLast() ?? Take(_bucket, out _));
         OnSlowRental(item);
         return item;
     }
 
+    /// <summary>Every place to rest is in use: the item that has rested longest makes way.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void KeepCompanion(object companion)
+    private void ReturnSlow(T item)
     {
-        // Those that always wait come from rentals: the ring hands out none before it holds more than its delay.
+        object idle = item;
         if (ThreadTier.Find(_fastId) is { } magazine)
         {
-            magazine.Owners ??= new OwnerRing();
-            magazine.Owners.Put(companion);
+            idle = magazine.RestInstead(item);
+            if (magazine.TryPushLast(idle, isOnce: true))
+            {
+                return;
+            }
         }
+
+        Keep(_bucket, idle, isOnce: true);
     }
 }

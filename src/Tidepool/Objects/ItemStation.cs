@@ -22,9 +22,10 @@ internal abstract class ItemStation : Station
         : base(name, budget) => _itemBytes = itemBytes;
 
     /// <summary>A new kind of item. Only in constructors.</summary>
-    protected Bucket AddBucket()
+    /// <param name="isRested">Whether returned items rest behind others before they are rented again.</param>
+    protected Bucket AddBucket(bool isRested = false)
     {
-        var bucket = new Bucket(this, ThreadTier.AllocateId(), 1, _itemBytes, isHomeless: true);
+        var bucket = new Bucket(this, ThreadTier.AllocateId(), 1, _itemBytes, isHomeless: true) { IsRested = isRested };
         _buckets.Add(bucket);
         return bucket;
     }

@@ -38,7 +38,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
             T item = Unsafe.As<T>(Next(_raw, out bool isNew));
             if (isNew || IsFit(item))
             {
-                _records?.GetOrAdd(item, _ => new RentalRecord(this, null, One)).TryBegin(SampleStack());
+                _records?.GetOrAdd(item, _ => new RentalRecord(this, null, _slots.ItemBytes, One)).TryBegin(SampleStack());
                 return item;
             }
 

@@ -132,7 +132,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
         bool isSampled = isNew && !IsTracked && _leakSampling > 0 && Interlocked.Increment(ref _births) % _leakSampling == 0;
         if (isSampled || IsTracked)
         {
-            slot.Record = new RentalRecord(this, slot, Leased);
+            slot.Record = new RentalRecord(this, slot, _slots.ItemBytes, Leased);
         }
 
         if (isSampled)

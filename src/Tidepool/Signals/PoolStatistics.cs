@@ -6,7 +6,7 @@ public readonly record struct PoolStatistics
     /// <summary>Rentals since the pool was made.</summary>
     public long Rented { get; init; }
 
-    /// <summary>Returns since the pool was made; detached rentals count as returned.</summary>
+    /// <summary>Returns since the pool was made; rentals that were detached, or found to be dropped without return, count as returned.</summary>
     public long Returned { get; init; }
 
     /// <summary>Rentals that no tier could serve, so that the source or policy made an item.</summary>
@@ -30,7 +30,7 @@ public readonly record struct PoolStatistics
     /// <summary>Bytes of buffers that wait for a renter; for objects what their pool takes them to weigh.</summary>
     public long BytesIdle { get; init; }
 
-    /// <summary>Bytes of the items that are out: their full capacity. A rental that was dropped without return counts for ever.</summary>
+    /// <summary>Bytes of the items that are out: their full capacity. A rental that was dropped without return counts until it is found and reported.</summary>
     public long BytesLeased { get; init; }
 
     /// <summary>Disposals of leases that had been returned: harmless, and a hint at code that disposes twice.</summary>

@@ -17,6 +17,11 @@ public sealed partial class PooledMemoryStream
     /// <remarks>Content in several segments is copied once into a single one, which stays.</remarks>
     public override byte[] GetBuffer()
     {
+        if (HasContentLeft)
+        {
+            return base.GetBuffer();
+        }
+
         StreamCore core = OpenContent();
         if ((core.Flags & StreamFlags.Exposable) == 0)
         {
@@ -28,17 +33,24 @@ public sealed partial class PooledMemoryStream
             return core.SegmentAt(0).Array!;
         }
 
-        return Contiguous(core, wholeArray: true).Array ?? [];
+        return Contiguous(core, core.Capacity, isOwn: true).Array ?? [];
     }
 
     /// <summary><see cref="GetBuffer"/>, as the part of the array that holds the content.</summary>
     /// <param name="buffer">The content.</param>
-    /// <returns>False when the stream is over memory of the caller that is not to be given away.</returns>
+    /// <returns>False when the stream was disposed, or is over memory of the caller that is not to be given away.</returns>
     /// <exception cref="IOException">The content is longer than <see cref="Array.MaxLength"/>.</exception>
-    /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
+    /// <remarks>The array has room for the content, not for <see cref="Capacity"/>. A disposed stream over an array of the caller still gives it.</remarks>
     public override bool TryGetBuffer(out ArraySegment<byte> buffer)
     {
-        StreamCore core = OpenContent();
+        if (HasContentLeft)
+        {
+            bool isVisible = base.TryGetBuffer(out buffer);
+            buffer = isVisible ? buffer[..LengthLeft] : default;
+            return isVisible;
+        }
+
+        StreamCore core = _core;
         if ((core.Flags & StreamFlags.Exposable) == 0)
         {
             buffer = default;
@@ -52,7 +64,7 @@ public sealed partial class PooledMemoryStream
             return true;
         }
 
-        buffer = Contiguous(core, wholeArray: true);
+        buffer = Contiguous(core, core.Length, isOwn: true);
         return true;
     }
 
@@ -60,7 +72,7 @@ public sealed partial class PooledMemoryStream
     /// <returns>The content. It must not be used after the stream was written to or disposed: the memory is the stream's.</returns>
     /// <exception cref="IOException">The content is longer than <see cref="Array.MaxLength"/>.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
-    public ArraySegment<byte> ToUnsafeArraySegment() => Contiguous(OpenContent(), wholeArray: false);
+    public ArraySegment<byte> ToUnsafeArraySegment() => Contiguous(OpenContent(), room: 0, isOwn: false);
 
     /// <summary>The content as a sequence, without a copy.</summary>
     /// <returns>The content from its first byte on. It must not be used after the stream was written to or disposed: the memory is the stream's.</returns>
@@ -106,18 +118,22 @@ public sealed partial class PooledMemoryStream
         return core.Detach(length);
     }
 
-    private static ArraySegment<byte> Contiguous(StreamCore core, bool wholeArray)
+    /// <summary>Brings the content into one segment.</summary>
+    /// <param name="core">The core.</param>
+    /// <param name="room">The least length of the array, if that is longer than the content.</param>
+    /// <param name="isOwn">Whether it must be the stream's own array from its start on.</param>
+    private static ArraySegment<byte> Contiguous(StreamCore core, long room, bool isOwn)
     {
         int length = (int)CheckOneArray(core.Length);
-        long room = wholeArray ? Math.Min(core.Capacity, Array.MaxLength) : length;
+        room = Math.Max(length, Math.Min(room, Array.MaxLength));
         if (room == 0)
         {
-            return core.SegmentCount > 0 && core.SegmentAt(0) is { Array: { } empty, Offset: var start } && (start == 0 || !wholeArray)
+            return core.SegmentCount > 0 && core.SegmentAt(0) is { Array: { } empty, Offset: var start } && (start == 0 || !isOwn)
                 ? new ArraySegment<byte>(empty, start, 0)
                 : ArraySegment<byte>.Empty;
         }
 
-        if (core.SegmentCount == 0 || !Serves(core.SegmentAt(0), length, room, wholeArray))
+        if (core.SegmentCount == 0 || !Serves(core.SegmentAt(0), length, room, isOwn))
         {
             core.Consolidate(room);
         }
@@ -127,9 +143,9 @@ public sealed partial class PooledMemoryStream
     }
 
     /// <summary>Whether a segment can be given away as the buffer of the stream.</summary>
-    private static bool Serves(StreamSegment segment, int length, long room, bool wholeArray) =>
+    private static bool Serves(StreamSegment segment, int length, long room, bool isOwn) =>
         length <= segment.End && segment.Array is { } array
-        && (!wholeArray || (segment.Kind != SegmentKind.Foreign && segment.Offset == 0 && array.Length >= room));
+        && (!isOwn || (segment.Kind != SegmentKind.Foreign && segment.Offset == 0 && array.Length >= room));
 
     private StreamCore OpenContent()
     {

@@ -107,6 +107,11 @@ public sealed partial class PooledMemoryStream
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     public override byte[] ToArray()
     {
+        if (HasContentLeft)
+        {
+            return base.ToArray()[..LengthLeft];
+        }
+
         StreamCore core = OpenContent();
         long length = CheckOneArray(core.Length);
         if (length == 0)

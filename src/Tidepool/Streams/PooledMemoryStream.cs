@@ -9,18 +9,19 @@ namespace Tidepool;
 /// lengths above 2 GiB. Put <c>new PooledMemoryStream()</c> in place of <c>new MemoryStream()</c>, and dispose it.
 /// </summary>
 /// <remarks>
-/// <para>What differs from <see cref="MemoryStream"/>, in full: (1) after <see cref="Stream.Dispose()"/> the content is gone: <see cref="ToArray"/>,
-/// <see cref="GetBuffer"/> and <see cref="TryGetBuffer"/> throw <see cref="ObjectDisposedException"/>; (2) a stream over a <c>byte[]</c> alone is read-only,
+/// <para>What differs from <see cref="MemoryStream"/>, in full: (1) after <see cref="Stream.Dispose()"/> the content is gone: <see cref="ToArray"/> and
+/// <see cref="GetBuffer"/> throw <see cref="ObjectDisposedException"/> and <see cref="TryGetBuffer"/> says false, unless the stream is over an array of the caller; (2) a stream over a <c>byte[]</c> alone is read-only,
 /// the constructors that say <c>writable</c> decide themselves; (3) positions and lengths end at 1 TiB and not at 2 GiB: <see cref="Capacity"/> saturates,
 /// <see cref="CapacityLong"/> is exact, members that need one array throw <see cref="IOException"/> above <see cref="Array.MaxLength"/>, and what needs more memory than the
 /// process may have throws <see cref="InsufficientMemoryException"/> before anything is rented;
 /// (4) the array of <see cref="GetBuffer"/> is rented, so it may be longer than <see cref="Capacity"/>, holds anything behind the content, and is void after the stream
-/// has grown or was disposed; (5) copies are written segment by segment, and throw <see cref="InvalidOperationException"/> when their target makes the stream shorter in between.</para>
+/// has grown or was disposed; (5) copies are written segment by segment, and throw <see cref="InvalidOperationException"/> when their target makes the stream shorter in between;
+/// (6) the array of <see cref="TryGetBuffer"/> has room for the content only; (7) a write that races the disposal may change memory that has another renter by then.</para>
 /// <para>Memory: the first 1,024 bytes come with the stream's state from the thread's tier; longer content lies in segments of growing length,
 /// 4 KiB to 1 MiB, from <see cref="BufferPool{T}.Shared"/> or a pool of your choice. Nothing is copied when the stream grows. A stream that is dropped without
 /// being disposed is collected with its memory; one in some is reported as <see cref="MisuseKind.NeverReturned"/> with the place where it was made.</para>
 /// <para>Thread safety: one thread at a time, as with <see cref="MemoryStream"/>. Disposals that race return each segment once.</para>
-/// <para>Cost: a new stream allocates its own object and nothing else once the pools are warm; <see cref="Rent()"/> allocates nothing.</para>
+/// <para>Cost: a new stream allocates its own object and nothing else once the pools are warm; <see cref="RentLease()"/> allocates nothing.</para>
 /// </remarks>
 public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byte>, IResettable
 {
@@ -217,9 +218,9 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     [SuppressMessage("Usage", "CA2215:Dispose methods should call base class dispose", Justification = "The base has only its own empty buffer.")]
     protected override void Dispose(bool disposing)
     {
-        if (!disposing)
+        if (!disposing || IsLeased)
         {
-            return;
+            return; // a lease ends its stream itself
         }
 
         // Of racing disposals one gets the core.
@@ -229,21 +230,23 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
             return;
         }
 
-        if (core.IsSimple)
+        if ((core.Flags & StreamFlags.OverArray) != 0)
         {
-            core.BeFresh();
-            core.LastRead = null;
-            Return(core);
+            KeepContent(core.Length);
         }
-        else
-        {
-            ReturnSlow(core);
-        }
+
+        Return(core);
     }
+
+    /// <summary>The core. For tests.</summary>
+    internal StreamCore Core => _core;
 
     /// <summary>Checks every invariant of an open stream. For tests.</summary>
     /// <returns>What is wrong, or null.</returns>
     internal string? FindFault() => _core == StreamCore.Closed ? null : _core.FindFault();
+
+    /// <summary>Remembers how long the content in the caller's array is.</summary>
+    private void KeepContent(long length) => base.Position = length + 1;
 
     private static void MoveTo(StreamCore core, long position)
     {
@@ -257,6 +260,15 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         core.MoveTo(position);
     }
 
+    /// <summary>Whether only a lease ends the stream. The base, which is not used otherwise, knows it: a field would make every stream longer.</summary>
+    private bool IsLeased => !base.CanWrite;
+
+    /// <summary>Whether the stream is closed and lay over an array of the caller: the base has its content then, as <see cref="MemoryStream"/> does.</summary>
+    private bool HasContentLeft => _core == StreamCore.Closed && base.Position > 0;
+
+    /// <summary>The length of that content.</summary>
+    private int LengthLeft => (int)base.Position - 1;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private StreamCore Open()
     {
@@ -269,21 +281,22 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         return core;
     }
 
-    private void Return(StreamCore core)
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void Return(StreamCore core)
     {
-        if (core.HasReusableShell)
+        if (core.IsSimple)
         {
-            core.HasReusableShell = false;
-            StreamPool.Instance.Return(core, this);
+            core.Rest();
+            StreamPool.Instance.Return(core);
         }
         else
         {
-            StreamPool.Instance.Return(core);
+            ReturnSlow(core);
         }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void ReturnSlow(StreamCore core)
+    private static void ReturnSlow(StreamCore core)
     {
         if (core.Watch is not null)
         {
@@ -296,7 +309,8 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         }
         finally
         {
-            Return(core);
+            core.Rest();
+            StreamPool.Instance.Return(core);
         }
     }
 

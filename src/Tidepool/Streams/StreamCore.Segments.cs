@@ -304,6 +304,20 @@ internal sealed partial class StreamCore
         }
     }
 
+    /// <summary>Returns the segments while another thread may change their list: it is only read, and what that thread adds is lost to the collector.</summary>
+    private void ReleaseRaced(ref Exception? failure)
+    {
+        ReturnScratch(ref failure);
+        StreamSegment[] table = _segments;
+        foreach (StreamSegment? segment in table.AsSpan(0, Math.Min(SegmentCount, table.Length)))
+        {
+            if (segment is not null)
+            {
+                GiveBack(segment, ref failure);
+            }
+        }
+    }
+
     /// <summary>Refuses at once what would otherwise be rented and zeroed until the process ends.</summary>
     private void CheckMemory(long bytes)
     {
@@ -427,10 +441,20 @@ internal sealed partial class StreamCore
 
     private void ReturnLast(ref Exception? failure)
     {
-        StreamSegment last = _segments[--SegmentCount];
-        if (SegmentCount > 0)
+        int number = SegmentCount - 1;
+        StreamSegment?[] table = _segments;
+        if ((uint)number >= (uint)table.Length || table[number] is not { } last)
         {
-            _segments[SegmentCount - 1].EndHere();
+            // A thread that races the disposal changes the list.
+            _inside++;
+            SegmentCount = 0;
+            return;
+        }
+
+        SegmentCount = number;
+        if (number > 0)
+        {
+            table[number - 1]?.EndHere();
         }
 
         if (last == _attachedSegment)
@@ -440,7 +464,7 @@ internal sealed partial class StreamCore
         }
         else
         {
-            _segments[SegmentCount] = null!;
+            table[number] = null;
             Return(last, ref failure);
         }
     }
@@ -452,6 +476,13 @@ internal sealed partial class StreamCore
     }
 
     private void Return(StreamSegment segment, ref Exception? failure)
+    {
+        GiveBack(segment, ref failure);
+        segment.Clear();
+        Keep(segment);
+    }
+
+    private void GiveBack(StreamSegment segment, ref Exception? failure)
     {
         (SegmentKind kind, BufferLease<byte> lease, byte[]? array) = (segment.Kind, segment.Lease, segment.Array);
         try
@@ -470,8 +501,5 @@ internal sealed partial class StreamCore
         {
             failure ??= e;
         }
-
-        segment.Clear();
-        Keep(segment);
     }
 }

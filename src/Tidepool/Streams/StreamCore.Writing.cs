@@ -48,28 +48,36 @@ internal sealed partial class StreamCore
     /// <summary>Writes anywhere, growing as needed. Nothing has changed when it throws.</summary>
     internal void Write(ReadOnlySpan<byte> source)
     {
-        long position = Position;
-        long length = Length;
-        long end = position + source.Length;
-        if (end > length)
+        _inside++;
+        try
         {
-            Grow(end);
-        }
+            long position = Position;
+            long length = Length;
+            long end = position + source.Length;
+            if (end > length)
+            {
+                Grow(end);
+            }
 
-        if ((Flags & StreamFlags.HasAppended) != 0)
+            if ((Flags & StreamFlags.HasAppended) != 0)
+            {
+                CopyForeign(position, end);
+            }
+
+            if (position > length)
+            {
+                Zero(length, position);
+            }
+
+            CopyIn(position, source);
+            StoredLength = Math.Max(length, end);
+            Current = -1; // the stored length is newer than the window's
+            MoveTo(end);
+        }
+        finally
         {
-            CopyForeign(position, end);
+            _inside--;
         }
-
-        if (position > length)
-        {
-            Zero(length, position);
-        }
-
-        CopyIn(position, source);
-        StoredLength = Math.Max(length, end);
-        Current = -1; // the stored length is newer than the window's
-        MoveTo(end);
     }
 
     /// <summary>Sets the length; what is new is zero.</summary>

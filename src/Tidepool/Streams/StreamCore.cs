@@ -28,8 +28,12 @@ internal sealed partial class StreamCore
     /// </summary>
     internal const long LongestLength = 1L << 40;
 
+    private const int TicketBits = 40; // leases of one core before they meet those of the next
+
     /// <summary>The core of every stream that is closed: no operation passes its window.</summary>
     internal static readonly StreamCore Closed = new(isClosed: true);
+
+    private static long s_cores;
 
     internal byte[] Array;
     internal int Index;
@@ -60,8 +64,11 @@ internal sealed partial class StreamCore
     /// <summary>The last result of an asynchronous read, kept because the next one is mostly the same.</summary>
     internal Task<int>? LastRead;
 
-    /// <summary>Whether the stream object itself is to be used again.</summary>
-    internal bool HasReusableShell;
+    /// <summary>The stream object of leases over this core: see <see cref="StreamLease"/>. Null until it is first leased.</summary>
+    internal PooledMemoryStream? LeasedShell;
+
+    /// <summary>The ticket of the lease that is out, an odd number; each lease of each core of the process has another.</summary>
+    internal long Ticket;
 
     /// <summary>Rentals while <see cref="Watch"/> watches.</summary>
     internal int WatchedRentals;
@@ -69,18 +76,20 @@ internal sealed partial class StreamCore
     /// <summary>Tells of the stream when it is dropped without being disposed; only some cores have one.</summary>
     internal readonly RentalRecord? Watch;
 
-    private readonly byte[] _attached;
-    private readonly StreamSegment _attachedSegment;
+    private byte[] _attached;
+    private StreamSegment _attachedSegment;
+    private int _inside; // calls that change the segments: more than none at a disposal are those of a thread that races it
 
     internal StreamCore(RentalRecord? watch)
     {
         Watch = watch;
+        Ticket = Interlocked.Increment(ref s_cores) << TicketBits;
         _attached = GC.AllocateUninitializedArray<byte>(AttachedLength);
         _attachedSegment = new StreamSegment();
         _attachedSegment.SetAttached(_attached);
         _segments = [_attachedSegment];
         Array = _attached;
-        BeFresh();
+        Rest();
     }
 
     private StreamCore(bool isClosed)
@@ -125,7 +134,40 @@ internal sealed partial class StreamCore
         get => ((int)(Flags ^ StreamFlags.Default) | Current) == 0 && Watch is null;
     }
 
-    /// <summary>Makes the core what a new stream needs; the segment list holds the attached segment alone.</summary>
+    /// <summary>Makes the core what a new stream needs, whatever a thread has done to it since it was returned.</summary>
+    /// <remarks>
+    /// A thread that races the disposal of a stream may still store into its core afterwards. What rests is closed, so a store into the numbers shows that
+    /// the rest can no longer be trusted.
+    /// </remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void Begin()
+    {
+        bool isUntouched = (WriteEnd & DataEnd & First & Current) == -1 && ((int)Flags | SegmentCount) == 0;
+        if (!isUntouched || Array != _attached || _segments[0] != _attachedSegment)
+        {
+            BeginAnew();
+        }
+
+        Options = null;
+        Pool = null;
+        ArrayPool = null;
+        LastRead = null;
+        BeFresh();
+    }
+
+    /// <summary>Closes the core for its time in the pool: nothing can be read or written through it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void Rest()
+    {
+        WriteEnd = -1;
+        DataEnd = -1;
+        First = -1;
+        Current = -1;
+        Flags = StreamFlags.None;
+        SegmentCount = 0;
+    }
+
+    /// <summary>Sets the numbers to those of a new stream; the segment list holds the attached segment alone.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void BeFresh()
     {
@@ -177,7 +219,7 @@ internal sealed partial class StreamCore
     /// <summary>Makes a fresh core one over the caller's array.</summary>
     internal void UseArray(byte[] array, int index, int count, bool writable, bool visible)
     {
-        Flags = StreamFlags.Fixed
+        Flags = StreamFlags.Fixed | StreamFlags.OverArray
             | (writable ? StreamFlags.Writable | StreamFlags.WritesForeign : 0)
             | (visible ? StreamFlags.Exposable : 0);
         DropAttached();
@@ -210,16 +252,30 @@ internal sealed partial class StreamCore
         MoveTo(0);
     }
 
-    /// <summary>Gives everything that was rented back and makes the core a fresh one. Returns each segment once, also when a pool throws.</summary>
+    /// <summary>Gives everything that was rented back; the core can rest then. Returns each segment once, also when a pool throws.</summary>
     internal void ReleaseAll()
     {
         Exception? failure = null;
-        Release(ref failure);
+        bool isRaced = _inside != 0;
+        if (isRaced)
+        {
+            ReleaseRaced(ref failure);
+        }
+        else
+        {
+            Release(ref failure);
+        }
+
         Options = null;
         Pool = null;
         ArrayPool = null;
         LastRead = null;
         Restore();
+        if (isRaced || _inside != 0)
+        {
+            BeginAnew();
+        }
+
         if (failure is not null)
         {
             throw new InvalidOperationException("A pool failed to take a segment of a stream back; all the others were returned.", failure);
@@ -327,6 +383,23 @@ internal sealed partial class StreamCore
 
     private bool MayWrite(StreamSegment segment) =>
         segment.Kind != SegmentKind.Foreign || (Flags & StreamFlags.WritesForeign) != 0;
+
+    /// <summary>Gives up all memory and nodes that a racing thread may still write to; they are the collector's.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void BeginAnew()
+    {
+        _attached = GC.AllocateUninitializedArray<byte>(AttachedLength);
+        _attachedSegment = new StreamSegment();
+        _attachedSegment.SetAttached(_attached);
+        _segments = [_attachedSegment];
+        _spare = null;
+        _spareCount = 0;
+        _scratch = default;
+        _scratchArray = null;
+        _inside = 0;
+        Origin = 0;
+        Array = _attached;
+    }
 
     private void Restore()
     {

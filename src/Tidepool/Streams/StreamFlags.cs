@@ -40,6 +40,9 @@ internal enum StreamFlags
     /// <summary>Has rented segments.</summary>
     HasRented = 1024,
 
+    /// <summary>Over an array of the caller, which the stream object gives away also when it is disposed.</summary>
+    OverArray = 2048,
+
     /// <summary>As a stream made without arguments.</summary>
     Default = Writable | Expandable | Exposable,
 }

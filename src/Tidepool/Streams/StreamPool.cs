@@ -7,12 +7,12 @@ internal sealed class StreamPool : ItemPool<StreamCore>
 {
     internal const int LeakSampling = 64;
 
-    private const int OverheadBytes = 512; // objects of a core beside its attached segment
+    private const int CoreBytes = StreamCore.AttachedLength + 512; // the attached segment and the objects of a core
 
     private int _births;
 
     private StreamPool()
-        : base(nameof(PooledMemoryStream), StreamCore.AttachedLength + OverheadBytes, isSlow: ProcessChecks.Mode == PoolChecks.Full)
+        : base(nameof(PooledMemoryStream), CoreBytes, isSlow: ProcessChecks.Mode == PoolChecks.Full)
     {
     }
 
@@ -31,10 +31,14 @@ internal sealed class StreamPool : ItemPool<StreamCore>
 
     internal static void EndWatch(StreamCore core) => core.Watch!.TryEnd(CallerStack.Capture);
 
+    /// <summary>Answers the use of a lease that has ended: a use always throws, a return with checks on, a disposal never.</summary>
+    internal void OnRetired(StreamCore core, MisuseKind kind) =>
+        OnRetired(kind, isOutAgain: (Volatile.Read(ref core.Ticket) & 1) != 0, core.Watch?.Where(), nameof(StreamLease));
+
     protected override StreamCore Make()
     {
         bool watched = WatchesAll || Interlocked.Increment(ref _births) % LeakSampling == 0;
-        return new StreamCore(watched ? new RentalRecord(this, null, "A PooledMemoryStream") : null);
+        return new StreamCore(watched ? new RentalRecord(this, null, CoreBytes, "A PooledMemoryStream") : null);
     }
 
     protected override void OnDiscard(StreamCore item) => item.Watch?.Forget();

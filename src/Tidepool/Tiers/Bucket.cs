@@ -56,6 +56,12 @@ internal sealed class Bucket
 
     internal SharedTier Shared { get; }
 
+    /// <summary>Whether a returned item rests behind others before a thread rents it again: see <see cref="Magazine.TryTakeRested"/>.</summary>
+    internal bool IsRested { get; init; }
+
+    /// <summary>The bytes of the places in which a thread's items rest, charged with its magazine.</summary>
+    internal long RestingBytes => IsRested ? Magazine.RestingPlaces * ItemBytes : 0;
+
     /// <summary>False for items that are given to the source as soon as they come back.</summary>
     internal bool IsKept { get; init; } = true;
 

@@ -8,7 +8,7 @@ internal sealed partial class Magazine
     private int _emptying;
 
     /// <summary>The number of idle items, posted ones included. Right when nobody works here.</summary>
-    internal int IdleCount => _state.HotFull + _state.Count + _state.SurplusCount + Inbox.Count;
+    internal int IdleCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount + Inbox.Count;
 
     internal long Rented => Volatile.Read(ref _state.Rents);
 
@@ -73,6 +73,11 @@ internal sealed partial class Magazine
         int untouched = idle - (int)Math.Min(idle, rents);
         int before = taken.Count;
         TakeOldest(all ? idle : (untouched + 1) / 2, taken);
+        if (all || (isEpoch && rents == 0))
+        {
+            TakeResting(taken);
+        }
+
         DropStale();
         if (all || taken.Count > before)
         {
@@ -85,7 +90,8 @@ internal sealed partial class Magazine
         }
 
         _state.SeenRents = _state.Rents;
-        _state.QuietEpochs = rents == 0 && _state.HotFull + _state.Count + _state.SurplusCount == 0 ? _state.QuietEpochs + 1 : 0;
+        bool isEmpty = _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount == 0;
+        _state.QuietEpochs = rents == 0 && isEmpty ? _state.QuietEpochs + 1 : 0;
         return _state.QuietEpochs >= 3;
     }
 
@@ -127,6 +133,7 @@ internal sealed partial class Magazine
         {
             TakeInbox(owner: false);
             TakeOldest(int.MaxValue, taken);
+            TakeResting(taken);
             DropStale();
             Owners = null;
             ref StationCounters counters = ref Bucket.Station.Counters;
@@ -234,6 +241,11 @@ internal sealed partial class Magazine
             valid = valid && IsIdle(item, seen);
         }
 
+        foreach (object? item in RestingItems())
+        {
+            valid = valid && IsIdle(item, seen);
+        }
+
         int surplus = 0;
         for (Slot? slot = _state.Surplus; slot is not null && valid; slot = slot.Next)
         {
@@ -293,6 +305,7 @@ internal sealed partial class Magazine
 
         Places[_state.Count..].Clear();
         _state.Spare = null;
+        DropStaleResting();
     }
 
     /// <summary>Settles what was posted to a closed magazine: no owner can race any more, and the exchange of the inbox gives each slot to one thread.</summary>

@@ -40,6 +40,7 @@ internal sealed partial class Magazine
         Owner = owner;
         _state.Capacity = capacity;
         _state.Stack = bucket.IsHomeless ? new object?[bucket.ChunkCapacity] : null!;
+        _state.Resting = bucket.IsRested ? new object?[RestingPlaces] : null!;
         _padding = default;
     }
 
@@ -51,11 +52,11 @@ internal sealed partial class Magazine
     internal static Magazine? TryMake(Bucket bucket, StackIdentity owner, bool isPrivate)
     {
         int capacity = bucket.MagazineCapacity;
-        long charge = (capacity + 1) * bucket.ItemBytes;
+        long charge = ((capacity + 1) * bucket.ItemBytes) + bucket.RestingBytes;
         if (!bucket.Station.Budget.TryCharge(charge))
         {
             capacity = 0;
-            charge = bucket.ItemBytes;
+            charge = bucket.ItemBytes + bucket.RestingBytes;
             if (!bucket.Station.Budget.TryCharge(charge))
             {
                 return null;
@@ -266,5 +267,10 @@ internal sealed partial class Magazine
         // Objects only.
         internal object?[] Stack;
         internal Chunk? Spare;
+
+        // Items that rest only.
+        internal object?[] Resting;
+        internal int RestingCount;
+        internal int NextPlace;
     }
 }

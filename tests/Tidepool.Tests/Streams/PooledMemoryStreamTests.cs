@@ -17,12 +17,52 @@ public sealed class PooledMemoryStreamTests : PoolTest
         var stream = new PooledMemoryStream();
         stream.Write(Data, 0, 100);
         stream.Dispose();
-        Action[] uses = [() => stream.ToArray(), () => stream.GetBuffer(), () => stream.TryGetBuffer(out _), () => stream.ToUnsafeArraySegment(), () => stream.GetReadOnlySequence(), () => stream.Detach()];
+        Action[] uses = [() => stream.ToArray(), () => stream.GetBuffer(), () => stream.ToUnsafeArraySegment(), () => stream.GetReadOnlySequence(), () => stream.Detach()];
         foreach (Action use in uses)
         {
             ObjectDisposedException thrown = Assert.Throws<ObjectDisposedException>(use);
             Assert.Contains("leaveOpen", thrown.Message, StringComparison.Ordinal);
             Assert.Contains("Detach", thrown.Message, StringComparison.Ordinal);
+        }
+    }
+
+    [Theory]
+    [InlineData(true, true, 100)]
+    [InlineData(true, false, 100)]
+    [InlineData(false, true, 100)]
+    [InlineData(false, false, 0)]
+    [InlineData(true, true, 0)]
+    public void An_array_of_the_caller_is_given_also_after_dispose(bool writable, bool visible, int count)
+    {
+        byte[] array = TestData.Random(200);
+        foreach (int length in writable ? new[] { count, count / 2, 0 } : [count])
+        {
+            var theirs = new MemoryStream(array, 50, count, writable, visible);
+            var ours = new PooledMemoryStream(array, 50, count, writable, visible);
+            if (writable)
+            {
+                theirs.SetLength(length);
+                ours.SetLength(length);
+            }
+
+            theirs.Dispose();
+            ours.Dispose();
+            ours.Dispose();
+            Assert.Equal(theirs.ToArray(), ours.ToArray());
+            Assert.Equal(theirs.TryGetBuffer(out ArraySegment<byte> part), ours.TryGetBuffer(out ArraySegment<byte> own));
+            Assert.Equal((part.Array, part.Offset, part.Count), (own.Array, own.Offset, own.Count));
+            if (visible)
+            {
+                Assert.Same(array, ours.GetBuffer());
+            }
+            else
+            {
+                Assert.Throws<UnauthorizedAccessException>(ours.GetBuffer);
+            }
+
+            Assert.False(ours.CanRead || ours.CanWrite || ours.CanSeek);
+            Assert.Throws<ObjectDisposedException>(() => ours.Length);
+            Assert.Throws<ObjectDisposedException>(() => ours.ReadByte());
         }
     }
 

@@ -39,7 +39,7 @@ public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
                 drawn[operation.Name]++;
                 StreamArguments arguments = StreamArguments.Draw(random, pair);
                 history.Add($"{operation.Name}({arguments})");
-                string theirs = Outcome(operation, pair.Theirs, arguments, pair.Theirs.CanRead);
+                string theirs = Outcome(operation, pair.Theirs, arguments, pair.Theirs.CanRead || pair.IsOverArray);
                 string ours = Outcome(operation, pair.Ours, arguments, pair.Theirs.CanRead || !StreamOperation.NeedsOpenStream.Contains(operation.Name));
                 if (theirs == nameof(IndexOutOfRangeException) && operation.Name == "WriteByte")
                 {
@@ -109,7 +109,7 @@ public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
     {
         if (!contentIsThere && stream is MemoryStream and not PooledMemoryStream && StreamOperation.NeedsOpenStream.Contains(operation.Name))
         {
-            return nameof(ObjectDisposedException); // the documented difference
+            return operation.Name == "TryGetBuffer" ? "none" : nameof(ObjectDisposedException); // the documented difference
         }
 
         try

@@ -14,14 +14,18 @@ public sealed class StreamAllocationTests : PoolTest
 
     [Theory]
     [MemberData(nameof(Lengths))]
-    public void A_rented_stream_allocates_nothing(int length) => Assert.Equal(0, Allocated(() => Use(PooledMemoryStream.Rent(), length)));
+    public void A_leased_stream_allocates_nothing(int length) => Assert.Equal(0, Allocated(() =>
+    {
+        using StreamLease lease = PooledMemoryStream.RentLease();
+        Use(lease.Stream, length);
+    }));
 
     [Theory]
     [MemberData(nameof(Lengths))]
     public void A_new_stream_allocates_its_own_object_and_nothing_else(int length)
     {
-        double bytes = Allocated(() => Use(new PooledMemoryStream(), length));
-        Assert.InRange(bytes, 1, 96);
+        Assert.InRange(Allocated(() => Use(new PooledMemoryStream(), length)), 1, 96);
+        Assert.InRange(Allocated(() => Use(PooledMemoryStream.Rent(), length)), 1, 96);
     }
 
     [Fact]
@@ -40,7 +44,8 @@ public sealed class StreamAllocationTests : PoolTest
     [Fact]
     public void Detaching_reserving_and_buffer_writing_allocate_nothing() => Assert.Equal(0, Allocated(() =>
     {
-        using PooledMemoryStream stream = PooledMemoryStream.Rent();
+        using StreamLease rental = PooledMemoryStream.RentLease();
+        PooledMemoryStream stream = rental.Stream;
         stream.Reserve(4000);
         stream.GetSpan(1000).Clear();
         stream.Advance(1000);
@@ -61,13 +66,26 @@ public sealed class StreamAllocationTests : PoolTest
         }));
     }
 
+    [Fact]
+    public void TryGetBuffer_rents_the_length_and_not_the_capacity()
+    {
+        Assert.InRange(Allocations.Of(() =>
+        {
+            using var stream = new PooledMemoryStream(100 << 20);
+            stream.Write(Data, 0, 10);
+            Assert.True(stream.TryGetBuffer(out ArraySegment<byte> content));
+            Assert.Equal(Data[..10], content.ToArray());
+            Assert.Equal(100 << 20, stream.Capacity);
+        }), 0, 2 << 20);
+    }
+
     [Theory]
     [InlineData(4096)]
     [InlineData(16 << 20)]
     public void No_byte_comes_to_lie_on_the_large_object_heap_once_warm(int step)
     {
         byte[] data = new byte[step];
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 2 * Magazine.RestingPlaces; i++) // each of the thread's cores makes its nodes once
         {
             WriteLarge(data);
         }

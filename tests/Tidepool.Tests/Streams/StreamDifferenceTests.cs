@@ -21,7 +21,7 @@ public sealed partial class StreamDifferenceTests
         Assert.True(theirs.TryGetBuffer(out _));
         Assert.Throws<ObjectDisposedException>(ours.ToArray);
         Assert.Throws<ObjectDisposedException>(ours.GetBuffer);
-        Assert.Throws<ObjectDisposedException>(() => ours.TryGetBuffer(out _));
+        Assert.False(ours.TryGetBuffer(out _));
     }
 
     [Fact]
@@ -101,6 +101,42 @@ public sealed partial class StreamDifferenceTests
             Assert.Equal(Data[..5], stream.ToArray());
             await stream.DisposeAsync();
         }
+    }
+
+    [Fact]
+    public void Difference_6_the_array_of_TryGetBuffer_has_room_for_the_content()
+    {
+        using var theirs = new MemoryStream(100_000);
+        using var ours = new PooledMemoryStream(100_000);
+        foreach (MemoryStream stream in new[] { theirs, ours })
+        {
+            stream.Write(Data, 0, 10);
+            Assert.True(stream.TryGetBuffer(out ArraySegment<byte> content));
+            Assert.Equal(Data[..10], content.ToArray());
+            Assert.Equal(stream == theirs, content.Array!.Length >= 100_000);
+            Assert.InRange(stream.GetBuffer().Length, 100_000, int.MaxValue);
+        }
+    }
+
+    [Fact]
+    public void Difference_7_what_a_thread_has_in_hand_when_another_disposes_the_stream_is_the_next_renters()
+    {
+        (MemoryStream theirs, PooledMemoryStream ours) = Written(100);
+        byte[] theirMemory = theirs.GetBuffer();
+        byte[] ourMemory = ours.GetBuffer();
+        theirs.Dispose();
+        ours.Dispose();
+        bool isReached = false;
+        for (int i = 0; i < 2 * Magazine.RestingPlaces; i++)
+        {
+            using var next = new PooledMemoryStream();
+            next.WriteByte(1);
+            (theirMemory[0], ourMemory[0]) = (9, 9); // a late write
+            isReached |= next.ToArray()[0] == 9;
+        }
+
+        Assert.True(isReached);
+        Assert.Equal(9, theirs.ToArray()[0]);
     }
 
     [Fact]

@@ -8,6 +8,9 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
 {
     private const int Kinds = 18;
 
+    /// <summary>Whether the content is the caller's array, which both give also when they are disposed.</summary>
+    public bool IsOverArray { get; init; }
+
     /// <summary>Whether the streams may grow.</summary>
     public bool IsExpandable { get; init; } = true;
 
@@ -24,10 +27,10 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
         {
             0 => new("rented", new MemoryStream(), PooledMemoryStream.Rent()),
             1 => new("capacity", new MemoryStream(capacity), new PooledMemoryStream(capacity)),
-            2 => new("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array)) { IsExpandable = false },
-            3 => new("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable)) { IsExpandable = false },
-            4 => new("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count)) { IsExpandable = false },
-            5 => new("visible part", new MemoryStream((byte[])array.Clone(), index, count, writable, visible), new PooledMemoryStream(array, index, count, writable, visible)) { IsExpandable = false },
+            2 => new("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array)) { IsExpandable = false, IsOverArray = true },
+            3 => new("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable)) { IsExpandable = false, IsOverArray = true },
+            4 => new("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count)) { IsExpandable = false, IsOverArray = true },
+            5 => new("visible part", new MemoryStream((byte[])array.Clone(), index, count, writable, visible), new PooledMemoryStream(array, index, count, writable, visible)) { IsExpandable = false, IsOverArray = true },
             6 => new("pool", new MemoryStream(capacity), new PooledMemoryStream(arrays, capacity)),
             7 => new("slabs", new MemoryStream(), new PooledMemoryStream(slabs)),
             8 => new("array pool", new MemoryStream(capacity), new PooledMemoryStream(raw, capacity)),
@@ -36,7 +39,7 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
             11 => new("shared array pool", new MemoryStream(capacity), new PooledMemoryStream(ArrayPool<byte>.Shared, capacity)),
             12 => new("read-only memory", new MemoryStream(array.AsSpan(index, count).ToArray(), false), new PooledMemoryStream(new ReadOnlyMemory<byte>(array, index, count))) { IsExpandable = false },
             13 => new("sequence", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(SequenceOf(array, random))) { IsExpandable = false },
-            14 => new("part that says whether it is writable", new MemoryStream((byte[])array.Clone(), index, count, writable), new PooledMemoryStream(array, index, count, writable)) { IsExpandable = false },
+            14 => new("part that says whether it is writable", new MemoryStream((byte[])array.Clone(), index, count, writable), new PooledMemoryStream(array, index, count, writable)) { IsExpandable = false, IsOverArray = true },
             15 => new("rented with options", new MemoryStream(), PooledMemoryStream.Rent(new PooledMemoryStreamOptions { Pool = arrays, InitialSize = random.Next(5000) })),
             16 => new("reset", new MemoryStream(), Reset(new PooledMemoryStream(arrays), array)),
             _ => new("new", new MemoryStream(), new PooledMemoryStream()),

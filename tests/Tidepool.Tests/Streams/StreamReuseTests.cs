@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Streams;
@@ -12,7 +13,8 @@ public sealed class StreamReuseTests
         byte[] data = new byte[5000];
         for (int i = 0; i < 200; i++)
         {
-            PooledMemoryStream stream = PooledMemoryStream.Rent();
+            StreamLease lease = PooledMemoryStream.RentLease();
+            PooledMemoryStream stream = lease.Stream;
             Assert.Equal((0, 0, 0), (stream.Length, stream.Position, stream.Capacity));
             Assert.True(stream.CanRead && stream.CanWrite && stream.CanSeek);
             Assert.Empty(stream.ToArray());
@@ -38,7 +40,7 @@ public sealed class StreamReuseTests
                     break;
             }
 
-            stream.Dispose();
+            lease.Dispose();
         }
     }
 
@@ -47,45 +49,151 @@ public sealed class StreamReuseTests
     {
         for (int i = 0; i < 40; i++)
         {
-            using PooledMemoryStream stream = PooledMemoryStream.Rent();
-            Assert.Throws<InvalidOperationException>(() => stream.Advance(1));
-            stream.GetSpan(100).Fill(1);
+            using StreamLease lease = PooledMemoryStream.RentLease();
+            Assert.Throws<InvalidOperationException>(() => lease.Stream.Advance(1));
+            lease.Stream.GetSpan(100).Fill(1);
         }
     }
 
     [Fact]
-    public void Objects_are_used_again()
+    public void Only_a_lease_uses_objects_again()
     {
-        HashSet<PooledMemoryStream> seen = new(ReferenceEqualityComparer.Instance);
+        HashSet<PooledMemoryStream> leased = new(ReferenceEqualityComparer.Instance);
+        HashSet<PooledMemoryStream> rented = new(ReferenceEqualityComparer.Instance);
         for (int i = 0; i < 1000; i++)
         {
+            using StreamLease lease = PooledMemoryStream.RentLease();
+            leased.Add(lease.Stream);
             using PooledMemoryStream stream = PooledMemoryStream.Rent();
-            seen.Add(stream);
+            rented.Add(stream);
         }
 
-        Assert.InRange(seen.Count, 1, 100);
+        Assert.InRange(leased.Count, 1, 100);
+        Assert.Equal(1000, rented.Count);
+        Assert.Empty(leased.Intersect(rented));
     }
 
     [Fact]
-    public void A_stale_reference_throws_until_at_least_16_others_were_rented()
+    public void A_late_second_disposal_touches_no_other_stream()
+    {
+        PooledMemoryStream twice = PooledMemoryStream.Rent();
+        twice.Dispose();
+        for (int i = 0; i < 100; i++)
+        {
+            using PooledMemoryStream rented = PooledMemoryStream.Rent();
+            using StreamLease lease = PooledMemoryStream.RentLease();
+            rented.WriteByte(1);
+            lease.Stream.WriteByte(2);
+            twice.Dispose();
+            Assert.Equal([1], rented.ToArray());
+            Assert.Equal([2], lease.Stream.ToArray());
+        }
+    }
+
+    [Fact]
+    public void What_is_found_to_be_dropped_no_longer_counts_as_leased()
+    {
+        const int Streams = 64 * 4;
+        PoolStatistics before = PooledMemoryStream.GetStatistics();
+        DropHere(Streams);
+        Eventually.TrueAfterCollections(() => Found(before) >= 3, "one in 64 of the dropped streams to be found");
+        PoolStatistics after = PooledMemoryStream.GetStatistics();
+        long found = Found(before);
+        Assert.InRange(found, 3, 5);
+        Assert.Equal((Streams - found, (Streams - found) * (1024 + 512)), (after.Leased - before.Leased, after.BytesLeased - before.BytesLeased));
+    }
+
+    [Fact]
+    public void Closing_the_stream_of_a_lease_does_not_end_it()
+    {
+        StreamLease lease = PooledMemoryStream.RentLease();
+        PooledMemoryStream stream = lease.Stream;
+        using (var writer = new StreamWriter(stream))
+        {
+            writer.Write("text");
+        }
+
+        stream.Close();
+        Assert.True(lease.IsActive && stream.CanWrite);
+        Assert.Equal("text"u8.ToArray(), stream.ToArray());
+        lease.Return();
+        Assert.False(lease.IsActive || stream.CanRead);
+        Assert.Throws<ObjectDisposedException>(() => stream.WriteByte(1));
+        Assert.Throws<ObjectDisposedException>(() => lease.Stream);
+    }
+
+    [Fact]
+    public void A_lease_ends_once_whatever_became_of_its_stream()
+    {
+        StreamLease lease = PooledMemoryStream.RentLease();
+        StreamLease copy = lease;
+        Assert.True(lease == copy && lease.GetHashCode() == copy.GetHashCode() && lease.Equals((object)copy));
+        lease.Dispose();
+        long stale = PooledMemoryStream.GetStatistics().StaleDisposes;
+        for (int i = 0; i < 100; i++)
+        {
+            using StreamLease other = PooledMemoryStream.RentLease();
+            Assert.True(other != copy);
+            other.Stream.WriteByte(1);
+            copy.Dispose();
+            Assert.Throws<PoolMisuseException>(copy.Return);
+            Assert.Throws<ObjectDisposedException>(() => copy.Stream);
+            Assert.Equal(1, other.Stream.Length);
+        }
+
+        Assert.Equal(stale + 100, PooledMemoryStream.GetStatistics().StaleDisposes);
+        default(StreamLease).Dispose();
+        Assert.False(default(StreamLease).IsActive);
+        Assert.Throws<ObjectDisposedException>(default(StreamLease).Return);
+        Assert.Throws<ObjectDisposedException>(() => default(StreamLease).Stream);
+    }
+
+    [Fact]
+    public void A_lease_with_options_keeps_to_them_and_the_next_one_has_none()
+    {
+        Assert.Throws<ArgumentNullException>("options", () => PooledMemoryStream.RentLease(null!));
+        for (int i = 0; i < 20; i++)
+        {
+            using StreamLease limited = PooledMemoryStream.RentLease(new PooledMemoryStreamOptions { MaxLength = 10 });
+            Assert.Throws<IOException>(() => limited.Stream.Write(new byte[11]));
+            using StreamLease free = PooledMemoryStream.RentLease();
+            free.Stream.Write(new byte[5000]);
+        }
+    }
+
+    [Fact]
+    public void A_stale_reference_throws_until_the_object_has_rested_behind_others()
     {
         for (int warm = 0; warm < 100; warm++)
         {
-            PooledMemoryStream.Rent().Dispose();
+            PooledMemoryStream.RentLease().Dispose();
         }
 
-        PooledMemoryStream stale = PooledMemoryStream.Rent();
-        stale.Dispose();
-        for (int i = 0; i < 16; i++)
+        StreamLease lease = PooledMemoryStream.RentLease();
+        PooledMemoryStream stale = lease.Stream;
+        lease.Dispose();
+        for (int i = 0; i < Magazine.RestingPlaces - 1; i++)
         {
-            using PooledMemoryStream other = PooledMemoryStream.Rent();
-            Assert.NotSame(stale, other);
-            other.WriteByte(1);
+            using StreamLease other = PooledMemoryStream.RentLease();
+            Assert.NotSame(stale, other.Stream);
+            other.Stream.WriteByte(1);
             Assert.Throws<ObjectDisposedException>(() => stale.WriteByte(2));
             Assert.Throws<ObjectDisposedException>(() => stale.Length);
             Assert.False(stale.CanRead);
             stale.Dispose();
-            Assert.Equal([1], other.ToArray());
+            Assert.Equal([1], other.Stream.ToArray());
+        }
+    }
+
+    private static long Found(PoolStatistics before) =>
+        PooledMemoryStream.GetStatistics().GetMisuse(MisuseKind.NeverReturned) - before.GetMisuse(MisuseKind.NeverReturned);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void DropHere(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            new PooledMemoryStream().WriteByte(1);
         }
     }
 
