@@ -158,6 +158,29 @@ internal sealed class MemoryLab : ILab
         };
         plan.Add(IdleProbe(section, "60 s", IdleMemory.WaitAndMeasure, waits: true));
         plan.Add(IdleProbe(section, "Trim()", _ => IdleMemory.TrimAndMeasure(), waits: false));
+        if (plan.Mode != LabMode.Full)
+        {
+            return; // minutes
+        }
+
+        var process = new Section
+        {
+            Title = "Idle process",
+            About = "400 MiB through a stream, then nothing for 200 s: what the process keeps, by the mode of Tidepool.CollectWhenIdle.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["collect when idle"],
+        };
+        foreach (string mode in (string[])["off", "background", "aggressive"])
+        {
+            plan.Add(new Probe
+            {
+                Key = new(Cell.Of(("collect when idle", mode)), "PooledMemoryStream"),
+                Section = process,
+                Ours = true,
+                Run = site => IdleMemory.LeaveIdle(site, mode),
+                Waits = true,
+            });
+        }
     }
 
     private static Probe IdleProbe(

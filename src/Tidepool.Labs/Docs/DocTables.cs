@@ -157,7 +157,7 @@ internal static class DocTables
                 Head(text, "cell", "subject", ">median", ">min", ">ratio", ">95 % interval", ">allocated");
                 foreach (var row in section.Rows)
                 {
-                    string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.Ratio(row.Ratio);
+                    string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.ShortRatio(row.Ratio);
                     Row(text, section.Label(row.Cell), Subject(row), NumberText.Time(row.MedianNs), NumberText.Time(row.MinNs), row.IsEmpty ? "NOT RUN" : ratio, NumberText.Interval(row.Ratio), NumberText.Bytes(row.BytesPerOp));
                 }
 

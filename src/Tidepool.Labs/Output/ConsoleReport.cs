@@ -6,6 +6,7 @@ namespace Tidepool.Labs;
 internal static class ConsoleReport
 {
     private const int PlainWidth = 150;
+    private const int LongestWord = 13; // "no difference"
 
     /// <summary>A console of the right width: a file or a pipe has none of its own.</summary>
     public static IAnsiConsole CreateConsole(TextWriter? output = null)
@@ -88,8 +89,7 @@ internal static class ConsoleReport
         switch (section.Section.Layout)
         {
             case SectionLayout.Rows:
-                console.Write(RowsTable(section));
-                Explain(console, section);
+                PrintRows(console, section);
                 break;
             case SectionLayout.Matrix:
                 PrintMatrix(console, section);
@@ -103,34 +103,50 @@ internal static class ConsoleReport
 
     private static Table NewTable() => new Table().Border(TableBorder.Simple);
 
-    private static Table RowsTable(ReportSection section)
+    /// <summary>The columns of times, the first to go last: on a narrow terminal those without a rank that fits are left out.</summary>
+    private static readonly (string Heading, int Rank, Func<ReportRow, string> Text)[] TimeColumns =
+    [
+        ("median", 0, row => row.IsEmpty ? "NOT RUN" : NumberText.Time(row.MedianNs)),
+        ("min", 4, row => NumberText.Time(row.MinNs)),
+        ("ratio", 1, row => row.Subject == row.Baseline ? "1.00" : NumberText.ShortRatio(row.Ratio)),
+        ("95 % interval", 2, row => NumberText.Interval(row.Ratio)),
+        ("allocated", 3, row => NumberText.Bytes(row.BytesPerOp)),
+        ("gen 0/1/2 per 1000", 5, NumberText.Collections),
+    ];
+
+    internal static void PrintRows(IAnsiConsole console, ReportSection section)
     {
-        var table = NewTable().AddColumn("subject").AddColumns(
-            Right("median"), Right("min"), Right("ratio"), Right("95 % interval"), Right("allocated"), Right("gen 0/1/2 per 1000"));
+        int room = console.Profile.Width - 6 - section.Rows.Max(row => row.Subject.Length);
+        var columns = TimeColumns.Select(column => (column.Heading, column.Rank, column.Text, Width: WidthOf(column.Heading, column.Text))).ToList();
+        string[] all = [.. columns.Select(column => column.Heading)];
+        while (columns.Count > 2 && columns.Sum(column => column.Width + 3) > room)
+        {
+            columns.Remove(columns.MaxBy(column => column.Rank));
+        }
+
+        var table = NewTable().AddColumn("subject");
+        columns.ForEach(column => table.AddColumn(Right(column.Heading).NoWrap()));
         foreach (var cell in section.Cells)
         {
             table.AddRow($"[underline]{Markup.Escape(section.Label(cell.Key))}[/]");
             foreach (var row in cell)
             {
-                if (row.IsEmpty)
-                {
-                    table.AddRow(Subject(row), "[yellow]NOT RUN[/]", "", "", "", "", "");
-                    continue;
-                }
-
-                table.AddRow(
-                    Subject(row),
-                    NumberText.Time(row.MedianNs),
-                    NumberText.Time(row.MinNs),
-                    row.Subject == row.Baseline ? "1.00" : NumberText.Ratio(row.Ratio),
-                    NumberText.Interval(row.Ratio),
-                    NumberText.Bytes(row.BytesPerOp),
-                    NumberText.Collections(row));
+                table.AddRow([Subject(row), .. columns.Select(column => row.IsEmpty ? EmptyText(column.Heading) : Markup.Escape(column.Text(row)))]);
             }
         }
 
-        return table;
+        console.Write(table);
+        if (columns.Count < all.Length)
+        {
+            console.MarkupLine($"[grey]  Left out for want of room: {Markup.Escape(string.Join(", ", all.Except(columns.Select(column => column.Heading))))}.[/]");
+        }
+
+        Explain(console, section);
+
+        int WidthOf(string heading, Func<ReportRow, string> text) => section.Rows.Select(row => text(row).Length).Append(heading.Length).Max();
     }
+
+    private static string EmptyText(string heading) => heading == "median" ? "[yellow]NOT RUN[/]" : "";
 
     /// <summary>Says below a table why rows are empty.</summary>
     private static void Explain(IAnsiConsole console, ReportSection section)
@@ -146,7 +162,7 @@ internal static class ConsoleReport
         string[] subjects = [.. section.Rows.Select(row => row.Subject).Distinct()];
         string? baseline = section.Section.Baseline;
         string[] others = [.. subjects.Where(subject => subject != baseline)];
-        bool numbered = others.Sum(subject => subject.Length + 2) + 50 > console.Profile.Width;
+        bool numbered = others.Sum(subject => Math.Max(subject.Length, LongestWord) + 2) + 50 > console.Profile.Width;
         var table = NewTable().AddColumn("").AddColumn(Right(baseline ?? ""));
         foreach (var (place, subject) in others.Index())
         {
@@ -160,7 +176,7 @@ internal static class ConsoleReport
             [
                 Markup.Escape(section.Label(cell.Key)),
                 NumberText.Time(baseline is null ? null : bySubject.GetValueOrDefault(baseline)?.MedianNs),
-                .. others.Select(subject => NumberText.Ratio(bySubject.GetValueOrDefault(subject)?.Ratio)),
+                .. others.Select(subject => NumberText.ShortRatio(bySubject.GetValueOrDefault(subject)?.Ratio)),
             ]);
         }
 
@@ -235,12 +251,13 @@ internal static class ConsoleReport
         var machine = report.Machine;
         console.MarkupLine(Markup.Escape(
             $"{machine.Processor}, {machine.Cores} cores, {machine.MemoryGiB} GiB; {machine.System}; {machine.Runtime}; {machine.Collector} collector; {report.Options.Mode.ToString().ToLowerInvariant()} run, seed {report.Options.Seed}"));
-        console.MarkupLine("Ratios are of paired rounds; below 1.00 is faster. \"same\": the 95 % interval includes 1.00.");
+        console.MarkupLine(NumberText.RatioWords);
     }
 
     private static TableColumn Right(string heading) => new TableColumn(Markup.Escape(heading)).RightAligned();
 
-    private static string Subject(ReportRow row) => row.Ours ? $"  [bold cyan]{Markup.Escape(row.Subject)}[/]" : $"  {Markup.Escape(row.Subject)}";
+    /// <summary>No indent: a name that is cut at the edge must begin on the line with its numbers.</summary>
+    private static string Subject(ReportRow row) => row.Ours ? $"[bold cyan]{Markup.Escape(row.Subject)}[/]" : Markup.Escape(row.Subject);
 
     private static string Color(VerdictState state) => state switch
     {

@@ -37,7 +37,7 @@ internal static class HtmlSummary
         page.Append("</dl>\n<p>A ratio is the ratio of paired rounds: the subjects of a cell are measured one after another in one process, ");
         page.Append("round by round, and the whole is repeated in fresh processes, because the luck of code layout differs by process. ");
         page.Append($"The interval is a bootstrap over processes, then rounds ({PairedRatio.Redraws} redraws). ");
-        page.Append("<em>same</em> means that the interval includes 1.00: no difference was shown.</p>\n</section>\n");
+        page.Append("<em>no difference</em> means that the whole interval lies within 5 % of 1.00, <em>undecided</em> that it includes 1.00 and is wider.</p>\n</section>\n");
     }
 
     /// <summary>Where it ran, and how to run it again.</summary>
@@ -86,7 +86,7 @@ internal static class HtmlSummary
         {
             page.Append($"<tr><th scope=\"row\">{Encode(headline.What)}<small>{HtmlReport.EncodeName(headline.Usual.Subject)} &rarr; <span class=\"ours\">{HtmlReport.EncodeName(headline.Ours.Subject)}</span></small></th>");
             page.Append($"<td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td><td class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
-            page.Append($"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.Ratio(headline.Ours.Ratio)}</td></tr>\n");
+            page.Append($"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.SpokenRatio(headline.Ours.Ratio)}</td></tr>\n");
         }
 
         page.Append("</tbody></table></div>\n");

@@ -78,7 +78,7 @@ internal static class HtmlTables
                     continue;
                 }
 
-                string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.Ratio(row.Ratio);
+                string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.ShortRatio(row.Ratio);
                 page.Append($"<td class=\"n\">{NumberText.Time(row.MedianNs)}</td><td class=\"n {RatioClass(row)}\">{ratio}</td>");
                 page.Append($"<td class=\"n\">{NumberText.Interval(row.Ratio)}</td><td class=\"n\">{NumberText.Time(row.MinNs)}</td><td class=\"n\">{NumberText.Bytes(row.BytesPerOp)}</td><td class=\"n\">{NumberText.Collections(row)}</td></tr>\n");
             }
@@ -141,7 +141,7 @@ internal static class HtmlTables
     /// <summary>The colour of a ratio.</summary>
     public static string RatioClass(ReportRow? row) => row?.Ratio switch
     {
-        null or { IsSame: true } => "",
+        null or { Word: RatioWord.NoDifference or RatioWord.Undecided } => "",
         { Value: < 1 } => "faster",
         _ => "slower",
     };

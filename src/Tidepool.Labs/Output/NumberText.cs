@@ -33,12 +33,28 @@ internal static class NumberText
         _ => $"{Digits(bytes.Value / (1 << 30))} GiB",
     };
 
-    /// <summary>A ratio; "same" when its interval includes 1.</summary>
+    /// <summary>How words are to be read that stand in place of a ratio.</summary>
+    public const string RatioWords =
+        "Ratios are of paired rounds; below 1.00 is faster. no difference: the whole 95 % interval lies within 5 % of 1.00. undecided: it includes 1.00 and is wider.";
+
+    /// <summary>A ratio, or the word that says why there is none; an undecided one says how wide its interval is.</summary>
     public static string Ratio(RatioEstimate? ratio) => ratio switch
     {
         null => None,
-        { IsSame: true } => "same",
+        { Word: RatioWord.NoDifference } => "no difference",
+        { Word: RatioWord.Undecided } => $"undecided, {Interval(ratio)}",
         _ => Factor(ratio.Value.Value),
+    };
+
+    /// <summary>The same where the interval stands beside it.</summary>
+    public static string ShortRatio(RatioEstimate? ratio) => ratio is { Word: RatioWord.Undecided } ? "undecided" : Ratio(ratio);
+
+    /// <summary>A ratio with its word, for a line that stands alone.</summary>
+    public static string SpokenRatio(RatioEstimate? ratio) => ratio switch
+    {
+        { Word: RatioWord.Faster } => $"{Ratio(ratio)} faster",
+        { Word: RatioWord.Slower } => $"{Ratio(ratio)} slower",
+        _ => Ratio(ratio),
     };
 
     /// <summary>The interval of a ratio.</summary>

@@ -13,6 +13,10 @@ internal static class IdleMemory
 
     private const long TotalBytes = 1L << 30;
     private const int Threads = 4;
+    private const long StreamBytes = 400L << 20;
+
+    /// <summary>Seven epochs until all is given up, thirty quiet seconds, and as much again for a slow machine.</summary>
+    private static readonly TimeSpan IdleWait = TimeSpan.FromSeconds(200);
     private static readonly TimeSpan Wait = TimeSpan.FromSeconds(60);
     private static readonly int[] Lengths = [4 << 10, 64 << 10, 1 << 20];
 
@@ -33,6 +37,36 @@ internal static class IdleMemory
         double peak = ResidentMiB();
         BufferPool<byte>.Shared.Trim();
         return Measure(renters, peak);
+    }
+
+    /// <summary>Fills streams with 400 MiB, then does nothing for as long as an idle process may take to collect.</summary>
+    /// <param name="site">The probe's process, which has rented nothing before.</param>
+    /// <param name="mode">A value of <c>Tidepool.CollectWhenIdle</c>.</param>
+    public static Dictionary<string, double> LeaveIdle(ProbeSite site, string mode)
+    {
+        AppContext.SetData("Tidepool.CollectWhenIdle", mode);
+        FillStreams();
+        double peak = ResidentMiB();
+        (int collections, TimeSpan pause) = (GC.CollectionCount(2), GC.GetTotalPauseDuration());
+        site.Quiet();
+        site.Stop.WaitHandle.WaitOne(IdleWait);
+        return new()
+        {
+            ["rss_peak_MiB"] = peak,
+            ["rss_MiB"] = ResidentMiB(),
+            ["full_collections_count"] = GC.CollectionCount(2) - collections,
+            ["pause_ns"] = (GC.GetTotalPauseDuration() - pause).TotalNanoseconds,
+        };
+    }
+
+    private static void FillStreams()
+    {
+        byte[] part = new byte[64 << 10];
+        using var stream = PooledMemoryStream.Rent();
+        for (long written = 0; written < StreamBytes; written += part.Length)
+        {
+            stream.Write(part);
+        }
     }
 
     private static Dictionary<string, double> Measure(Renters renters, double peak)

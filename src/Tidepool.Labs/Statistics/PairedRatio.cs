@@ -9,8 +9,31 @@ namespace Tidepool.Labs;
 /// <param name="High">Upper end of the interval.</param>
 internal readonly record struct RatioEstimate(double Value, double Low, double High)
 {
-    /// <summary>Whether the interval includes 1.00: no difference was shown.</summary>
-    public bool IsSame => Low <= 1 && High >= 1;
+    /// <summary>How far from 1.00 the interval may reach for two times to be called the same, and a difference to be worth a word.</summary>
+    public const double Tolerance = 0.05;
+
+    /// <summary>What the interval says.</summary>
+    public RatioWord Word =>
+        Low >= 1 - Tolerance && High <= 1 + Tolerance ? RatioWord.NoDifference
+        : High < 1 ? RatioWord.Faster
+        : Low > 1 ? RatioWord.Slower
+        : RatioWord.Undecided;
+}
+
+/// <summary>What a ratio with its interval says about two times.</summary>
+internal enum RatioWord
+{
+    /// <summary>The whole interval lies below 1, and not all of it within 5 % of 1.</summary>
+    Faster,
+
+    /// <summary>The whole interval lies above 1, and not all of it within 5 % of 1.</summary>
+    Slower,
+
+    /// <summary>The whole interval lies within 5 % of 1.</summary>
+    NoDifference,
+
+    /// <summary>The interval includes 1 and is wider than that: the run does not tell.</summary>
+    Undecided,
 }
 
 /// <summary>

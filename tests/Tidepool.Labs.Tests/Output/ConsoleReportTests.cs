@@ -68,9 +68,45 @@ public class ConsoleReportTests
         Assert.DoesNotContain("NOT RUN", Print(FakeLab.Report(results, stopped: true)), StringComparison.Ordinal);
     }
 
-    [Fact]
-    public void An_interval_that_includes_one_is_shown_as_same() =>
-        Assert.Equal("same", NumberText.Ratio(new RatioEstimate(0.97, 0.9, 1.05)));
+    [Theory]
+    [InlineData(0.97, 0.9, 1.05, "undecided, 0.90 .. 1.05", "undecided", "undecided, 0.90 .. 1.05")]
+    [InlineData(1.6, 0.7, 3.1, "undecided, 0.70 .. 3.10", "undecided", "undecided, 0.70 .. 3.10")]
+    [InlineData(1.0, 0.95, 1.05, "no difference", "no difference", "no difference")]
+    [InlineData(0.97, 0.96, 0.98, "no difference", "no difference", "no difference")]
+    [InlineData(0.95, 0.94, 0.96, "0.95", "0.95", "0.95 faster")]
+    [InlineData(1.3, 1.02, 1.6, "1.30", "1.30", "1.30 slower")]
+    public void A_ratio_is_said_by_its_interval(double value, double low, double high, string text, string beside, string alone)
+    {
+        var ratio = new RatioEstimate(value, low, high);
+        Assert.Equal((text, beside, alone), (NumberText.Ratio(ratio), NumberText.ShortRatio(ratio), NumberText.SpokenRatio(ratio)));
+    }
+
+    [Theory]
+    [InlineData(60, true)]
+    [InlineData(80, true)]
+    [InlineData(100, true)]
+    [InlineData(150, false)]
+    public void A_name_stands_on_the_line_with_its_numbers_and_is_whole(int width, bool leavesOut)
+    {
+        const string Long = "CommunityToolkit MemoryOwner<T>";
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(10, 24));
+        results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(4, 24));
+        LabReport report = FakeLab.Report(results);
+        ReportRow[] rows =
+        [
+            .. ReportBuilder.Build(report.Labs[0]).Rows.Where(row => row.Cell == FakeLab.Main)
+                .Select(row => row.Subject == FakeLab.Ours.Subject ? row with { Subject = Long } : row),
+        ];
+        using var output = new StringWriter();
+        IAnsiConsole console = ConsoleReport.CreateConsole(output);
+        console.Profile.Width = width;
+        ConsoleReport.PrintRows(console, new ReportSection(report.Labs[0].Plan.Workloads.First(w => w.Key == FakeLab.Ours).Section, rows));
+
+        string[] lines = output.ToString().Split('\n');
+        Assert.Contains(lines, line => line.Contains(Long, StringComparison.Ordinal) && line.Contains("4.01 ns", StringComparison.Ordinal));
+        Assert.Equal(leavesOut, output.ToString().Contains("Left out for want of room", StringComparison.Ordinal));
+    }
 
     [Theory]
     [InlineData(0.5, "0.5 ns")]

@@ -13,7 +13,7 @@ public class PairedRatioTests
         Assert.Equal(2, ratio.Value, 12);
         Assert.Equal(2, ratio.Low, 12);
         Assert.Equal(2, ratio.High, 12);
-        Assert.False(ratio.IsSame);
+        Assert.NotEqual(RatioWord.Undecided, ratio.Word);
     }
 
     [Fact]
@@ -45,7 +45,7 @@ public class PairedRatioTests
         Assert.Equal(2, ratio.Value, 12);
         Assert.Equal(1, ratio.Low, 12);
         Assert.Equal(4, ratio.High, 12);
-        Assert.True(ratio.IsSame);
+        Assert.True(ratio.Word is RatioWord.Undecided or RatioWord.NoDifference, ratio.ToString());
     }
 
     [Fact]
