@@ -29,10 +29,9 @@ internal static class CallerStack
         // A caller without frames of its own: better the whole stack than none.
         ReadOnlySpan<StackFrame> shown = first == end ? frames : frames.AsSpan(first..end);
         var lines = new List<string>();
-        using var sources = new SourceLines();
         foreach (StackFrame frame in shown)
         {
-            lines.Add($"{new StackTrace(frame).ToString().TrimEnd()}{sources.Find(frame)}");
+            lines.Add($"{new StackTrace(frame).ToString().TrimEnd()}{SourceLines.Find(frame)}");
         }
 
         return string.Join('\n', lines);

@@ -4,21 +4,23 @@ using System.Reflection;
 using System.Reflection.Metadata;
 using System.Reflection.Metadata.Ecma335;
 using System.Reflection.PortableExecutable;
+using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
 /// <summary>Finds file and line of a frame that was captured without them, where the symbols lie beside the assembly or in it.</summary>
 /// <remarks>
-/// The platform looks up lines only while it captures, which would make each recorded rental pay for a report that may never be written. Not
-/// thread-safe; reads the files of symbols once for each report. With native AOT there are none, and nothing is found.
+/// The platform looks up lines only while it captures, which would make each recorded rental pay for a report that may never be written.
+/// Thread-safe. The symbols of an assembly are read once, when it first stands in a report, and go with it. With native AOT there are none,
+/// and nothing is found.
 /// </remarks>
-internal sealed class SourceLines : IDisposable
+internal static class SourceLines
 {
-    private readonly Dictionary<Assembly, MetadataReaderProvider?> _symbols = [];
+    private static readonly ConditionalWeakTable<Assembly, Symbols> Known = [];
 
     /// <summary>The place as the platform writes it (<c> in file:line 12</c>), or nothing.</summary>
     [UnconditionalSuppressMessage("Trimming", "IL2026", Justification = "A method that was trimmed away has no frame; one without metadata has no line.")]
-    internal string Find(StackFrame frame)
+    internal static string Find(StackFrame frame)
     {
         try
         {
@@ -27,20 +29,12 @@ internal sealed class SourceLines : IDisposable
                 return string.Empty;
             }
 
-            MetadataReaderProvider? provider = SymbolsOf(method.Module.Assembly);
-            return provider is null ? string.Empty : Find(provider.GetMetadataReader(), method.MetadataToken, frame.GetILOffset());
+            MetadataReader? reader = Known.GetValue(method.Module.Assembly, static assembly => new Symbols(Open(assembly))).Reader;
+            return reader is null ? string.Empty : Find(reader, method.MetadataToken, frame.GetILOffset());
         }
         catch (Exception)
         {
             return string.Empty; // symbols that cannot be read, or of another build: a report without lines is better than none
-        }
-    }
-
-    public void Dispose()
-    {
-        foreach (MetadataReaderProvider? provider in _symbols.Values)
-        {
-            provider?.Dispose();
         }
     }
 
@@ -62,20 +56,33 @@ internal sealed class SourceLines : IDisposable
     }
 
     [UnconditionalSuppressMessage("SingleFile", "IL3000", Justification = "An assembly without a file has no symbols beside it, and none are found.")]
-    private MetadataReaderProvider? SymbolsOf(Assembly assembly)
+    private static MetadataReaderProvider? Open(Assembly assembly)
     {
-        if (!_symbols.TryGetValue(assembly, out MetadataReaderProvider? provider))
+        try
         {
             string path = assembly.Location;
-            if (path.Length > 0)
+            if (path.Length == 0)
             {
-                using var image = new PEReader(File.OpenRead(path));
-                image.TryOpenAssociatedPortablePdb(path, static file => File.Exists(file) ? File.OpenRead(file) : null, out provider, out _);
+                return null;
             }
 
-            _symbols.Add(assembly, provider);
+            using var image = new PEReader(File.OpenRead(path));
+            image.TryOpenAssociatedPortablePdb(path, static file => File.Exists(file) ? File.OpenRead(file) : null, out MetadataReaderProvider? provider, out _);
+            return provider;
         }
+        catch (Exception)
+        {
+            return null; // once is enough: a file that cannot be read now is not tried for each report
+        }
+    }
 
-        return provider;
+    /// <summary>The symbols of one assembly; the provider keeps alive what its reader reads.</summary>
+    private sealed class Symbols(MetadataReaderProvider? provider)
+    {
+        private readonly MetadataReaderProvider? _provider = provider;
+
+        internal MetadataReader? Reader { get; } = provider?.GetMetadataReader();
+
+        ~Symbols() => _provider?.Dispose();
     }
 }
