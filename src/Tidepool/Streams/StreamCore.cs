@@ -142,8 +142,7 @@ internal sealed partial class StreamCore
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Begin()
     {
-        bool isUntouched = (WriteEnd & DataEnd & First & Current) == -1 && ((int)Flags | SegmentCount) == 0;
-        if (!isUntouched || Array != _attached || _segments[0] != _attachedSegment)
+        if ((WriteEnd & DataEnd) != -1 || Flags != StreamFlags.None || Array != _attached || _segments[0] != _attachedSegment)
         {
             BeginAnew();
         }
@@ -161,10 +160,7 @@ internal sealed partial class StreamCore
     {
         WriteEnd = -1;
         DataEnd = -1;
-        First = -1;
-        Current = -1;
-        Flags = StreamFlags.None;
-        SegmentCount = 0;
+        Flags = StreamFlags.None; // refuses every slow path
     }
 
     /// <summary>Sets the numbers to those of a new stream; the segment list holds the attached segment alone.</summary>
