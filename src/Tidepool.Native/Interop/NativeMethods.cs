@@ -110,6 +110,9 @@ internal static unsafe partial class NativeMethods
     internal static partial void tp_heap_free(tp_heap* heap, void* block);
 
     [LibraryImport(Library)]
+    internal static partial void tp_heap_free_aligned_sized(tp_heap* heap, void* block, nuint alignment, nuint size);
+
+    [LibraryImport(Library)]
     internal static partial void tp_heap_usage(tp_heap* heap, nuint* live_bytes, nuint* held_bytes);
 
     [LibraryImport(Library)]
