@@ -45,7 +45,8 @@ struct fast_heap {
 #define TP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #if defined(TIDEPOOL_TLS_DYNAMIC)
-#define TP_TLS_MODEL  // for loaders that refuse initial-exec TLS in dlopen (musl)
+// For loaders that refuse initial-exec TLS in dlopen (musl). Named, because compilers take a member of a template for local.
+#define TP_TLS_MODEL __attribute__((tls_model("global-dynamic")))
 #else
 #define TP_TLS_MODEL __attribute__((tls_model("initial-exec")))
 #endif
