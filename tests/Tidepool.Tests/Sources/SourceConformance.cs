@@ -160,16 +160,21 @@ public abstract class SourceConformance<T>(ITestOutputHelper output) : PoolTest
 
             foreach (BufferLease<T> lease in leases)
             {
+                T expected = Sample.Of<T>(lease.Length);
                 foreach (T element in lease.Span)
                 {
-                    Assert.Equal(Sample.Of<T>(lease.Length), element);
+                    if (!EqualityComparer<T>.Default.Equals(expected, element))
+                    {
+                        Assert.Equal(expected, element);
+                    }
                 }
 
                 lease.Return();
             }
         }
 
-        Assert.InRange(pool.GetStatistics().Missed, 1, 8);
+        // Three rounds of eight; an epoch of the trimmer between two of them may take what is idle.
+        Assert.InRange(pool.GetStatistics().Missed, 1, 16);
     }
 
     protected static unsafe Span<T> Elements(in SourceBuffer<T> buffer) =>
