@@ -17,6 +17,9 @@ internal sealed class ConnectionsLab : ILab
     /// <summary>The part that it quotes for failovers.</summary>
     public const string Failovers = "Failover, PostgreSQL";
 
+    /// <summary>The part with outages.</summary>
+    public const string Recoveries = "Recovery, PostgreSQL";
+
     private const string Sqlite = "Microsoft.Data.Sqlite";
     private const string Postgres = "Npgsql";
     private const int Callers = 64;
@@ -52,6 +55,7 @@ internal sealed class ConnectionsLab : ILab
         AddOpening(plan);
         AddAsking(plan);
         AddFailovers(plan);
+        AddRecovery(plan);
         AddSizes(plan);
     }
 
@@ -200,6 +204,40 @@ internal sealed class ConnectionsLab : ILab
         plan.Add(new MetricRule(Bars.ConnectionKilled, Failover.Beyond, new WorkloadKey(Cell.Of(("server", FailoverKind.SessionsEnded.Name())), PoolKinds.Ours)));
     }
 
+    private static void AddRecovery(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = Recoveries,
+            About = $"{Recovery.Callers} callers on {Recovery.Size} sessions, each with one request after another, while the server is away for a time; each pool waits as long as it does by default. Half and all of the callers are served so long after the server is back (share: of the outage, for half of them); requests that failed, and those of them that waited in vain, for each outage; connections tried while the server was away, counted by a proxy in front of it, which refuses them; where a cell says so the server behind it is killed.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["outage"],
+            Order = 8,
+        };
+        IReadOnlyList<Outage> outages = Outage.Of(plan.Mode);
+        foreach (Outage outage in outages)
+        {
+            foreach (PoolKind pool in (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool])
+            {
+                plan.Add(new Probe
+                {
+                    Key = new(CellOf(outage), pool.Name(Postgres)),
+                    Section = section,
+                    Ours = pool == PoolKind.Tidepool,
+                    Run = _ => LabServer.ConnectionString is null ? null : Recovery.Run(outage, pool),
+                    Missing = LabServer.Missing,
+                });
+            }
+        }
+
+        WorkloadKey[] ours = [.. outages.Select(static outage => new WorkloadKey(CellOf(outage), PoolKinds.Ours))];
+        plan.Add(new MetricRule(Bars.ConnectionRecovery, Recovery.Share, ours));
+        plan.Add(new MetricRatioRule(Bars.ConnectionRecoveryFailed, Recovery.Failed, [.. outages.Select(static outage => Pair(CellOf(outage)))]));
+        plan.Add(new MetricRule(Bars.ConnectionRecoveryAttempts, Recovery.AttemptsPerSecond, ours));
+    }
+
+    private static Cell CellOf(Outage outage) => Cell.Of(("outage", outage.Name));
+
     private static void AddSizes(LabPlan plan)
     {
         Cell cell = Cell.Of(("curve", "all sizes"));
@@ -210,7 +248,7 @@ internal sealed class ConnectionsLab : ILab
             About = $"{PoolSizes.Callers} callers arrive at once; each opens, asks, disposes. Answers per second, and the time within which half and 99 % of the callers have theirs.",
             Layout = SectionLayout.Metrics,
             Varies = ["question", "sessions"],
-            Order = 8,
+            Order = 9,
         };
         plan.Add(new Probe
         {

@@ -18,6 +18,7 @@ internal sealed class FaultProxy : IAsyncDisposable
     private long _connectDelayTicks;
     private int _accepted;
     private int _mostConnecting;
+    private bool _isRefusing;
 
     /// <summary>Begins to listen, on a free port of 127.0.0.1.</summary>
     /// <param name="serverPort">The server's port on 127.0.0.1, 1 to 65535.</param>
@@ -61,6 +62,26 @@ internal sealed class FaultProxy : IAsyncDisposable
         {
             ArgumentOutOfRangeException.ThrowIfLessThan(value, TimeSpan.Zero);
             Volatile.Write(ref _connectDelayTicks, value.Ticks);
+        }
+    }
+
+    /// <summary>Whether new connections end at once with a reset (RST), as where a server is away; they count as accepted.</summary>
+    public bool IsRefusing
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _isRefusing;
+            }
+        }
+
+        set
+        {
+            lock (_gate)
+            {
+                _isRefusing = value;
+            }
         }
     }
 
@@ -155,16 +176,32 @@ internal sealed class FaultProxy : IAsyncDisposable
                 continue; // the client was gone before it was accepted
             }
 
-            var connection = new FaultConnection(client, new Socket(_server.AddressFamily, SocketType.Stream, _server is IPEndPoint ? ProtocolType.Tcp : ProtocolType.Unspecified), this);
-            lock (_gate)
+            Begin(client);
+        }
+    }
+
+    private void Begin(Socket client)
+    {
+        var connection = new FaultConnection(client, new Socket(_server.AddressFamily, SocketType.Stream, _server is IPEndPoint ? ProtocolType.Tcp : ProtocolType.Unspecified), this);
+        bool isRefused;
+        lock (_gate)
+        {
+            _accepted++;
+            isRefused = _isRefusing;
+            if (!isRefused)
             {
-                _accepted++;
                 _open.Add(connection);
                 _mostConnecting = Math.Max(_mostConnecting, _open.Count(static open => open.IsConnecting));
             }
-
-            connection.Begin(_server, _end.Token);
         }
+
+        if (isRefused)
+        {
+            connection.Reset();
+            return;
+        }
+
+        connection.Begin(_server, _end.Token);
     }
 
     /// <summary>A connection has ended.</summary>

@@ -420,6 +420,18 @@ internal static class Bars
     public static readonly Bar ConnectionKilled = Count(
         "connections.killed", "connections, sessions ended", "all sessions ended: no failed request beyond the connections that were open", 0);
 
+    public static readonly Bar ConnectionRecovery = Ratio(
+        "connections.recovery.late",
+        "connections, recovery",
+        "half of the callers are served within 15 % of an outage after its end (0.2 s after a short one)",
+        15);
+
+    public static readonly Bar ConnectionRecoveryFailed = Count(
+        "connections.recovery.failed", "connections, recovery", "an outage fails no more requests than with Npgsql's pool", 1);
+
+    public static readonly Bar ConnectionRecoveryAttempts = Count(
+        "connections.recovery.tries", "connections, recovery", "a server that is away is tried at most 50 times a second", 50);
+
     public static readonly Bar EfBackends = Count(
         "ef.backends", "ef", "units of work over our pool use no more sessions than over the provider's pool", 0);
 
@@ -442,7 +454,8 @@ internal static class Bars
         ThreadsPooled, ThreadsAsync, ThreadsDistinct,
 
         .. FileSessions.All, .. ServerSessions.All,
-        ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled, EfBackends, EfUnpooled,
+        ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
+        ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
         PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,

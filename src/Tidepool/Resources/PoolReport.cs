@@ -34,7 +34,7 @@ internal sealed class PoolReport
         bool isFull = s.Leased >= s.MaxSize;
         if (LastCreateError is { } error)
         {
-            text.Append(CultureInfo.InvariantCulture, $" The last creation failed with {error.GetType().Name}: {error.Message}");
+            text.Append(CultureInfo.InvariantCulture, $" The last creation failed with {error.GetType().Name}: {Sentence(error.Message)}");
             AppendOutage(text);
         }
         else if (isFull)
@@ -88,6 +88,13 @@ internal sealed class PoolReport
         + (site is null ? string.Empty : $" Rented at:\n{site}");
 
     private static string Subject(string name, string key) => key.Length == 0 ? $"'{name}'" : $"'{name}' (key '{key}')";
+
+    /// <summary>A message of foreign code with a full stop at its end, because more sentences follow.</summary>
+    private static string Sentence(string message)
+    {
+        string trimmed = message.TrimEnd();
+        return trimmed.Length == 0 || trimmed[^1] is '.' or '!' or '?' ? trimmed : trimmed + ".";
+    }
 
     /// <summary>A time as a reader says it.</summary>
     private static string Text(TimeSpan time) => time.TotalSeconds < 1

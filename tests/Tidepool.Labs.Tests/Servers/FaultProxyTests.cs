@@ -179,6 +179,33 @@ public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
     }
 
     [Fact]
+    public async Task While_it_refuses_new_connections_end_with_a_reset_are_counted_and_never_reach_the_server()
+    {
+        Socket old = await ConnectAsync();
+        await EchoAsync(old, 1);
+        _proxy.IsRefusing = true;
+        for (int i = 0; i < 3; i++)
+        {
+            SocketError? error;
+            try
+            {
+                error = await EndOfAsync(await ConnectAsync());
+            }
+            catch (SocketException early) // the reset was faster than the end of connecting
+            {
+                error = early.SocketErrorCode;
+            }
+
+            Assert.Equal(SocketError.ConnectionReset, error);
+        }
+
+        Assert.Equal((4, 1), (_proxy.Accepted, _proxy.Open));
+        await EchoAsync(old, 2); // connections of before are not concerned
+        _proxy.IsRefusing = false;
+        await EchoAsync(await ConnectAsync(), 3);
+    }
+
+    [Fact]
     public async Task A_frozen_connection_is_silent_for_good_and_new_ones_work()
     {
         Socket client = await ConnectAsync();

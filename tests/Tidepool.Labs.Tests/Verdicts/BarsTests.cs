@@ -51,6 +51,7 @@ public class BarsTests
         { "connections, opening", ["connections.open"] },
         { "connections, PostgreSQL", ["connections.latency", "connections.many.reset", "connections.many.plain", "connections.unpooled"] },
         { "connections, sessions ended", ["connections.killed"] },
+        { "connections, recovery", ["connections.recovery.late", "connections.recovery.failed", "connections.recovery.tries"] },
         { "ef", ["ef.backends", "ef.unpooled"] },
         {
             "malloc groups",
