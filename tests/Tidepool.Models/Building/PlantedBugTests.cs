@@ -7,7 +7,6 @@ namespace Tidepool.Models.Building;
 public class PlantedBugTests(ITestOutputHelper output)
 {
     private const int BugSchedules = 100_000; // the search ends at the first failure, for most bugs within some hundreds
-    private const int FineSchedules = 4_000; // each has several times the points of those in ExplorationTests
 
     public static TheoryData<string, bool, Mutation> Bugs => new()
     {
@@ -30,19 +29,26 @@ public class PlantedBugTests(ITestOutputHelper output)
         { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Settle(ref full[0], _state.Hot!);", string.Empty) },
         { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Settle(ref _state.Hot, Place(0)!);", string.Empty) },
         { "ObjectScenario", true, new Mutation("Objects/ItemStation.cs", "            taken = last;\n            last = null;\n", "            taken = last;\n            chunk.Count++;\n") },
+        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "Volatile.Write(ref _state.Busy, 1);\n        Schedule.Point(\"rest: busy\");\n        if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount <", "if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount <") },
+        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "(place, item) = (item, place!);", "place = item;") },
+        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "            _state.RestingCount = RestingPlaces - 1;\n", string.Empty) },
+        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount == RestingPlaces)", "if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount > 5)") },
+        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "        _state.Flushed += _state.RestingCount;\n", string.Empty) },
         { "ObjectScenario", true, new Mutation("Objects/ObjectCore.cs", "if (TryRetire())\n        {\n            Drain();", "if (TryRetire())\n        {\n            Trimmer.Remove(this);") },
     };
 
+    /// <remarks>Each schedule has several times the points of one in <see cref="ExplorationTests"/>.</remarks>
     [Theory]
     [Trait("Category", "Slow")]
-    [InlineData("ShardScenario")]
-    [InlineData("ExchangeScenario")]
-    [InlineData("TicketScenario")]
-    [InlineData("ObjectScenario")]
-    public void The_core_passes_with_a_point_before_every_statement(string scenario)
+    [InlineData("ShardScenario", 4_000)]
+    [InlineData("ExchangeScenario", 4_000)]
+    [InlineData("TicketScenario", 4_000)]
+    [InlineData("ObjectScenario", 4_000)]
+    [InlineData("RestScenario", 1_000)]
+    public void The_core_passes_with_a_point_before_every_statement(string scenario, int schedules)
     {
         output.WriteLine($"seed {Explorer.Seed}");
-        string? failure = Explorer.Explore(ModelBuild.Compile(scenario, fine: true), FineSchedules);
+        string? failure = Explorer.Explore(ModelBuild.Compile(scenario, fine: true), schedules);
         Assert.True(failure is null, failure);
     }
 

@@ -25,6 +25,9 @@ public class ExplorationTests(ITestOutputHelper output)
     public void An_object_is_in_one_place_at_a_time_whatever_renters_and_policies_do() => Explore(new ObjectScenario());
 
     [Fact]
+    public void An_item_that_rests_is_rented_by_one_and_only_after_others() => Explore(new RestScenario());
+
+    [Fact]
     public void A_pool_that_is_disposed_in_the_middle_gives_everything_to_its_source() => Explore(new DisposeScenario(), DisposeSchedules);
 
     [Theory]
