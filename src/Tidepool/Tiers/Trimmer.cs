@@ -10,7 +10,6 @@ namespace Tidepool;
 /// </remarks>
 internal static class Trimmer
 {
-    private static readonly Lock TrimGate = new();
     private static readonly List<Station> Stations = [];
     private static readonly Timer Clock = NewTimer();
     private static int s_running;
@@ -22,6 +21,12 @@ internal static class Trimmer
 
     /// <summary>The time between two epochs.</summary>
     internal static TimeSpan Period { get; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Held by the epoch that runs.</summary>
+    internal static Lock Gate { get; } = new();
+
+    /// <summary>Whether epochs begin by themselves. Tests turn it off and let time pass by calls of <see cref="Epoch"/>.</summary>
+    internal static bool IsAutomatic { get; set; } = true;
 
     internal static bool IsRunning => Volatile.Read(ref s_running) != 0;
 
@@ -80,7 +85,7 @@ internal static class Trimmer
     /// <summary>One epoch over all pools. The clock calls it; tests do so to let time pass.</summary>
     internal static void Epoch(bool all)
     {
-        lock (TrimGate)
+        lock (Gate)
         {
             ThreadTier.ReapDead();
             long started = Environment.TickCount64;
@@ -96,7 +101,7 @@ internal static class Trimmer
     private static void Tick()
     {
         // An epoch that takes longer than a period (a source may be slow to free) must not make the next ones wait for it.
-        if (!TrimGate.TryEnter())
+        if (!IsAutomatic || !Gate.TryEnter())
         {
             return;
         }
@@ -111,7 +116,7 @@ internal static class Trimmer
         }
         finally
         {
-            TrimGate.Exit();
+            Gate.Exit();
         }
 
         if (collects)
@@ -233,7 +238,7 @@ internal static class Trimmer
                 return;
             }
 
-            if (IsRunning && IsUnderPressure())
+            if (IsAutomatic && IsRunning && IsUnderPressure())
             {
                 ThreadPool.UnsafeQueueUserWorkItem(static _ => Epoch(all: true), null);
             }

@@ -1,4 +1,3 @@
-using System.Reflection;
 using System.Text;
 using Tidepool.Models.Scheduling;
 
@@ -44,12 +43,10 @@ internal sealed class World
     /// <summary>Every rental so far.</summary>
     internal List<Rental> Rentals { get; } = [];
 
-    /// <summary>Connects the points of the core. The clock must not trim behind the scheduler's back.</summary>
+    /// <summary>Connects the points of the core. The trimmer must begin no epoch behind the scheduler's back.</summary>
     internal static void Attach(Action<string>? hook)
     {
-        const BindingFlags Private = BindingFlags.Static | BindingFlags.NonPublic;
-        typeof(Trimmer).GetField("s_running", Private)!.SetValue(null, 1);
-        ((Timer)typeof(Trimmer).GetField("Clock", Private)!.GetValue(null)!).Change(Timeout.Infinite, Timeout.Infinite);
+        Trimmer.IsAutomatic = false;
         Schedule.Hook = hook;
     }
 

@@ -202,7 +202,6 @@ internal sealed class ObjectStorm
     {
         string last = string.Join("; ", _faults.Take(5));
         Assert.True(_faults.IsEmpty, $"seed {_seed}: {_faults.Count} faults: {last}");
-        Trimmer.Epoch(all: false); // after one that may be under way, so that nothing is in its hands
         _pool.Validate();
         PoolStatistics statistics = _pool.GetStatistics();
         Assert.Equal((_rented, _won, 0), (statistics.Rented, statistics.Returned, statistics.Leased));

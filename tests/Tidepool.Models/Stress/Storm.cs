@@ -170,7 +170,6 @@ internal abstract class Storm
     {
         string last = string.Join("; ", _faults.Take(5));
         Assert.True(_faults.IsEmpty, $"seed {_seed}: {_faults.Count} faults: {last}");
-        Trimmer.Epoch(all: true); // after one that may be under way, so that nothing is in its hands
         Pool.Validate();
         Pool.Trim(); // takes in what was posted last
         PoolStatistics statistics = Pool.GetStatistics();
