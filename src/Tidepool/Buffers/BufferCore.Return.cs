@@ -72,52 +72,13 @@ internal sealed partial class BufferCore<T>
         return new ArraySegment<T>(array, slot.Offset, length);
     }
 
-    /// <summary>What the checks make of a use of a retired ticket: a use always throws, a return with checks on, a disposal never.</summary>
+    /// <summary>Answers the use of a ticket that has ended.</summary>
     internal void OnRetired(PooledSlot<T> slot, MisuseKind kind)
     {
-        if (kind == MisuseKind.StaleDispose)
+        if (!IsHarmless(kind, isOutAgain: slot.IsLeased && !slot.IsPosted))
         {
-            Interlocked.Increment(ref Counters.StaleDisposes);
-            if (slot.IsLeased && !slot.IsPosted)
-            {
-                Counters.Misuse.Increment(kind);
-                if (PoolDiagnostics.IsHeard)
-                {
-                    WriteReport(kind, slot.Record?.Where());
-                }
-            }
-
-            return;
+            AnswerRetired(kind, Geometry.Checks, $"BufferLease<{typeof(T).Name}>", slot.Record?.Where());
         }
-
-        PoolMisuseException misuse = Misuse(kind, null, slot.Record?.Where());
-        if (kind == MisuseKind.UseAfterReturn)
-        {
-            throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", misuse.Message);
-        }
-
-        if (kind == MisuseKind.DoubleReturn && Geometry.Checks != PoolChecks.Off)
-        {
-            throw misuse;
-        }
-    }
-
-    /// <summary>Counts and reports misuse, and makes the exception that a caller may throw.</summary>
-    /// <param name="kind">What was done.</param>
-    /// <param name="what">What was rented without a lease, or null.</param>
-    /// <param name="details">What else is known.</param>
-    internal PoolMisuseException Misuse(MisuseKind kind, string? what, params ReadOnlySpan<string?> details)
-    {
-        string? detail = null;
-        foreach (string? part in details)
-        {
-            detail = part is null ? detail : detail is null ? part : $"{detail}\n{part}";
-        }
-
-        Counters.Misuse.Increment(kind);
-        string message = MisuseText.Describe(kind, Name, detail, what);
-        PoolDiagnostics.Report(PoolName, kind, message);
-        return new PoolMisuseException(kind, Name, message);
     }
 
     /// <summary>Puts an idle item where the next renter of this thread finds it, else into the shared tier, else gives it to the source.</summary>

@@ -54,33 +54,16 @@ internal abstract class ItemPool<T> : ItemStation
     {
     }
 
-    /// <summary>Answers the use of a ticket that has ended: a use always throws, a return with checks on, a disposal never.</summary>
+    /// <summary>Answers the use of a ticket that has ended.</summary>
     /// <param name="kind">What was done.</param>
     /// <param name="isOutAgain">Whether the item has another renter by now.</param>
     /// <param name="detail">What is known of the rental, or null.</param>
     /// <param name="lease">The name of the lease's type.</param>
     protected void OnRetired(MisuseKind kind, bool isOutAgain, string? detail, string lease)
     {
-        if (kind == MisuseKind.StaleDispose)
+        if (!IsHarmless(kind, isOutAgain))
         {
-            Interlocked.Increment(ref Counters.StaleDisposes);
-            if (!isOutAgain)
-            {
-                return;
-            }
-        }
-
-        Counters.Misuse.Increment(kind);
-        WriteReport(kind, detail);
-        var misuse = new PoolMisuseException(kind, Name, MisuseText.Describe(kind, Name, detail));
-        if (kind == MisuseKind.UseAfterReturn)
-        {
-            throw new ObjectDisposedException(lease, misuse.Message);
-        }
-
-        if (kind == MisuseKind.DoubleReturn && ProcessChecks.Mode != PoolChecks.Off)
-        {
-            throw misuse;
+            AnswerRetired(kind, ProcessChecks.Mode, lease, detail);
         }
     }
 

@@ -106,33 +106,12 @@ internal sealed partial class ObjectCore<T, TPolicy>
         Bury(item);
     }
 
-    /// <summary>What the checks make of a use of a retired ticket: a use always throws, a return with checks on, a disposal never.</summary>
+    /// <summary>Answers the use of a ticket that has ended.</summary>
     internal void OnRetired(PooledObject<T, TPolicy> slot, MisuseKind kind)
     {
-        if (kind == MisuseKind.StaleDispose)
+        if (!IsHarmless(kind, isOutAgain: slot.IsLeased))
         {
-            Interlocked.Increment(ref Counters.StaleDisposes);
-            if (slot.IsLeased)
-            {
-                Counters.Misuse.Increment(kind);
-                if (PoolDiagnostics.IsHeard)
-                {
-                    WriteReport(kind, slot.Record?.Where());
-                }
-            }
-
-            return;
-        }
-
-        PoolMisuseException misuse = Misuse(kind, null, slot.Record?.Where());
-        if (kind == MisuseKind.UseAfterReturn)
-        {
-            throw new ObjectDisposedException($"ObjectLease<{typeof(T).Name}>", misuse.Message);
-        }
-
-        if (Checks != PoolChecks.Off)
-        {
-            throw misuse;
+            AnswerRetired(kind, Checks, $"ObjectLease<{typeof(T).Name}>", slot.Record?.Where());
         }
     }
 
@@ -149,14 +128,5 @@ internal sealed partial class ObjectCore<T, TPolicy>
         {
             throw misuse;
         }
-    }
-
-    /// <summary>Counts and reports misuse, and makes the exception that a caller may throw.</summary>
-    private PoolMisuseException Misuse(MisuseKind kind, string? what, string? detail)
-    {
-        Counters.Misuse.Increment(kind);
-        string message = MisuseText.Describe(kind, Name, detail, what);
-        PoolDiagnostics.Report(PoolName, kind, message);
-        return new PoolMisuseException(kind, Name, message);
     }
 }

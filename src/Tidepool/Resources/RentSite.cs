@@ -16,20 +16,8 @@ internal static class RentSite
     internal static string Describe(StackTrace site, LeakCapture capture)
     {
         StackFrame[] frames = site.GetFrames();
-        int first = Math.Max(Array.FindIndex(frames, static frame => !IsBetween(frame)), 0);
+        int first = Math.Max(Array.FindIndex(frames, static frame => !CallerStack.IsOf(frame, Between)), 0);
         string text = new StackTrace(frames[first..]).ToString().ReplaceLineEndings("\n").TrimEnd('\n');
         return text.Length == 0 ? "   at an unknown place" : capture == LeakCapture.CallSite ? text.Split('\n')[0] : text;
-    }
-
-    /// <summary>Told by the assembly: programs may have any namespace.</summary>
-    private static bool IsBetween(StackFrame frame)
-    {
-        if (DiagnosticMethodInfo.Create(frame)?.DeclaringAssemblyName is not { } assembly)
-        {
-            return false;
-        }
-
-        int end = assembly.IndexOf(',', StringComparison.Ordinal);
-        return Array.IndexOf(Between, end < 0 ? assembly : assembly[..end]) >= 0;
     }
 }

@@ -15,7 +15,7 @@ internal static class CallerStack
     {
         StackFrame[] frames = stack.GetFrames();
         int first = 0;
-        while (first < frames.Length && IsOwn(frames[first]))
+        while (first < frames.Length && IsOf(frames[first], Own))
         {
             first++;
         }
@@ -37,7 +37,8 @@ internal static class CallerStack
         return string.Join('\n', lines);
     }
 
-    private static bool IsOwn(StackFrame frame)
+    /// <summary>Whether a frame is of one of the assemblies. Told by the assembly: programs may have any namespace.</summary>
+    internal static bool IsOf(StackFrame frame, ReadOnlySpan<string> assemblies)
     {
         if (DiagnosticMethodInfo.Create(frame)?.DeclaringAssemblyName is not { } assembly)
         {
@@ -45,13 +46,13 @@ internal static class CallerStack
         }
 
         int end = assembly.IndexOf(',', StringComparison.Ordinal);
-        return Array.IndexOf(Own, end < 0 ? assembly : assembly[..end]) >= 0;
+        return assemblies.Contains(end < 0 ? assembly : assembly[..end]);
     }
 
     private static bool IsThreading(StackFrame frame)
     {
-        string? type = DiagnosticMethodInfo.Create(frame)?.DeclaringTypeName;
-        return type is not null
-            && (type.StartsWith("System.Threading.", StringComparison.Ordinal) || type.StartsWith("System.Runtime.CompilerServices.", StringComparison.Ordinal));
+        string type = DiagnosticMethodInfo.Create(frame)?.DeclaringTypeName ?? string.Empty;
+        return type.StartsWith("System.Threading.", StringComparison.Ordinal)
+            || type.StartsWith("System.Runtime.CompilerServices.", StringComparison.Ordinal);
     }
 }

@@ -41,6 +41,67 @@ internal abstract class Station
     internal void WriteReport(MisuseKind kind, string? detail, string? what = null) =>
         PoolDiagnostics.Report(PoolName, kind, MisuseText.Describe(kind, Name, detail, what));
 
+    /// <summary>Counts and reports misuse, and makes the exception that a caller may throw.</summary>
+    /// <param name="kind">What was done.</param>
+    /// <param name="what">What was rented without a lease, or null.</param>
+    /// <param name="details">What else is known.</param>
+    internal PoolMisuseException Misuse(MisuseKind kind, string? what, params ReadOnlySpan<string?> details)
+    {
+        string? detail = null;
+        foreach (string? part in details)
+        {
+            detail = part is null ? detail : detail is null ? part : $"{detail}\n{part}";
+        }
+
+        Counters.Misuse.Increment(kind);
+        string message = MisuseText.Describe(kind, Name, detail, what);
+        PoolDiagnostics.Report(PoolName, kind, message);
+        return new PoolMisuseException(kind, Name, message);
+    }
+
+    /// <summary>Counts the disposal of a lease that has ended, which is no misuse until its item has another renter.</summary>
+    /// <returns>Whether <paramref name="kind"/> is such a disposal, so that nothing is left to answer.</returns>
+    protected bool IsHarmless(MisuseKind kind, bool isOutAgain)
+    {
+        if (kind != MisuseKind.StaleDispose)
+        {
+            return false;
+        }
+
+        Interlocked.Increment(ref Counters.StaleDisposes);
+        return !isOutAgain;
+    }
+
+    /// <summary>Answers the use of a ticket that has ended: a use always throws, a return with checks on, a disposal never.</summary>
+    /// <param name="kind">What was done.</param>
+    /// <param name="checks">The checks of the pool.</param>
+    /// <param name="lease">The name of the lease's type.</param>
+    /// <param name="detail">What is known of the rental, or null.</param>
+    protected void AnswerRetired(MisuseKind kind, PoolChecks checks, string lease, string? detail)
+    {
+        if (kind == MisuseKind.StaleDispose)
+        {
+            Counters.Misuse.Increment(kind);
+            if (PoolDiagnostics.IsHeard)
+            {
+                WriteReport(kind, detail);
+            }
+
+            return;
+        }
+
+        PoolMisuseException misuse = Misuse(kind, null, detail);
+        if (kind == MisuseKind.UseAfterReturn)
+        {
+            throw new ObjectDisposedException(lease, misuse.Message);
+        }
+
+        if (kind == MisuseKind.DoubleReturn && checks != PoolChecks.Off)
+        {
+            throw misuse;
+        }
+    }
+
     /// <summary>Tells whoever listens that returned items could not be kept.</summary>
     internal abstract void WriteDropped(int bucketId, ReadOnlySpan<object?> items);
 
