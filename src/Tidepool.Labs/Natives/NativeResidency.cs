@@ -132,10 +132,7 @@ internal static class NativeResidency
         };
         foreach (string distribution in plan.Mode == LabMode.Full ? Distributions : [TunerProfile])
         {
-            foreach (var subject in Mallocs(plan.Mode))
-            {
-                plan.Add(DriverProbe(section, Cell.Of(("distribution", distribution)), subject, waits: false, Waste, distribution));
-            }
+            AddDrivers(plan, section, Cell.Of(("distribution", distribution)), Waste, distribution);
         }
     }
 
@@ -153,10 +150,7 @@ internal static class NativeResidency
         int[] sizes = plan.Mode == LabMode.Full ? Sizes : Sizes[..1];
         foreach (int size in sizes)
         {
-            foreach (var subject in Mallocs(plan.Mode))
-            {
-                plan.Add(DriverProbe(section, SizeCell(size), subject, waits: false, "rounding", size.ToString(CultureInfo.InvariantCulture)));
-            }
+            AddDrivers(plan, section, SizeCell(size), "rounding", size.ToString(CultureInfo.InvariantCulture));
         }
 
         plan.Add(new MetricRule(Bars.LargeRounding, "resident_ratio", [.. sizes.Select(size => new WorkloadKey(SizeCell(size), NativeSubjects.Shared.Name))]));
@@ -172,11 +166,7 @@ internal static class NativeResidency
             Layout = SectionLayout.Metrics,
             Varies = ["threads"],
         };
-        foreach (var subject in Mallocs(plan.Mode))
-        {
-            plan.Add(DriverProbe(section, cell, subject, waits: false, "threads", "200"));
-        }
-
+        AddDrivers(plan, section, cell, "threads", "200");
         plan.Add(new MetricRule(Bars.ThreadResident, "thread_MB", new WorkloadKey(cell, NativeSubjects.Shared.Name)));
     }
 
@@ -190,11 +180,7 @@ internal static class NativeResidency
             Layout = SectionLayout.Metrics,
             Varies = ["limit"],
         };
-        foreach (var subject in Mallocs(plan.Mode))
-        {
-            plan.Add(DriverProbe(section, cell, subject, waits: false, "limited"));
-        }
-
+        AddDrivers(plan, section, cell, "limited");
         plan.Add(new MetricRule(Bars.LimitedProgram, "failed_count", new WorkloadKey(cell, NativeSubjects.Shared.Name)));
     }
 
@@ -209,6 +195,15 @@ internal static class NativeResidency
         };
         plan.Add(NativeSubjects.Shared.NewProbe(section, TunerCell, static site => NativeTuner.Measure(TunerProfile, site), otherwise: NativeBuild.Missing));
         plan.Add(new MetricRule(Bars.TunedWaste, NativeTuner.Remaining, new WorkloadKey(TunerCell, NativeSubjects.Shared.Name)));
+    }
+
+    /// <summary>Adds the row of each allocator: a driver of its own runs the command.</summary>
+    private static void AddDrivers(LabPlan plan, Section section, Cell cell, params string[] arguments)
+    {
+        foreach (var subject in Mallocs(plan.Mode))
+        {
+            plan.Add(DriverProbe(section, cell, subject, waits: false, arguments));
+        }
     }
 
     private static Probe DriverProbe(Section section, Cell cell, NativeSubject subject, bool waits, params string[] arguments) =>
