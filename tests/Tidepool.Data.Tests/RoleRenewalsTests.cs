@@ -13,6 +13,16 @@ public sealed class RoleRenewalsTests
         Assert.True(renewals.TryRenew(8, 1100));
     }
 
+    [Fact]
+    public void A_refusal_after_a_writer_was_seen_is_a_renewal_of_its_own_whatever_session_reports_it()
+    {
+        var renewals = new RoleRenewals();
+        Assert.True(renewals.TryRenew(5, 0));
+        renewals.SeeWriter();
+        Assert.True(renewals.TryRenew(4, 10)); // of a time before
+        Assert.False(renewals.TryRenew(6, 20)); // made since, and refused
+    }
+
     [Theory]
     [InlineData(1)]
     [InlineData(50)]

@@ -90,7 +90,7 @@ internal static class Recovery
     internal static async Task<OutageSeen> MeasureAsync(PoolKind pool, string connectionString, FaultProxy proxy, TimeSpan length, PostgresCluster? server)
     {
         using DbDataSource source = PoolKinds.OpenPostgres(pool, Size, application: $"recovery {Environment.ProcessId}", connectionString: connectionString);
-        DbConnections.Warm(source, Size);
+        await WarmAsync(source).ConfigureAwait(false);
         var moment = new Moment();
         Task<CallerSeen>[] callers = [.. Enumerable.Range(0, Callers).Select(_ => Task.Run(() => CallAsync(source, moment)))];
         await Task.Delay(Before).ConfigureAwait(false);
@@ -145,6 +145,16 @@ internal static class Recovery
                 await own.DisposeAsync().ConfigureAwait(false);
             }
         }
+    }
+
+    /// <summary>
+    /// Opens all sessions at once and closes them, without a blocked thread: the proxy lives in this process, and what a pool does on threads that block
+    /// would wait for those that the proxy needs.
+    /// </summary>
+    private static async Task WarmAsync(DbDataSource source)
+    {
+        DbConnection[] all = await Task.WhenAll(Enumerable.Range(0, Size).Select(_ => source.OpenConnectionAsync().AsTask())).ConfigureAwait(false);
+        await Task.WhenAll(all.Select(static connection => connection.DisposeAsync().AsTask())).ConfigureAwait(false);
     }
 
     /// <summary>One request after another, until one that ended after the outage is answered.</summary>

@@ -97,10 +97,52 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         await WriteAsync(pool);
     }
 
+    [PostgresFact]
+    public async Task A_session_that_is_asked_and_writes_makes_the_next_refusal_news()
+    {
+        await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 2, TimeProvider = new StoppedClock(), ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        await FillAsync(pool, 2);
+        await BeRefusedAsync(pool);
+        Assert.Equal(2, pool.GetStatistics().Destroyed);
+
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            await RunAsync(connection, "BEGIN READ ONLY");
+            await Assert.ThrowsAsync<PostgresException>(() => RunAsync(connection, "INSERT INTO written VALUES (1)"));
+        }
+
+        await SettleAsync(pool);
+        Assert.Equal((1, 2L), (pool.GetStatistics().Idle, pool.GetStatistics().Destroyed)); // it was asked, and writes
+        await BeRefusedAsync(pool);
+        Assert.Equal(3, pool.GetStatistics().Destroyed); // at once: the clock stands still, so no pause has passed
+    }
+
+    /// <summary>Writes while the server is read only.</summary>
+    private async Task BeRefusedAsync(PooledDbDataSource pool)
+    {
+        await Cluster.AlterSystemAsync("default_transaction_read_only", "on");
+        try
+        {
+            Assert.Equal("25006", (await Assert.ThrowsAsync<PostgresException>(() => WriteAsync(pool))).SqlState);
+            await SettleAsync(pool);
+        }
+        finally
+        {
+            await Cluster.AlterSystemAsync("default_transaction_read_only", null);
+        }
+    }
+
     private static async Task<int> WriteAsync(PooledDbDataSource pool)
     {
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
         await RunAsync(connection, "INSERT INTO written VALUES (1)");
         return await AskAsync(connection);
+    }
+
+    private sealed class StoppedClock : TimeProvider
+    {
+        public override long GetTimestamp() => 0;
     }
 }

@@ -121,6 +121,62 @@ public sealed class BackoffTests
         Assert.All(told.Skip(4).Zip(told.Skip(3)), static pair => Assert.InRange(pair.First - pair.Second, 10_000, 11_000));
     }
 
+    [Fact]
+    public void After_a_success_the_next_outage_is_told_as_the_first_one_was()
+    {
+        var backoff = new Backoff();
+        long first = QuietAfterTwoTold(ref backoff, 0);
+        backoff.End();
+        Assert.Equal(first, QuietAfterTwoTold(ref backoff, 100_000));
+    }
+
+    [Fact]
+    public void A_lasting_failure_is_told_each_time()
+    {
+        var backoff = new Backoff();
+        for (int attempt = 0; attempt < 5; attempt++)
+        {
+            backoff.Fail(Defaults, attempt, true, attempt, 0);
+            Assert.True(backoff.TryTell(Defaults, attempt, attempt));
+        }
+
+        backoff.Fail(Defaults, 5, false, 5, 0);
+        Assert.False(backoff.IsLasting);
+        Assert.False(backoff.TryTell(Defaults, 5, 5));
+    }
+
+    [Theory]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(true, true)]
+    public void Of_failures_side_by_side_one_that_lasts_is_enough(bool isFirstLasting, bool isSecondLasting)
+    {
+        var backoff = new Backoff();
+        backoff.Fail(Defaults, 0, isFirstLasting, 0, 0);
+        backoff.Fail(Defaults, 0, isSecondLasting, 0, 0);
+        Assert.True(backoff.IsLasting);
+        backoff.End();
+        backoff.Fail(Defaults, 1, true, 0, 0); // of the time before the success
+        Assert.False(backoff.IsLasting);
+    }
+
+    /// <summary>For how long no caller hears of attempts after two callers have heard of the first failures.</summary>
+    private static long QuietAfterTwoTold(ref Backoff backoff, long now)
+    {
+        for (int i = 0; i < 2; i++)
+        {
+            backoff.Fail(Defaults, 0, false, now, 0);
+            Assert.True(backoff.TryTell(Defaults, 0, now));
+        }
+
+        long start = now;
+        for (backoff.Fail(Defaults, 1, false, now, 0); !backoff.TryTell(Defaults, 1, now); now++)
+        {
+        }
+
+        return now - start;
+    }
+
     /// <summary>When attempts are made on a server that comes back after some time; the last one succeeds.</summary>
     private static List<long> Attempts(ResourceSettings settings, long length, Func<double> draw, bool isWaitedFor)
     {

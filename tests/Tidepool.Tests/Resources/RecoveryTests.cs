@@ -179,6 +179,22 @@ public sealed class RecoveryTests : ResourceTest
         await Drain(waiting);
     }
 
+    [Theory]
+    [InlineData("down", "IOException: down. Creations")]
+    [InlineData("down.", "IOException: down. Creations")]
+    [InlineData("Is it down?\n", "IOException: Is it down? Creations")]
+    [InlineData("(down)", "IOException: (down). Creations")]
+    public async Task A_timeout_separates_the_message_of_the_failure_from_what_follows(string message, string expected)
+    {
+        Policy.CreateError = new IOException(message);
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, backoffMin: Hour, backoffMax: Hour));
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool, Second);
+        Time.Advance(Second);
+        string text = (await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(waiting))).Message;
+        Assert.Contains(expected, text, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task A_failure_that_lasts_says_when_the_next_attempt_is()
     {
