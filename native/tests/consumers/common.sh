@@ -49,7 +49,8 @@ build_project() {
   quietly "build-$(basename "$build")" cmake --build "$build" --parallel 2
 }
 
-# installed: sets prefix to an installation of the library, made once beside the scratch directory for all consumers.
+# installed: sets prefix to an installation of the library, made once beside the scratch directory for all consumers: of the
+# build in TIDEPOOL_BUILD (native/tests/run has just made it), else of one of its own.
 installed() {
   local build=$scratch/../tidepool-build
   prefix=$scratch/../tidepool-installed
@@ -58,8 +59,13 @@ installed() {
   prefix=$(cd "$prefix" && pwd)
   exec 9>"$build/lock"
   flock 9
-  build_project "$native" "$build" -DTIDEPOOL_BUILD_TESTS=OFF -DTIDEPOOL_BUILD_BENCH=OFF
-  quietly install cmake --install "$build" --prefix "$prefix"
+  if [[ -z ${TIDEPOOL_BUILD:-} ]]; then
+    build_project "$native" "$build" -DTIDEPOOL_BUILD_TESTS=OFF -DTIDEPOOL_BUILD_BENCH=OFF
+    quietly install cmake --install "$build" --prefix "$prefix"
+  elif [[ ! -e $build/installed ]]; then
+    quietly install cmake --install "$TIDEPOOL_BUILD" --prefix "$prefix"
+    touch "$build/installed"
+  fi
   flock -u 9
   # shellcheck disable=SC2034 # of the scripts that source this one
   libdir=$(dirname "$(find "$prefix" -name libtidepool.so | head -1)")

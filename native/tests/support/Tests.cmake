@@ -1,5 +1,5 @@
-# TIDEPOOL_SANITIZE: address, undefined or thread; the static tests are built with it.
-set(TIDEPOOL_SANITIZE "" CACHE STRING "Sanitizer of the static tests: address, undefined, thread")
+# TIDEPOOL_SANITIZE: the static tests are built with it. AddressSanitizer and UBSan go together, ThreadSanitizer alone.
+set(TIDEPOOL_SANITIZE "" CACHE STRING "Sanitizers of the static tests: address, undefined, thread; or address,undefined")
 if(TIDEPOOL_SANITIZE)
   add_compile_options(-fsanitize=${TIDEPOOL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${TIDEPOOL_SANITIZE})
