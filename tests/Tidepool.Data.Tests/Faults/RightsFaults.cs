@@ -101,8 +101,9 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     public async Task A_session_that_is_asked_and_writes_makes_the_next_refusal_news()
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
+        var clock = new StoppedClock();
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 2, TimeProvider = new StoppedClock(), ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+            new() { MaxSize = 2, TimeProvider = clock, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
         await FillAsync(pool, 2);
         await BeRefusedAsync(pool);
         Assert.Equal(2, pool.GetStatistics().Destroyed);
@@ -117,6 +118,27 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         Assert.Equal((1, 2L), (pool.GetStatistics().Idle, pool.GetStatistics().Destroyed)); // it was asked, and writes
         await BeRefusedAsync(pool);
         Assert.Equal(3, pool.GetStatistics().Destroyed); // at once: the clock stands still, so no pause has passed
+        await BeRefusedAsync(pool);
+        Assert.Equal((1, 3L), (pool.GetStatistics().Idle, pool.GetStatistics().Destroyed)); // made since: renewing has not helped
+        clock.Advance(TimeSpan.FromMilliseconds(RoleRenewals.ShortestPause));
+        await BeRefusedAsync(pool);
+        Assert.Equal(4, pool.GetStatistics().Destroyed);
+    }
+
+    [PostgresFact]
+    public async Task A_write_refused_on_a_lent_session_renews_all_when_the_pool_is_told()
+    {
+        await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
+        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        await FillAsync(pool, 3);
+        await using (DbConnectionLease lease = await pool.LeaseAsync())
+        {
+            await RunAsync(lease.Connection, "SET default_transaction_read_only = on");
+            lease.MarkBroken(await Assert.ThrowsAsync<PostgresException>(() => RunAsync(lease.Connection, "INSERT INTO written VALUES (1)")));
+        }
+
+        await SettleAsync(pool);
+        Assert.Equal((0, 3L), (pool.GetStatistics().Total, pool.GetStatistics().Destroyed));
     }
 
     /// <summary>Writes while the server is read only.</summary>
@@ -143,6 +165,10 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
 
     private sealed class StoppedClock : TimeProvider
     {
-        public override long GetTimestamp() => 0;
+        private long _now;
+
+        public override long GetTimestamp() => Volatile.Read(ref _now);
+
+        public void Advance(TimeSpan by) => Interlocked.Add(ref _now, (long)(by.TotalSeconds * TimestampFrequency));
     }
 }
