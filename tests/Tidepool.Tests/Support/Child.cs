@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Text.Json.Nodes;
+using Tidepool.Tests.HitPaths;
 
 namespace Tidepool.Tests.Support;
 
@@ -13,6 +14,7 @@ public static class Child
     public const string Nested = "nested";
     public const string Destructors = "destructors";
     public const string Reports = "reports";
+    public const string HitPaths = "hit-paths";
     public const string NameOfDroppingMethod = nameof(DropInAMethodWithThisName);
     public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
 
@@ -42,6 +44,9 @@ public static class Child
             case [Destructors]:
                 OddStacks.RunDestructors();
                 return 0;
+            case [HitPaths]:
+                HitPathProgram.Run();
+                return 0;
             default:
                 Console.Error.WriteLine("This is a test assembly: run it with 'dotnet test'.");
                 return 2;
@@ -56,8 +61,10 @@ public static class Child
     /// Whether the main thread's stack has no limit and large blocks come from the heap; code 77 when the limit is fixed.
     /// </param>
     /// <param name="eventSources">False: the runtime has no event sources, as in a trimmed program and under native AOT.</param>
+    /// <param name="environment">More variables, or null.</param>
     public static (int Code, string Output, string Error) Run(
-        string scenario, string? checks, string? identity = null, bool withoutStackLimit = false, bool eventSources = true)
+        string scenario, string? checks, string? identity = null, bool withoutStackLimit = false, bool eventSources = true,
+        Dictionary<string, string>? environment = null)
     {
         string? config = eventSources ? null : WriteConfigWithoutEventSources();
         string dotnet = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet";
@@ -94,6 +101,11 @@ public static class Child
         if (identity is not null)
         {
             start.Environment[StackIdentity.Variable] = identity;
+        }
+
+        foreach ((string name, string value) in environment ?? [])
+        {
+            start.Environment[name] = value;
         }
 
         using Process process = Process.Start(start)!;

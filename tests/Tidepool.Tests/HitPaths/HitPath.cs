@@ -1,0 +1,36 @@
+namespace Tidepool.Tests.HitPaths;
+
+/// <summary>A rental or a return that finds everything in the thread's own magazine, and the limits of its code.</summary>
+/// <param name="Name">What is done.</param>
+/// <param name="Methods">The methods whose code it runs; what they inline is part of theirs.</param>
+/// <param name="Limit">What the code may consist of: what it consists of today.</param>
+internal sealed record HitPath(string Name, string[] Methods, JitListing Limit)
+{
+    private const string Program = "Tidepool.Tests.HitPaths.HitPathProgram:";
+
+    /// <summary>The runtime of which the limits are.</summary>
+    internal static Version Runtime { get; } = new(10, 0, 12);
+
+    /// <summary>The limits: of x64 without instructions that not every such processor has.</summary>
+    internal static HitPath[] All { get; } =
+    [
+        Of("rent a lease", new(70, 1, 0), "RentLease"),
+        Of("return a lease", new(71, 3, 0), "ReturnLease"),
+        Of("rent and return a scope", new(138, 4, 0), "RentAndReturnScope"),
+        Of("rent an array", new(65, 1, 0), "RentArray"),
+        Of("return an array", new(114, 3, 0), "ReturnArray"),
+        Of("rent an object", new(140, 2, 0), "RentObject", "Tidepool.ObjectPool`2:Rent"),
+        Of("return an object", new(147, 12, 1), "ReturnObject", "Tidepool.PooledObject`2:TryReturn"),
+        Of("make a stream", new(108, 7, 0), "NewStream"),
+        Of("dispose a stream", new(105, 6, 0), "DisposeStream"),
+        Of("rent a stream", new(123, 8, 0), "RentStream"),
+        Of("return a stream", new(93, 5, 1), "ReturnStream"),
+        Of("rent a resource", new(166, 13, 2), "RentResource", "Tidepool.ResourcePool`1:Rent", "Tidepool.ResourceCore`1:TakeOpenHot"),
+        Of("return a resource", new(242, 17, 4), "ReturnResource", "Tidepool.ResourceLease`1:Dispose", "Tidepool.ResourceCore`1:Return"),
+    ];
+
+    public override string ToString() => Name;
+
+    private static HitPath Of(string name, JitListing limit, string root, params string[] called) =>
+        new(name, [Program + root, .. called], limit);
+}
