@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/process.h"
 #include "base/report.h"
 #include "checked/checked.h"
 #include "heap/raw.h"
@@ -15,11 +16,13 @@ int tp_version() noexcept {
 
 bool tp_is_checked() noexcept { return checked; }
 
-size_t tp_purge(uint32_t min_idle_ms) noexcept {
+size_t tp::purge_process(uint32_t min_idle_ms, size_t keep) {
   if (checked) check::drain_quarantine();
   if (Heap* heap = known_heap(); heap != nullptr) empty_magazines(heap);
-  return purge(min_idle_ms);
+  return purge(min_idle_ms, keep);
 }
+
+size_t tp_purge(uint32_t min_idle_ms) noexcept { return purge_process(min_idle_ms, 0); }
 
 void tp_thread_idle() noexcept {
   if (Heap* heap = known_heap(); heap != nullptr) empty_magazines(heap);

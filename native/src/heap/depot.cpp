@@ -81,6 +81,7 @@ bool put_into_depot(Heap* heap, size_t bin, void* const* blocks, uint32_t count)
   push(depot.full[bin], chunk);
   depot.bytes += bytes_of(bin, count);
   depot.stamp = now_stamp();
+  note_change(heap);
   return true;
 }
 
@@ -98,6 +99,7 @@ uint32_t take_from_depot(Heap* heap, size_t bin, void** blocks) {
 
 bool empty_depot(Heap* heap, uint32_t most_chunks) {
   Depot& depot = heap->depot;
+  if (depot.empty() && depot.granted == 0) return false;
   uint32_t stamp = depot.stamp;
   for (size_t bin = 1; bin < first_pool_bin; ++bin) {
     while (depot.full[bin] != nullptr) {

@@ -17,6 +17,18 @@ uint64_t units_of(uint32_t offset, uint32_t size) {
   return upto & ~((uint64_t{1} << first) - 1);
 }
 
+// Neighbouring units, at least one.
+struct Units {
+  uint32_t first, end;
+  uint64_t bits() const { return (end == most_units ? ~uint64_t{0} : (uint64_t{1} << end) - 1) & ~((uint64_t{1} << first) - 1); }
+};
+
+// Those that are set from the first one on, which is.
+Units first_run(uint64_t units, uint32_t first) {
+  uint64_t after = ~(units >> first);
+  return {first, after == 0 ? most_units : first + static_cast<uint32_t>(__builtin_ctzll(after))};
+}
+
 uintptr_t base_of(PageId id) { return reinterpret_cast<uintptr_t>(address_of(id)); }
 
 uint32_t offset_in(PageId id, const void* block) {
@@ -39,15 +51,17 @@ uint64_t free_units(PageId id) {
     uint32_t offset = offset_in(id, block);
     cover(offset, offset + page->block_size);
   });
-  uint64_t lost = discarded_of(id)->units;
-  if (lost != 0) {
-    for (uint32_t i = 0; i < page->carved; ++i) {
-      uint32_t offset = i * page->block_size;
-      if ((units_of(offset, page->block_size) & lost) != 0) cover(offset, offset + page->block_size);
-    }
+  uint32_t carved_end = page->carved * page->block_size;
+  for (uint64_t left = discarded_of(id)->units; left != 0;) {
+    Units run = first_run(left, static_cast<uint32_t>(__builtin_ctzll(left)));
+    left &= ~run.bits();
+    // The blocks at its ends lie in its neighbours, too.
+    uint32_t from = run.first * unit / page->block_size * page->block_size;
+    uint32_t upto = (run.end * unit + page->block_size - 1) / page->block_size * page->block_size;
+    cover(from, upto < carved_end ? upto : carved_end);
   }
   uint32_t end = static_cast<uint32_t>(page->slices) << slice_shift;
-  cover(page->carved * page->block_size, end);
+  cover(carved_end, end);
   uint64_t units = 0;
   for (uint32_t i = 0; i < end / unit; ++i) {
     if (covered[i] == unit) units |= uint64_t{1} << i;
@@ -84,8 +98,18 @@ uint32_t drop_blocks(PageId id, uint64_t units) {
   return dropped;
 }
 
+// What may be resident and is not in use, in bytes. The page has blocks in use, which count as resident.
+size_t idle_in(PageId id) {
+  const Page* page = page_of(id);
+  size_t gone = size_t{unit} * static_cast<size_t>(__builtin_popcountll(discarded_of(id)->units));
+  size_t not_resident = gone + size_t{page->used} * page->block_size;
+  size_t whole = size_t{page->slices} << slice_shift;
+  return not_resident < whole ? whole - not_resident : 0;
+}
+
 // Returns bytes. The blocks leave the list first: a failure half-way leaves them lost, which costs nothing.
 size_t discard_page(PageId id) {
+  if (idle_in(id) < unit) return 0;
   Discarded* discarded = discarded_of(id);
   uint64_t units = whole_pages(free_units(id)) & ~discarded->units;
   if (units == 0) return 0;
@@ -93,11 +117,14 @@ size_t discard_page(PageId id) {
   discarded->units |= units;
   size_t bytes = 0;
   for (uint64_t left = units; left != 0;) {
-    uint32_t first = static_cast<uint32_t>(__builtin_ctzll(left));
-    uint64_t from = left >> first;
-    uint32_t count = ~from == 0 ? most_units : static_cast<uint32_t>(__builtin_ctzll(~from));
-    if (os::discard(static_cast<char*>(address_of(id)) + size_t{first} * unit, size_t{count} * unit)) bytes += size_t{count} * unit;
-    left &= count + first >= most_units ? 0 : ~uint64_t{0} << (first + count);
+    // What has gone before lies in between for nothing: one call of the system for both sides of it.
+    Units run = first_run(discarded->units, static_cast<uint32_t>(__builtin_ctzll(left)));
+    uint64_t fresh = left & run.bits();
+    uint32_t last = most_units - 1 - static_cast<uint32_t>(__builtin_clzll(fresh));
+    if (os::discard(static_cast<char*>(address_of(id)) + size_t{run.first} * unit, size_t{last + 1 - run.first} * unit)) {
+      bytes += size_t{unit} * static_cast<size_t>(__builtin_popcountll(fresh));
+    }
+    left &= ~fresh;
   }
   return bytes;
 }
@@ -136,29 +163,49 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
 size_t idle_parts(Heap* heap) {
   size_t bytes = 0;
   for (size_t bin = 0; bin < bin_count; ++bin) {
-    for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) {
-      const Page* page = page_of(id);
-      size_t gone = size_t{unit} * static_cast<size_t>(__builtin_popcountll(discarded_of(id)->units));
-      size_t not_resident = gone + size_t{page->used} * page->block_size;
-      size_t whole = size_t{page->slices} << slice_shift;
-      if (not_resident < whole) bytes += whole - not_resident;
-    }
+    for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) bytes += idle_in(id);
   }
   return bytes;
 }
 
+// Only as many as there must be, for each unit that is in use again costs a page fault, and the system another call when it
+// goes back: from the first one to the next that begins with a block, and a page of the system.
+//
+// No block lies in two runs of discarded units: what is between would be covered by that block alone, and be discarded too.
 void restore_lost(PageId id) {
   Page* page = page_of(id);
   Discarded* discarded = discarded_of(id);
-  uint64_t units = discarded->units;
+  uint32_t size = page->block_size;
+  uint32_t carved_end = page->carved * size;
+  Units units = first_run(discarded->units, static_cast<uint32_t>(__builtin_ctzll(discarded->units)));
+  uint32_t end = units.first + 1;
+  while (end != units.end && (end * unit % size != 0 || end * unit % os::page_size() != 0)) ++end;
+  units.end = end;
+  uint32_t first = units.first * unit / size;
+  uint32_t last = (end * unit < carved_end ? end * unit - 1 : carved_end - 1) / size;
   // From the last to the first, so that the list ascends.
-  for (uint32_t i = page->carved; i-- != 0;) {
-    uint32_t offset = i * page->block_size;
-    if ((units_of(offset, page->block_size) & units) == 0) continue;
-    void* block = static_cast<char*>(address_of(id)) + offset;
-    page->free.push(grid_of(id), block);
+  for (uint32_t i = last + 1; i-- > first;) {
+    page->free.push(grid_of(id), static_cast<char*>(address_of(id)) + i * size);
+    --discarded->lost;
   }
-  *discarded = {};
+  discarded->units &= ~units.bits();
+  discarded->seen = 0;
+}
+
+bool discarded_is_valid(PageId id) {
+  const Page* page = page_of(id);
+  const Discarded* discarded = discarded_of(id);
+  uint32_t lost = 0;
+  for (uint32_t i = 0; i < page->carved; ++i) lost += (units_of(i * page->block_size, page->block_size) & discarded->units) != 0;
+  return lost == discarded->lost;
+}
+
+void use_units(PageId id, uint32_t from, uint32_t to) {
+  Discarded* discarded = discarded_of(id);
+  size_t page = os::page_size();
+  auto first = static_cast<uint32_t>(from / page * page);
+  discarded->units &= ~units_of(first, static_cast<uint32_t>(round_up(to, page)) - first);
+  discarded->seen = 0;
 }
 
 }  // namespace tp

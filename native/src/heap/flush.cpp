@@ -27,6 +27,8 @@ void push_remote(PageId id, FreeList blocks, Batch* last, uint32_t count) {
   } while (!page->remote.compare_exchange_weak(word.bits, word.pushed(blocks.first, count).bits, std::memory_order_acq_rel,
                                                std::memory_order_relaxed));
   if (!word.listed()) push_pending(page->owner.load(std::memory_order_relaxed), id);
+  // The page may be another heap's by now, or gone with the blocks.
+  if (Heap* owner = page->owner.load(std::memory_order_relaxed); owner != nullptr) note_change(owner);
 }
 
 // A pointer that no page gave out stays out of every list.
@@ -57,6 +59,7 @@ void settle(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, ui
   page->free = list;
   page->used -= count;
   page->stamp = now;
+  note_change(heap);
   if (page->used == 0 || !RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed()) settle_page(heap, id);
 }
 

@@ -66,6 +66,7 @@ struct Heap : detail::fast_heap {
   uint32_t refills[bin_count];       // for statistics
   bool zero_on_free;
   bool caches;                       // blocks of its pages may wait in magazines
+  std::atomic<bool> changed;         // since a purge of all that is idle saw it; set without the lock by threads that give blocks back
   std::atomic<uint32_t> pending;     // stack of pages that became listed; no lock needed to push
   uint32_t queue[bin_count];         // pages that have, or may have, blocks to give
   uint32_t full[bin_count];          // pages whose blocks are all out
@@ -95,12 +96,17 @@ struct Heap : detail::fast_heap {
 
 // ---- refill.cpp: pages of one heap. All need the heap's lock.
 
-// Fills blocks[0..most), the best to rent first last; returns how many. A new page is made only for the first. 0: out of
-// memory.
+// Fills blocks[0..most), the best to rent first last; returns how many. Only for the first a new page is made, or memory used
+// that went back to the system. 0: out of memory.
 uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, uint32_t most);
 
 // After blocks came back to a page that may have been full, or may be empty now: it moves to where it belongs.
 void settle_page(Heap* heap, PageId id);
+
+// There may be something for a purge. Others have the flag in their caches: it is written only when it is not set.
+inline void note_change(Heap* heap) {
+  if (!heap->changed.load(std::memory_order_relaxed)) heap->changed.store(true, std::memory_order_relaxed);
+}
 
 // Moves pages that other threads listed to their queues.
 void drain_pending(Heap* heap);
@@ -141,8 +147,14 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
 // What is resident of partly used pages and not in use, in bytes. Heap's lock.
 size_t idle_parts(Heap* heap);
 
-// Makes blocks whose memory was discarded available again.
+// Makes blocks whose memory was discarded available again, some of them. There are such blocks.
 void restore_lost(PageId id);
+
+// What is lost is what lies in units that are gone, so that restore_lost finds all of it.
+bool discarded_is_valid(PageId id);
+
+// The bytes from..to of the page, which nothing lay in, are blocks now. Units behind them may have been discarded before.
+void use_units(PageId id, uint32_t from, uint32_t to);
 
 // ---- flush.cpp
 // Gives every block back to its page, as of the time stamp. heap: the one the blocks come from; its lock is held.
@@ -197,7 +209,8 @@ PageId take_page_of_orphans(Heap* heap, size_t bin);
 PageId detach_page(Heap* heap, size_t bin);
 
 // ---- purge.cpp
-// Returns the bytes that went back. keep: so many idle bytes may stay. Heaps whose locks are taken are left out.
+// Returns the bytes that went back. keep: so many idle bytes may stay. Heaps whose locks are taken are left out. What the
+// calling thread's magazines hold stays.
 size_t purge(uint32_t min_idle_ms, size_t keep = 0);
 
 // For an allocation that found no memory: what any heap keeps empty, also of those whose locks are taken at this moment,

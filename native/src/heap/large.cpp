@@ -49,6 +49,7 @@ void keep(Heap* heap, PageId id, uint32_t slices) {
     give_run(place->id, place->slices, true, place->stamp);
   }
   *place = {id, slices, now};
+  note_change(heap);
 }
 
 void set_up_large(Heap* heap, PageId id, uint32_t slices) {

@@ -30,31 +30,75 @@ std::atomic<uint32_t> nobody_wakes_it{0};
 
 bool is_wanted() { return options::get(tp_option_background_purge) != 0 && options::purge_delay_ms() >= 0; }
 
-bool take_lock(Heap* heap, bool waits) {
-  if (!waits) return heap->lock.try_lock();
-  heap->lock.lock();
+// What one purge does:
+//
+//   the heap of ...        when                                          how
+//   the calling thread     something changed since it was last purged    entered as its owner: no barrier of the process
+//   another thread         the same                                      one visit, which takes one barrier; another one for
+//                                                                        each 64 pages or chunks; left out when its lock is taken
+//   any, none of these     nothing changed                               a look at a flag
+//   then the arenas                                                      dirty runs, in batches
+//
+// A purge that leaves something by intent, because it is too young or may stay, neither heeds the flag nor clears it.
+struct Purge {
+  uint32_t now, min_idle_ms;
+  size_t keep;
+  bool waits;            // for locks that are taken; else those heaps are left out
+  size_t bytes = 0;      // went back
+  size_t idle = 0;       // stays in partly used pages
+  bool takes_all() const { return min_idle_ms == 0 && keep == 0; }
+};
+
+// One visit of a heap. Of the calling thread's own, which is not inside, it takes no barrier.
+class Visit {
+ public:
+  Visit(Heap* heap, bool waits) : heap_(heap), own_(heap == known_heap()) {
+    if (own_) heap->lock.lock_as_owner();
+    else if (waits) heap->lock.lock();
+    else entered_ = heap->lock.try_lock();
+  }
+  ~Visit() {
+    if (own_) heap_->lock.unlock_as_owner();
+    else if (entered_) heap_->lock.unlock();
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  bool entered() const { return entered_; }
+
+ private:
+  Heap* heap_;
+  bool own_;
+  bool entered_ = true;
+};
+
+// What is idle as a whole: blocks in the depot, empty pages, large runs. False: there is more.
+bool release_idle(Heap* heap, const Purge& purge) {
+  constexpr uint32_t chunks_at_once = 64;
+  if (is_idle(purge.now, heap->depot.stamp, purge.min_idle_ms) && empty_depot(heap, chunks_at_once)) return false;
+  collect(heap, purge.now);
+  release_kept(heap, purge.now, purge.min_idle_ms);
   return true;
 }
 
-// In short visits, for the owner may be waiting.
-size_t purge_heap(Heap* heap, uint32_t now, uint32_t min_idle_ms, size_t* idle, bool waits) {
-  if (heap->state.load(std::memory_order_relaxed) == HeapState::free) return 0;
-  constexpr uint32_t chunks_at_once = 64;
-  for (bool more = true; more && take_lock(heap, waits); heap->lock.unlock()) {
-    more = is_idle(now, heap->depot.stamp, min_idle_ms) && empty_depot(heap, chunks_at_once);
+// In short visits, for the owner may be waiting; one will do unless there is much.
+void purge_heap(Heap* heap, Purge& purge) {
+  if (heap->state.load(std::memory_order_relaxed) == HeapState::free) return;
+  // Before anything is looked at: what changes from now on is for the next purge. Who waits for memory looks everywhere:
+  // another purge, which took the flag, may not have got to the end.
+  if (purge.takes_all() && !purge.waits) {
+    if (!heap->changed.load(std::memory_order_relaxed)) return;
+    heap->changed.exchange(false, std::memory_order_seq_cst);
   }
-  size_t bytes = 0;
   DiscardPlace at;
-  while (at.bin != bin_count && take_lock(heap, waits)) {
-    if (at.bin == 0 && at.page == 0) {
-      collect(heap, now);
-      release_kept(heap, now, min_idle_ms);
-    }
-    bytes += discard_free_parts(heap, now, min_idle_ms, &at);
-    if (at.bin == bin_count) *idle += idle_parts(heap);
-    heap->lock.unlock();
+  for (bool released = false; at.bin != bin_count;) {
+    Visit visit(heap, purge.waits);
+    if (!visit.entered()) return note_change(heap);
+    released = released || release_idle(heap, purge);
+    if (!released) continue;
+    purge.bytes += discard_free_parts(heap, purge.now, purge.min_idle_ms, &at);
+    if (at.bin == bin_count && purge.keep != 0) purge.idle += idle_parts(heap);
   }
-  return bytes;
 }
 
 uint32_t pause_ms(int64_t delay) {
@@ -158,12 +202,9 @@ void make_purging_thread_if_worth_it() {
 namespace {
 
 size_t purge_all(uint32_t min_idle_ms, size_t keep, bool waits) {
-  auto now = static_cast<uint32_t>(os::now_ms());
-  size_t bytes = 0, idle = 0;
-  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
-    bytes += purge_heap(heap, now, min_idle_ms, &idle, waits);
-  }
-  return bytes + purge_runs(now, min_idle_ms, keep > idle ? keep - idle : 0);
+  Purge purge{.now = now_stamp(), .min_idle_ms = min_idle_ms, .keep = keep, .waits = waits};
+  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) purge_heap(heap, purge);
+  return purge.bytes + purge_runs(purge.now, min_idle_ms, keep > purge.idle ? keep - purge.idle : 0);
 }
 
 }  // namespace

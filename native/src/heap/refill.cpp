@@ -41,8 +41,7 @@ uint32_t carve(PageId id, void** blocks, uint32_t most) {
   Page* page = page_of(id);
   uint32_t count = page->capacity - page->carved;
   if (count > most) count = most;
-  // Nothing is lost here, but units beyond the carved blocks may be marked; the blocks that now come to lie there are in use.
-  *discarded_of(id) = {};
+  use_units(id, page->carved * page->block_size, (page->carved + count) * page->block_size);
   char* block = static_cast<char*>(address_of(id)) + size_t{page->carved} * page->block_size;
   for (uint32_t i = count; i-- != 0; block += page->block_size) blocks[i] = block;
   page->carved += count;
@@ -142,6 +141,7 @@ PageId take_slices(Heap* heap, uint32_t slices, Fill fill) {
 }
 
 PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
+  note_change(heap);
   if (PageId id = take_page_of_orphans(heap, bin); id != 0) {
     heap->held_bytes += size_t{page_of(id)->slices} << slice_shift;
     link(heap->queue[bin], id);
@@ -184,7 +184,10 @@ uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, 
     if (id == 0) break;
     Page* page = page_of(id);
     if (page->free.empty()) collect_page(id);
-    if (page->free.empty() && discarded_of(id)->lost != 0) restore_lost(id);
+    if (page->free.empty() && discarded_of(id)->lost != 0) {
+      if (count != 0) break;
+      restore_lost(id);
+    }
     if (!page->free.empty()) {
       uint32_t taken = page->free.pop(reinterpret_cast<uintptr_t>(address_of(id)), blocks + count, most - count);
       page->used += taken;
@@ -341,6 +344,7 @@ bool heap_is_valid(Heap* heap) {
         if (length + page->used + discarded_of(id)->lost != page->carved) {
           return broken("carved = used + free + lost", address_of(id));
         }
+        if (!discarded_is_valid(id)) return broken("lost blocks lie in units that are gone", address_of(id));
       }
     }
   }

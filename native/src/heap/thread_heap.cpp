@@ -258,6 +258,7 @@ void after_fork_in_child() {
   bool some_unlisted = forget_returns_under_way();
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
     heap->lock.reset(heap == thread_heap);
+    note_change(heap);  // another thread's purge may have seen half of it
     if (some_unlisted) relist_full_pages(heap);
     HeapState state = heap->state.load(std::memory_order_relaxed);
     if (state == HeapState::free) destroyed.push(heap);

@@ -66,6 +66,9 @@ void barrier_of_process();
 size_t call_count();
 
 #if defined(TIDEPOOL_TESTING)
+// Number of calls of barrier_of_process, ever.
+size_t barrier_count();
+
 // The nth next call of reserve, map_at, commit, discard, protect or move_pages fails, once; 0: none does.
 void fail_after(size_t nth);
 #endif

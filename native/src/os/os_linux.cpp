@@ -34,6 +34,7 @@ struct KeepErrno {
 
 #if defined(TIDEPOOL_TESTING)
 std::atomic<size_t> until_failure{0};
+std::atomic<size_t> barriers{0};
 
 bool must_fail() {
   calls.fetch_add(1, std::memory_order_relaxed);
@@ -57,6 +58,7 @@ bool must_fail() {
 
 #if defined(TIDEPOOL_TESTING)
 void fail_after(size_t nth) { until_failure.store(nth); }
+size_t barrier_count() { return barriers.load(std::memory_order_relaxed); }
 #endif
 
 size_t call_count() { return calls.load(std::memory_order_relaxed); }
@@ -242,6 +244,9 @@ TP_COLD static void barrier_by_protection() {
 
 void barrier_of_process() {
   KeepErrno keep;
+#if defined(TIDEPOOL_TESTING)
+  barriers.fetch_add(1, std::memory_order_relaxed);
+#endif
   if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
   if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) {

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "api/process.h"
 #include "base/config.h"
 #include "os/os.h"
 
@@ -85,11 +86,9 @@ TP_EXPORT void free_aligned_sized(void* block, size_t alignment, size_t size) no
   tp_free_aligned_sized(block, alignment, size);
 }
 
-// The padding is about the top of glibc's heap, which is not there. 1: memory went back to the system.
-TP_EXPORT int malloc_trim(size_t) noexcept {
-  tp_thread_idle();
-  return tp_purge(0) != 0 ? 1 : 0;
-}
+// The padding is what glibc leaves at the top of its heap; here as much may stay of what is idle. 1: memory went back to the
+// system.
+TP_EXPORT int malloc_trim(size_t padding) noexcept { return tp::purge_process(0, padding) != 0 ? 1 : 0; }
 
 // In old programs, and the names by which some reach the functions behind an override: a block of the C library's own
 // heap would be a foreign pointer to free.
