@@ -28,8 +28,16 @@ public sealed class SequenceLease<T> : IDisposable
     {
         get
         {
+            WriterSegment<T>? first = Volatile.Read(ref _first); // before the check: a disposal marks the lease before it takes the segments
             ObjectDisposedException.ThrowIf(_disposed, this);
-            return WriterSegment<T>.SequenceOf(_first, _last);
+            try
+            {
+                return WriterSegment<T>.SequenceOf(first, _last);
+            }
+            catch (ArgumentException) when (Volatile.Read(ref _disposed))
+            {
+                throw new ObjectDisposedException(GetType().FullName); // by another thread, which emptied the segments at this moment
+            }
         }
     }
 
