@@ -7,6 +7,9 @@ internal abstract class Attack
     [
         new TornSpan(), new TornDisposal(), new TornWriter(), new EarlierContent(), new WriteDuringDisposal(false, 600), new WriteDuringDisposal(true, 600),
         new WriteDuringDisposal(false, 20_000), new WriteDuringDisposal(true, 20_000), new LateDisposal(), new StackOnTheHeap(), new StackInAFrame(),
+        new TornMany(), new TornBuffers(), new TornObjects(), new TornOwners(), new TornSequences(), new TornResources(), new TornKeyed(), new TornShared(),
+        new TornStreams(), new ContentBehind(), new LateWrappers(), new LateStreamLease(),
+        new StackAfterThread(), new Coroutines(),
     ];
 
     private readonly Lock _gate = new();

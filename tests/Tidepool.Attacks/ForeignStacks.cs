@@ -6,6 +6,9 @@ namespace Tidepool.Attacks;
 internal abstract unsafe partial class ForeignStacks : Attack
 {
     protected const int StackBytes = 1 << 20;
+    protected const int HeapBytes = 64 << 20; // more than the heap has free, so that it grows
+
+    private const int MapThreshold = -3; // M_MMAP_THRESHOLD
 
     private static Action? s_body;
 
@@ -18,7 +21,11 @@ internal abstract unsafe partial class ForeignStacks : Attack
         byte* attributes = stackalloc byte[256]; // pthread_attr_t has 56 bytes on Linux
         Check(Init(attributes), "pthread_attr_init");
         Check(SetStack(attributes, stack, StackBytes), "pthread_attr_setstack");
-        Interlocked.Exchange(ref s_body, body);
+        while (Interlocked.CompareExchange(ref s_body, body, null) is not null)
+        {
+            Thread.Yield(); // the thread that was started last has not begun yet
+        }
+
         nint thread;
         Check(Create(&thread, attributes, &Enter, null), "pthread_create");
         return thread;
@@ -27,6 +34,14 @@ internal abstract unsafe partial class ForeignStacks : Attack
     protected static void Join(nint thread) => Check(JoinThread(thread, null), "pthread_join");
 
     protected void Begin() => _pool = BufferPool<long>.Create(new() { Name = Name });
+
+    /// <summary>So many bytes as <see cref="HeapBytes"/> says, in the heap that grows toward the stack of the main thread, which calls this.</summary>
+    protected byte* OnTheHeap()
+    {
+        _ = Mallopt(MapThreshold, 1 << 30);
+        Rent(2, new Deadline(TimeSpan.FromMilliseconds(10))); // the main thread is known before the heap grows
+        return (byte*)NativeMemory.AlignedAlloc(HeapBytes, 4096);
+    }
 
     protected void End()
     {
@@ -46,12 +61,12 @@ internal abstract unsafe partial class ForeignStacks : Attack
     }
 
     /// <summary>Rents and marks, puts what it has among what all have, and returns what it takes from there, until the time is over.</summary>
-    protected void Rent(long mark, Deadline deadline)
+    protected void Rent(long mark, Deadline deadline, int atLeast = 0)
     {
         var random = new Random((int)mark);
         try
         {
-            while (!deadline.IsOver)
+            for (int round = 0; round < atLeast || !deadline.IsOver; round++)
             {
                 for (int i = 0; i < 100; i++)
                 {
@@ -93,7 +108,7 @@ internal abstract unsafe partial class ForeignStacks : Attack
         }
     }
 
-    private static void Check(int code, string what)
+    protected static void Check(int code, string what)
     {
         if (code != 0)
         {
@@ -116,6 +131,9 @@ internal abstract unsafe partial class ForeignStacks : Attack
 
     [LibraryImport("libc", EntryPoint = "pthread_create")]
     private static partial int Create(nint* thread, byte* attributes, delegate* unmanaged<void*, void*> start, void* argument);
+
+    [LibraryImport("libc", EntryPoint = "mallopt")]
+    private static partial int Mallopt(int parameter, int value);
 
     [LibraryImport("libc", EntryPoint = "pthread_join")]
     private static partial int JoinThread(nint thread, void** result);
