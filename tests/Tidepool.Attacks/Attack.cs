@@ -52,6 +52,29 @@ internal abstract class Attack
         }
     }
 
+    /// <summary>Notes a pool that is not valid. The background trimmer may move buffers during one walk, and hardly during several.</summary>
+    protected void Validate(Action validate)
+    {
+        for (int again = 5; ; again--)
+        {
+            try
+            {
+                validate();
+                return;
+            }
+            catch (InvalidOperationException broken)
+            {
+                if (again == 0)
+                {
+                    Break(broken.Message);
+                    return;
+                }
+            }
+
+            Thread.Sleep(200);
+        }
+    }
+
     /// <summary>Notes that something did not end within a minute.</summary>
     protected void Ends(string what, Action body)
     {

@@ -51,13 +51,13 @@ internal abstract unsafe partial class ForeignStacks : Attack
             {
                 lease.Dispose();
             }
-
-            _pool!.Validate();
         }
         catch (InvalidOperationException broken)
         {
             Break(broken.Message);
         }
+
+        Validate(_pool!.Validate);
     }
 
     /// <summary>Rents and marks, puts what it has among what all have, and returns what it takes from there, until the time is over.</summary>

@@ -79,7 +79,7 @@ internal sealed class TornBuffers : TornRentals<BufferLease<long>>
 
     protected override void Finish()
     {
-        _pool!.Validate();
+        Validate(_pool!.Validate);
         AllEnded(_pool.GetStatistics().Leased);
         Ends("the disposal of the pool", _pool.Dispose);
     }
@@ -146,7 +146,7 @@ internal sealed class TornObjects : TornRentals<ObjectLease<Marked>>
 
     protected override void Finish()
     {
-        _pool!.Validate();
+        Validate(_pool!.Validate);
         Ends("the disposal of the pool", _pool.Dispose);
     }
 }
@@ -207,7 +207,7 @@ internal sealed class TornOwners : TornRentals<IMemoryOwner<long>>
 
     protected override void Finish()
     {
-        _pool!.Validate();
+        Validate(_pool!.Validate);
         AllEnded(_pool.GetStatistics().Leased);
         _memory!.Dispose();
         Ends("the disposal of the pool", _pool.Dispose);
@@ -262,7 +262,7 @@ internal sealed class TornSequences : TornRentals<SequenceLease<long>>
 
     protected override void Finish()
     {
-        _pool!.Validate();
+        Validate(_pool!.Validate);
         AllEnded(_pool.GetStatistics().Leased);
         Ends("the disposal of the pool", _pool.Dispose);
     }

@@ -38,7 +38,7 @@ internal sealed class TornMany : Attack
             .. Enumerable.Range(0, Math.Max(1, threads - writers)).Select<int, Action>(reader => () => Read(reader, deadline)),
         ]);
         Array.ForEach(_leases, static lease => lease.Return());
-        pool.Validate();
+        Validate(pool.Validate);
     }
 
     private static int LengthOf(long index) => index % 2 == 0 ? Small : Large;

@@ -33,7 +33,7 @@ internal sealed class TornSpan : Attack
         ]);
         small.Return();
         large.Return();
-        pool.Validate();
+        Validate(pool.Validate);
     }
 
     private void Replace(BufferLease<byte> small, BufferLease<byte> large, Deadline deadline)

@@ -18,7 +18,7 @@ internal sealed class TornWriter : Attack
             Count();
         }
 
-        pool.Validate();
+        Validate(pool.Validate);
     }
 
     private static void Write(PooledBufferWriter<byte> writer)
