@@ -202,21 +202,7 @@ internal sealed class ObjectWorld
     internal void Visit(int thread, int what)
     {
         Point(thread, $"visit {what}");
-        foreach (Bucket bucket in _station.Buckets())
-        {
-            if (what % 3 == 0)
-            {
-                var chunks = new List<Chunk>();
-                bucket.Shared.Trim(what % 2 == 0, chunks);
-                chunks.ForEach(c => _station.Discard(bucket, c.Content()));
-                continue;
-            }
-
-            foreach (Magazine magazine in Homes(bucket))
-            {
-                VisitOne(bucket, magazine, what);
-            }
-        }
+        Visits.Run(_station, Homes, what, _closes, NoteClosed);
     }
 
     internal void Dispose(int thread)
@@ -264,28 +250,11 @@ internal sealed class ObjectWorld
 
     public override string ToString() => _log.ToString();
 
-    private void VisitOne(Bucket bucket, Magazine magazine, int what)
+    private bool NoteClosed(Magazine magazine)
     {
-        var items = new List<object?>();
-        if (what % 7 == 1 && _closes)
+        lock (_log)
         {
-            bool isFirst;
-            lock (_log)
-            {
-                isFirst = _closed.Add(magazine); // only one closes a magazine: in earnest it is whoever holds the gate
-            }
-
-            if (isFirst)
-            {
-                magazine.Close(items);
-                Magazine.PutShared(bucket, items);
-            }
-        }
-        else if (magazine.TryVisit())
-        {
-            magazine.Trim(all: what % 2 == 0, isEpoch: true, items);
-            magazine.Resume();
-            _station.Discard(bucket, items.ToArray());
+            return _closed.Add(magazine);
         }
     }
 

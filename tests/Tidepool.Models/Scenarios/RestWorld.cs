@@ -81,21 +81,7 @@ internal sealed class RestWorld
     internal void Visit(int thread, int what)
     {
         Point(thread, $"visit {what}");
-        foreach (Bucket bucket in _pool.Buckets())
-        {
-            if (what % 3 == 0)
-            {
-                var chunks = new List<Chunk>();
-                bucket.Shared.Trim(what % 2 == 0, chunks);
-                chunks.ForEach(c => _pool.Discard(bucket, c.Content()));
-                continue;
-            }
-
-            foreach (Magazine magazine in Homes())
-            {
-                VisitOne(bucket, magazine, what);
-            }
-        }
+        Visits.Run(_pool, _ => Homes(), what, closes: true, NoteClosed);
     }
 
     /// <summary>Nothing lost, nothing twice, the counters add up.</summary>
@@ -121,28 +107,11 @@ internal sealed class RestWorld
 
     public override string ToString() => _log.ToString();
 
-    private void VisitOne(Bucket bucket, Magazine magazine, int what)
+    private bool NoteClosed(Magazine magazine)
     {
-        var items = new List<object?>();
-        if (what % 7 == 1)
+        lock (_log)
         {
-            bool isFirst;
-            lock (_log)
-            {
-                isFirst = _closed.Add(magazine); // in earnest the gate lets in one
-            }
-
-            if (isFirst)
-            {
-                magazine.Close(items);
-                Magazine.PutShared(bucket, items);
-            }
-        }
-        else if (magazine.TryVisit())
-        {
-            magazine.Trim(all: what % 2 == 0, isEpoch: true, items);
-            magazine.Resume();
-            _pool.Discard(bucket, items.ToArray());
+            return _closed.Add(magazine);
         }
     }
 
