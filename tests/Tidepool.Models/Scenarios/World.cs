@@ -184,9 +184,9 @@ internal sealed class World
         RefundClosed();
         Expect(!Pool.IsDisposed || Pool.Core.Budget.Used == 0, $"{Pool.Core.Budget.Used} bytes are charged to the budget of a pool that was disposed");
         Exception? failure = TryCheck();
-        if (failure is not null)
+        for (int wait = 20; failure is not null && wait < 2000; wait *= 2)
         {
-            Thread.Sleep(20); // reports and posted slots that had to go elsewhere travel on the thread pool
+            Thread.Sleep(wait); // reports and posted slots that had to go elsewhere travel on the thread pool
             failure = TryCheck();
         }
 
