@@ -7,7 +7,8 @@ namespace tp {
 namespace {
 
 constexpr uint32_t unit = 4096;
-constexpr uint32_t most_units = 64;  // pages of up to 4 slices
+constexpr uint32_t most_units = 64;
+constexpr uint32_t most_slices = most_units * unit / slice_size;  // of larger pages nothing goes back
 
 // Bit i: some byte of the block lies in unit i.
 uint64_t units_of(uint32_t offset, uint32_t size) {
@@ -148,7 +149,7 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
     for (PageId id = go_on(heap, *at); id != 0; id = page_of(id)->next) {
       Page* page = page_of(id);
       Discarded* discarded = discarded_of(id);
-      if (page->slices > 4 || !is_idle(now, page->stamp, min_idle_ms) || discarded->seen == page->used + 1) continue;
+      if (page->slices > most_slices || !is_idle(now, page->stamp, min_idle_ms) || discarded->seen == page->used + 1) continue;
       if (done++ == most_pages) {
         at->page = id;
         return bytes;
@@ -195,12 +196,14 @@ void restore_lost(PageId id) {
 bool discarded_is_valid(PageId id) {
   const Page* page = page_of(id);
   const Discarded* discarded = discarded_of(id);
+  if (page->slices > most_slices) return discarded->units == 0 && discarded->lost == 0;
   uint32_t lost = 0;
   for (uint32_t i = 0; i < page->carved; ++i) lost += (units_of(i * page->block_size, page->block_size) & discarded->units) != 0;
   return lost == discarded->lost;
 }
 
 void use_units(PageId id, uint32_t from, uint32_t to) {
+  if (page_of(id)->slices > most_slices) return;
   Discarded* discarded = discarded_of(id);
   size_t page = os::page_size();
   auto first = static_cast<uint32_t>(from / page * page);
