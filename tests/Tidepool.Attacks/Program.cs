@@ -84,7 +84,7 @@ internal static class Program
         return process.ExitCode;
     }
 
-    private static int Run(Attack attack, int seconds, int threads)
+    internal static int Run(Attack attack, int seconds, int threads)
     {
         int seed = Environment.TickCount & 0xFFFFFF;
         Console.WriteLine($"{attack.Name}, {seconds} s, {threads} threads, seed {seed}: {attack.Promise}");
