@@ -86,6 +86,10 @@ internal abstract class Attack
         }
     }
 
+    /// <summary>Runs the body on so many threads, each with its number and random choices of its own.</summary>
+    protected void Together(int threads, int seed, Action<int, Random> body) =>
+        Together(Enumerable.Range(0, threads).Select<int, Action>(thread => () => body(thread, new Random(seed + thread))));
+
     /// <summary>Runs the bodies on threads of their own; one that throws breaks the promise that it does not.</summary>
     protected void Together(IEnumerable<Action> bodies)
     {

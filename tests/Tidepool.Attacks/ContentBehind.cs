@@ -44,25 +44,24 @@ internal sealed class ContentBehind : Attack
     private void Walk<T>(int round, T secret, int threads, int seed, Deadline step)
     {
         using BufferPool<T> pool = Make<T>(round);
-        Together(Enumerable.Range(0, threads).Select<int, Action>(thread => () =>
+        Together(threads, seed, (_, random) =>
         {
-            var renter = new Renter<T>(this, pool, secret, new Random(seed + thread));
+            var renter = new Renter<T>(this, pool, secret, random);
             do
             {
                 renter.Rent();
                 Count();
             }
             while (!step.IsOver);
-        }));
+        });
         pool.Trim();
     }
 
     private void Streams(int round, int threads, int seed, Deadline step)
     {
         using BufferPool<byte> pool = Make<byte>(round);
-        Together(Enumerable.Range(0, threads).Select<int, Action>(thread => () =>
+        Together(threads, seed, (_, random) =>
         {
-            var random = new Random(seed + thread);
             do
             {
                 using var stream = new PooledMemoryStream(pool);
@@ -81,7 +80,7 @@ internal sealed class ContentBehind : Attack
                 Count();
             }
             while (!step.IsOver);
-        }));
+        });
     }
 
     private void Look<T>(string where, ReadOnlySpan<T> memory)

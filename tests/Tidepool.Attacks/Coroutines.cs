@@ -34,7 +34,7 @@ internal sealed unsafe partial class Coroutines : ForeignStacks
         byte* room = NewStacks(count);
         object[] stacks = [.. Enumerable.Range(0, count).Select(i => (object)(nint)(room + (i * StackBytes)))];
         var deadline = new Deadline(time);
-        Together(Enumerable.Range(0, threads).Select<int, Action>(thread => () => Walk(stacks, new Random(seed + thread), deadline)));
+        Together(threads, seed, (_, random) => Walk(stacks, random, deadline));
         End();
     }
 

@@ -42,7 +42,7 @@ internal sealed class EarlierContent : Attack
     {
         ClearMode mode = round % 3 == 0 ? ClearMode.OnRent : ClearMode.OnReturn;
         using BufferPool<T> pool = BufferPool<T>.Create(new() { Name = Name, Clear = mode, Secrets = round % 3 == 2 });
-        Together(Enumerable.Range(0, threads).Select<int, Action>(thread => () => Walk(pool, $"{typeof(T).Name}, {mode}", secret, new(seed + thread), step)));
+        Together(threads, seed, (_, random) => Walk(pool, $"{typeof(T).Name}, {mode}", secret, random, step));
         Validate(pool.Validate);
     }
 

@@ -10,7 +10,7 @@ internal sealed class LateDisposal : Attack
     public override void Run(TimeSpan time, int threads, int seed)
     {
         var deadline = new Deadline(time);
-        Together(Enumerable.Range(0, threads).Select<int, Action>(thread => () => Walk(new Random(seed + thread), deadline)));
+        Together(threads, seed, (_, random) => Walk(random, deadline));
     }
 
     private void Walk(Random random, Deadline deadline)

@@ -16,7 +16,7 @@ internal abstract class TornRentals<TLease> : Attack
     {
         Begin(threads);
         var deadline = new Deadline(time);
-        Together(Enumerable.Range(0, threads).Select<int, Action>(thread => () => Walk(thread, new Random(seed + thread), deadline)));
+        Together(threads, seed, (thread, random) => Walk(thread, random, deadline));
         Finish();
         Ends("a rental of another pool", static () => BufferPool<byte>.Shared.Rent(100).Return());
     }
