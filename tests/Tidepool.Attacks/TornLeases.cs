@@ -6,19 +6,15 @@ using System.Runtime.InteropServices;
 namespace Tidepool.Attacks;
 
 /// <summary>Leases of buffers, of two lengths, from a pool that clears.</summary>
-internal sealed class TornBuffers : TornRentals<BufferLease<long>>
+internal sealed class TornBuffers() : TornMemory<BufferLease<long>>(ClearMode.OnReturn)
 {
-    private BufferPool<long>? _pool;
-
     public override string Name => "torn-buffers";
 
     protected override string Noun => "A lease of a buffer";
 
-    protected override void Begin(int threads) => _pool = BufferPool<long>.Create(new() { Name = Name, Clear = ClearMode.OnReturn });
-
     protected override BufferLease<long> Rent(Random random)
     {
-        BufferLease<long> lease = _pool!.Rent(LengthOf(random));
+        BufferLease<long> lease = Pool.Rent(LengthOf(random));
         lease.Span.Fill(-1);
         return lease;
     }
@@ -61,27 +57,9 @@ internal sealed class TornBuffers : TornRentals<BufferLease<long>>
 
     protected override void Hold(int me, Random random)
     {
-        BufferLease<long> lease = _pool!.Rent(LengthOf(random));
-        if (lease.Segment.Array.AsSpan().ContainsAnyExcept(0L))
-        {
-            Break("a pool that clears showed earlier content");
-        }
-
-        lease.Span.Fill(me);
-        Thread.SpinWait(20);
-        if (lease.Span.ContainsAnyExcept(me))
-        {
-            Break("one buffer had two renters");
-        }
-
-        lease.Return();
-    }
-
-    protected override void Finish()
-    {
-        Validate(_pool!.Validate);
-        AllEnded(_pool.GetStatistics().Leased);
-        Ends("the disposal of the pool", _pool.Dispose);
+        BufferLease<long> lease = Pool.Rent(LengthOf(random));
+        ShowsNothing(lease.Segment.Array);
+        HoldAlone(lease, me);
     }
 
     private static int LengthOf(Random random) => random.Next(2) == 0 ? 16 : 3000;
@@ -152,9 +130,8 @@ internal sealed class TornObjects : TornRentals<ObjectLease<Marked>>
 }
 
 /// <summary>Owners that a memory pool uses again, and of leases.</summary>
-internal sealed class TornOwners : TornRentals<IMemoryOwner<long>>
+internal sealed class TornOwners() : TornMemory<IMemoryOwner<long>>(ClearMode.OnReturn)
 {
-    private BufferPool<long>? _pool;
     private PooledMemoryPool<long>? _memory;
 
     public override string Name => "torn-owners";
@@ -163,13 +140,13 @@ internal sealed class TornOwners : TornRentals<IMemoryOwner<long>>
 
     protected override void Begin(int threads)
     {
-        _pool = BufferPool<long>.Create(new() { Name = Name, Clear = ClearMode.OnReturn });
-        _memory = new PooledMemoryPool<long>(_pool);
+        base.Begin(threads);
+        _memory = new PooledMemoryPool<long>(Pool);
     }
 
     protected override IMemoryOwner<long> Rent(Random random)
     {
-        IMemoryOwner<long> owner = random.Next(2) == 0 ? _memory!.Rent(random.Next(1, 3000)) : _pool!.Rent(random.Next(1, 3000)).ToOwner();
+        IMemoryOwner<long> owner = random.Next(2) == 0 ? _memory!.Rent(random.Next(1, 3000)) : Pool.Rent(random.Next(1, 3000)).ToOwner();
         owner.Memory.Span.Fill(-1);
         return owner;
     }
@@ -192,11 +169,7 @@ internal sealed class TornOwners : TornRentals<IMemoryOwner<long>>
     {
         using IMemoryOwner<long> owner = _memory!.Rent(random.Next(1, 3000));
         Span<long> span = owner.Memory.Span;
-        if (span.ContainsAnyExcept(0L))
-        {
-            Break("a pool that clears showed earlier content");
-        }
-
+        ShowsNothing(span);
         span.Fill(me);
         Thread.SpinWait(20);
         if (owner.Memory.Span.ContainsAnyExcept(me))
@@ -207,27 +180,21 @@ internal sealed class TornOwners : TornRentals<IMemoryOwner<long>>
 
     protected override void Finish()
     {
-        Validate(_pool!.Validate);
-        AllEnded(_pool.GetStatistics().Leased);
         _memory!.Dispose();
-        Ends("the disposal of the pool", _pool.Dispose);
+        base.Finish();
     }
 }
 
 /// <summary>Sequences that were detached from a writer.</summary>
-internal sealed class TornSequences : TornRentals<SequenceLease<long>>
+internal sealed class TornSequences() : TornMemory<SequenceLease<long>>(ClearMode.Never)
 {
-    private BufferPool<long>? _pool;
-
     public override string Name => "torn-sequences";
 
     protected override string Noun => "A sequence";
 
-    protected override void Begin(int threads) => _pool = BufferPool<long>.Create(new() { Name = Name });
-
     protected override SequenceLease<long> Rent(Random random)
     {
-        using var writer = new PooledSequenceWriter<long>(_pool!);
+        using var writer = new PooledSequenceWriter<long>(Pool);
         writer.GetSpan(random.Next(100, 3000)).Fill(-1);
         writer.Advance(100);
         return writer.Detach();
@@ -247,23 +214,5 @@ internal sealed class TornSequences : TornRentals<SequenceLease<long>>
 
     protected override void End(SequenceLease<long> lease) => lease.Dispose();
 
-    protected override void Hold(int me, Random random)
-    {
-        BufferLease<long> lease = _pool!.Rent(random.Next(100, 3000));
-        lease.Span.Fill(me);
-        Thread.SpinWait(20);
-        if (lease.Span.ContainsAnyExcept(me))
-        {
-            Break("one buffer had two renters");
-        }
-
-        lease.Return();
-    }
-
-    protected override void Finish()
-    {
-        Validate(_pool!.Validate);
-        AllEnded(_pool.GetStatistics().Leased);
-        Ends("the disposal of the pool", _pool.Dispose);
-    }
+    protected override void Hold(int me, Random random) => HoldAlone(Pool.Rent(random.Next(100, 3000)), me);
 }
