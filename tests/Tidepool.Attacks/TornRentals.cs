@@ -129,7 +129,12 @@ internal sealed class Marked(int key = 0)
     /// <summary>Takes it for good.</summary>
     public bool TryKeep() => Interlocked.CompareExchange(ref _renter, -1, 0) == 0;
 
-    public void End() => Volatile.Write(ref _ended, 1);
+    /// <summary>Notes that its policy destroyed it.</summary>
+    public ValueTask EndAsync()
+    {
+        Volatile.Write(ref _ended, 1);
+        return ValueTask.CompletedTask;
+    }
 
     public bool HasEnded => Volatile.Read(ref _ended) != 0;
 }
