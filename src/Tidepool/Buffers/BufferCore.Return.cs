@@ -75,10 +75,9 @@ internal sealed partial class BufferCore<T>
     /// <summary>Answers the use of a ticket that has ended.</summary>
     internal void OnRetired(PooledSlot<T> slot, MisuseKind kind)
     {
-        if (!IsHarmless(kind, isOutAgain: slot.IsLeased && !slot.IsPosted))
-        {
-            AnswerRetired(kind, Geometry.Checks, $"BufferLease<{typeof(T).Name}>", slot.Record?.Where());
-        }
+        bool isOutAgain = slot.IsLeased && !slot.IsPosted;
+        AnswerRetired(
+            kind, isOutAgain, Geometry.Checks, slot, static slot => ($"BufferLease<{typeof(T).Name}>", slot.Record?.Where()));
     }
 
     /// <summary>Puts an idle item where the next renter of this thread finds it, else into the shared tier, else gives it to the source.</summary>

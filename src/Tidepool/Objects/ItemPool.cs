@@ -57,15 +57,10 @@ internal abstract class ItemPool<T> : ItemStation
     /// <summary>Answers the use of a ticket that has ended.</summary>
     /// <param name="kind">What was done.</param>
     /// <param name="isOutAgain">Whether the item has another renter by now.</param>
-    /// <param name="detail">What is known of the rental, or null.</param>
-    /// <param name="lease">The name of the lease's type.</param>
-    protected void OnRetired(MisuseKind kind, bool isOutAgain, string? detail, string lease)
-    {
-        if (!IsHarmless(kind, isOutAgain))
-        {
-            AnswerRetired(kind, ProcessChecks.Mode, lease, detail);
-        }
-    }
+    /// <param name="item">What the ticket was for.</param>
+    /// <param name="describe">The name of the lease's type, and what is known of the rental or null: asked only when it is told.</param>
+    protected void OnRetired(MisuseKind kind, bool isOutAgain, T item, Func<T, (string Lease, string? Detail)> describe) =>
+        AnswerRetired(kind, isOutAgain, ProcessChecks.Mode, item, describe);
 
     internal override void Discard(Bucket bucket, ReadOnlySpan<object?> items)
     {

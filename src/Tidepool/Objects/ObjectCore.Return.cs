@@ -107,13 +107,8 @@ internal sealed partial class ObjectCore<T, TPolicy>
     }
 
     /// <summary>Answers the use of a ticket that has ended.</summary>
-    internal void OnRetired(PooledObject<T, TPolicy> slot, MisuseKind kind)
-    {
-        if (!IsHarmless(kind, isOutAgain: slot.IsLeased))
-        {
-            AnswerRetired(kind, Checks, $"ObjectLease<{typeof(T).Name}>", slot.Record?.Where());
-        }
-    }
+    internal void OnRetired(PooledObject<T, TPolicy> slot, MisuseKind kind) =>
+        AnswerRetired(kind, slot.IsLeased, Checks, slot, static slot => ($"ObjectLease<{typeof(T).Name}>", slot.Record?.Where()));
 
     private void CountRefusal()
     {

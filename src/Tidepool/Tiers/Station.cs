@@ -59,37 +59,32 @@ internal abstract class Station
         return new PoolMisuseException(kind, Name, message);
     }
 
-    /// <summary>Counts the disposal of a lease that has ended, which is no misuse until its item has another renter.</summary>
-    /// <returns>Whether <paramref name="kind"/> is such a disposal, so that nothing is left to answer.</returns>
-    protected bool IsHarmless(MisuseKind kind, bool isOutAgain)
-    {
-        if (kind != MisuseKind.StaleDispose)
-        {
-            return false;
-        }
-
-        Interlocked.Increment(ref Counters.StaleDisposes);
-        return !isOutAgain;
-    }
-
     /// <summary>Answers the use of a ticket that has ended: a use always throws, a return with checks on, a disposal never.</summary>
+    /// <remarks>A disposal is counted, and is no misuse until the item has another renter.</remarks>
     /// <param name="kind">What was done.</param>
+    /// <param name="isOutAgain">Whether the item has another renter by now.</param>
     /// <param name="checks">The checks of the pool.</param>
-    /// <param name="lease">The name of the lease's type.</param>
-    /// <param name="detail">What is known of the rental, or null.</param>
-    protected void AnswerRetired(MisuseKind kind, PoolChecks checks, string lease, string? detail)
+    /// <param name="item">What the ticket was for.</param>
+    /// <param name="describe">The name of the lease's type, and what is known of the rental or null: asked only when it is told.</param>
+    protected void AnswerRetired<TItem>(
+        MisuseKind kind, bool isOutAgain, PoolChecks checks, TItem item, Func<TItem, (string Lease, string? Detail)> describe)
     {
         if (kind == MisuseKind.StaleDispose)
         {
-            Counters.Misuse.Increment(kind);
-            if (PoolDiagnostics.IsHeard)
+            Interlocked.Increment(ref Counters.StaleDisposes);
+            if (isOutAgain)
             {
-                WriteReport(kind, detail);
+                Counters.Misuse.Increment(kind);
+                if (PoolDiagnostics.IsHeard)
+                {
+                    WriteReport(kind, describe(item).Detail);
+                }
             }
 
             return;
         }
 
+        (string lease, string? detail) = describe(item);
         PoolMisuseException misuse = Misuse(kind, null, detail);
         if (kind == MisuseKind.UseAfterReturn)
         {
