@@ -16,16 +16,20 @@ int tp_version() noexcept {
 
 bool tp_is_checked() noexcept { return checked; }
 
-size_t tp::purge_process(uint32_t min_idle_ms, size_t keep) {
-  if (checked) check::drain_quarantine();
-  if (Heap* heap = known_heap(); heap != nullptr) empty_magazines(heap);
-  return purge(min_idle_ms, keep);
-}
-
-size_t tp_purge(uint32_t min_idle_ms) noexcept { return purge_process(min_idle_ms, 0); }
-
 void tp_thread_idle() noexcept {
   if (Heap* heap = known_heap(); heap != nullptr) empty_magazines(heap);
+}
+
+size_t tp_purge(uint32_t min_idle_ms) noexcept {
+  if (checked) check::drain_quarantine();
+  tp_thread_idle();
+  return purge(min_idle_ms);
+}
+
+size_t tp::trim_process(size_t keep) {
+  if (checked) check::drain_quarantine();
+  tp_thread_idle();
+  return trim(keep);
 }
 
 namespace {

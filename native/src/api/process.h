@@ -6,7 +6,8 @@
 
 namespace tp {
 
-// As tp_purge, but so many idle bytes may stay, to be used again without a page fault.
-size_t purge_process(uint32_t min_idle_ms, size_t keep);
+// As tp_purge(0), but so many idle bytes may stay, to be used again without a page fault; and what few blocks leave that have
+// come back since the last time.
+size_t trim_process(size_t keep);
 
 }  // namespace tp

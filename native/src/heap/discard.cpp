@@ -161,6 +161,15 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
   return bytes;
 }
 
+// A block was all that kept the units in use that it lies in, no others; the last one of a page kept the whole page.
+size_t idle_after_return(PageId id, uint32_t count) {
+  const Page* page = page_of(id);
+  if (page->used == 0) return size_t{page->slices} << slice_shift;
+  size_t around = size_t{count} * (page->block_size + unit);
+  size_t idle = idle_in(id);
+  return around < idle ? around : idle;
+}
+
 size_t idle_parts(Heap* heap) {
   size_t bytes = 0;
   for (size_t bin = 0; bin < bin_count; ++bin) {

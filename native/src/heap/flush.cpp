@@ -59,7 +59,7 @@ void settle(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, ui
   page->free = list;
   page->used -= count;
   page->stamp = now;
-  note_change(heap);
+  note_idle(heap, idle_after_return(id, count));
   if (page->used == 0 || !RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed()) settle_page(heap, id);
 }
 

@@ -67,6 +67,7 @@ struct Heap : detail::fast_heap {
   bool zero_on_free;
   bool caches;                       // blocks of its pages may wait in magazines
   std::atomic<bool> changed;         // since a purge of all that is idle saw it; set without the lock by threads that give blocks back
+  std::atomic<size_t> may_be_idle;   // bytes; what came back to pages of this heap since then, at most; read without the lock
   std::atomic<uint32_t> pending;     // stack of pages that became listed; no lock needed to push
   uint32_t queue[bin_count];         // pages that have, or may have, blocks to give
   uint32_t full[bin_count];          // pages whose blocks are all out
@@ -108,6 +109,11 @@ inline void note_change(Heap* heap) {
   if (!heap->changed.load(std::memory_order_relaxed)) heap->changed.store(true, std::memory_order_relaxed);
 }
 
+// The same for blocks that came back to a page of the heap's own, which may be too little for a trim. Heap's lock.
+inline void note_idle(Heap* heap, size_t bytes) {
+  heap->may_be_idle.store(heap->may_be_idle.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+}
+
 // Moves pages that other threads listed to their queues.
 void drain_pending(Heap* heap);
 
@@ -146,6 +152,9 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
 
 // What is resident of partly used pages and not in use, in bytes. Heap's lock.
 size_t idle_parts(Heap* heap);
+
+// What may have become idle, at most, by count blocks that have just come back to the page. Heap's lock. Bytes, at least 1.
+size_t idle_after_return(PageId id, uint32_t count);
 
 // Makes blocks whose memory was discarded available again, some of them. There are such blocks.
 void restore_lost(PageId id);
@@ -212,6 +221,9 @@ PageId detach_page(Heap* heap, size_t bin);
 // Returns the bytes that went back. keep: so many idle bytes may stay. Heaps whose locks are taken are left out. What the
 // calling thread's magazines hold stays.
 size_t purge(uint32_t min_idle_ms, size_t keep = 0);
+
+// A purge of all that is idle, for programs that ask again and again: heaps are left alone while hardly anything has changed.
+size_t trim(size_t keep);
 
 // For an allocation that found no memory: what any heap keeps empty, also of those whose locks are taken at this moment,
 // may be all that is missing. No heap's lock held.

@@ -23,6 +23,10 @@ constexpr size_t worth_a_thread = size_t{8} << 20;
 // (some 0.3 us each), and nobody misses what is less than one more thread's stack. tp_purge leaves nothing.
 constexpr size_t kept_while_idle = size_t{8} << 20;
 
+// A trim may leave so much in the heaps of all threads together. A program that trims after every few calls would give back
+// what its next calls touch again, and have all its pages looked at each time.
+constexpr size_t worth_a_visit = size_t{1} << 20;
+
 std::atomic<bool> activity{false};       // since the thread looked last
 std::atomic<bool> thread_started{false};
 std::atomic<uint32_t> asleep{0};          // 1: the thread sleeps until it is woken
@@ -81,19 +85,24 @@ bool release_idle(Heap* heap, const Purge& purge) {
   return true;
 }
 
+bool has_changed(const Heap* heap) {
+  return heap->changed.load(std::memory_order_relaxed) || heap->may_be_idle.load(std::memory_order_relaxed) != 0;
+}
+
 // In short visits, for the owner may be waiting; one will do unless there is much.
 void purge_heap(Heap* heap, Purge& purge) {
   if (heap->state.load(std::memory_order_relaxed) == HeapState::free) return;
   // Before anything is looked at: what changes from now on is for the next purge. Who waits for memory looks everywhere:
   // another purge, which took the flag, may not have got to the end.
   if (purge.takes_all() && !purge.waits) {
-    if (!heap->changed.load(std::memory_order_relaxed)) return;
+    if (!has_changed(heap)) return;
     heap->changed.exchange(false, std::memory_order_seq_cst);
   }
   DiscardPlace at;
-  for (bool released = false; at.bin != bin_count;) {
+  for (bool first = true, released = false; at.bin != bin_count; first = false) {
     Visit visit(heap, purge.waits);
     if (!visit.entered()) return note_change(heap);
+    if (first && purge.takes_all()) heap->may_be_idle.store(0, std::memory_order_relaxed);
     released = released || release_idle(heap, purge);
     if (!released) continue;
     purge.bytes += discard_free_parts(heap, purge.now, purge.min_idle_ms, &at);
@@ -201,6 +210,17 @@ void make_purging_thread_if_worth_it() {
 
 namespace {
 
+// Something changed that may have left anything idle, or enough blocks came back since the heaps were last purged.
+bool is_worth_a_visit() {
+  size_t bytes = 0;
+  for (const Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
+    if (heap->state.load(std::memory_order_relaxed) == HeapState::free) continue;
+    if (heap->changed.load(std::memory_order_relaxed)) return true;
+    bytes += heap->may_be_idle.load(std::memory_order_relaxed);
+  }
+  return bytes >= worth_a_visit;
+}
+
 size_t purge_all(uint32_t min_idle_ms, size_t keep, bool waits) {
   Purge purge{.now = now_stamp(), .min_idle_ms = min_idle_ms, .keep = keep, .waits = waits};
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) purge_heap(heap, purge);
@@ -210,6 +230,8 @@ size_t purge_all(uint32_t min_idle_ms, size_t keep, bool waits) {
 }  // namespace
 
 size_t purge(uint32_t min_idle_ms, size_t keep) { return purge_all(min_idle_ms, keep, false); }
+
+size_t trim(size_t keep) { return is_worth_a_visit() ? purge(0, keep) : purge_runs(now_stamp(), 0, keep); }
 
 void purge_for_allocation() { purge_all(0, 0, true); }
 

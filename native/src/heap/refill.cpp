@@ -134,6 +134,7 @@ PageId take_slices(Heap* heap, uint32_t slices, Fill fill) {
   Run runs[most];
   uint32_t taken = take_runs(slices, count, runs, fill);
   if (taken == 0) return 0;
+  note_change(heap);
   heap->held_bytes += size_t{taken} * slices << slice_shift;
   // The lowest address is used first: pages are touched in ascending order.
   for (uint32_t i = taken - 1; i > 0; --i) heap->kept[index][heap->kept_count[index]++] = runs[i].id;
@@ -141,8 +142,8 @@ PageId take_slices(Heap* heap, uint32_t slices, Fill fill) {
 }
 
 PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
-  note_change(heap);
   if (PageId id = take_page_of_orphans(heap, bin); id != 0) {
+    note_change(heap);
     heap->held_bytes += size_t{page_of(id)->slices} << slice_shift;
     link(heap->queue[bin], id);
     return id;

@@ -77,19 +77,17 @@ __attribute__((no_sanitize("thread"))) size_t cached_blocks(const Heap* heap, si
 
 void empty_magazines(Heap* heap) {
   uint32_t now = now_stamp();
-  for (size_t bin = 1; bin < bin_count; ++bin) {
-    if (bin < first_pool_bin && heap->top[bin] == heap->bottom(bin)) continue;
-    // Under the lock from the first look on: the pool of this bin may be destroyed while this thread ends.
-    LockedAsOwner locked(heap->lock);
-    void** bottom = heap->bottom(bin);
-    auto count = static_cast<uint32_t>(heap->top[bin] - bottom);
-    if (count == 0) continue;
-    heap->top[bin] = bottom;
-    order_for_fork();
-    flush(heap, bottom, count, now);
-  }
   {
+    // From the first look on: the pool of a bin may be destroyed while this thread ends.
     LockedAsOwner locked(heap->lock);
+    for (size_t bin = 1; bin < bin_count; ++bin) {
+      void** bottom = heap->bottom(bin);
+      auto count = static_cast<uint32_t>(heap->top[bin] - bottom);
+      if (count == 0) continue;
+      heap->top[bin] = bottom;
+      order_for_fork();
+      flush(heap, bottom, count, now);
+    }
     empty_depot(heap, UINT32_MAX);
   }
   note_idle_pages(true);

@@ -88,7 +88,7 @@ TP_EXPORT void free_aligned_sized(void* block, size_t alignment, size_t size) no
 
 // The padding is what glibc leaves at the top of its heap; here as much may stay of what is idle. 1: memory went back to the
 // system.
-TP_EXPORT int malloc_trim(size_t padding) noexcept { return tp::purge_process(0, padding) != 0 ? 1 : 0; }
+TP_EXPORT int malloc_trim(size_t padding) noexcept { return tp::trim_process(padding) != 0 ? 1 : 0; }
 
 // In old programs, and the names by which some reach the functions behind an override: a block of the C library's own
 // heap would be a foreign pointer to free.

@@ -159,11 +159,11 @@ TEST(PurgeCalls, OfAPurgeThatKeepsSomeDoNotHideItFromTheNext) {
   IN_A_QUIET_PROCESS({
     void* block = tp_malloc(4 << 20);
     tp_free(block);
-    EXPECT_EQ(0u, purge_process(0, size_t{64} << 20)) << "all of it may stay";
+    EXPECT_EQ(0u, trim_process(size_t{64} << 20)) << "all of it may stay";
     EXPECT_GE(tp_purge(0), size_t{4} << 20);
     block = tp_malloc(4 << 20);
     tp_free(block);
-    size_t some = purge_process(0, size_t{1} << 20);
+    size_t some = trim_process(size_t{1} << 20);
     EXPECT_GE(some, size_t{2} << 20);
     EXPECT_LE(some, size_t{3} << 20);
     EXPECT_EQ(size_t{1} << 20, tp_purge(0));
@@ -171,6 +171,79 @@ TEST(PurgeCalls, OfAPurgeThatKeepsSomeDoNotHideItFromTheNext) {
     tp_free(block);
     EXPECT_EQ(0u, tp_purge(3600 * 1000)) << "nothing is an hour old";
     EXPECT_GE(tp_purge(0), size_t{4} << 20);
+  });
+}
+
+constexpr size_t trim_leaves = size_t{1} << 20;
+
+TEST(TrimCalls, AreNoneForFewBlocks) {
+  IN_A_QUIET_PROCESS({
+    std::vector<void*> blocks = fill_one_page(4096);
+    tp_purge(0);
+    free_all(blocks, 2, 6);
+    Calls calls;
+    EXPECT_EQ(0u, trim_process(0));
+    EXPECT_EQ(0u, calls.os_since());
+    EXPECT_EQ(size_t{4} * 4096, tp_purge(0)) << "a purge leaves nothing";
+  });
+}
+
+TEST(TrimCalls, AddUp) {
+  IN_A_QUIET_PROCESS({
+    std::vector<void*> blocks(4000);
+    for (void*& block : blocks) block = tp_malloc(3000);
+    tp_purge(0);
+    size_t gone = 0;
+    int times = 0;
+    for (size_t i = 0; i < blocks.size(); i += 8) {
+      free_all(blocks, i, i + 8);
+      size_t bytes = trim_process(0);
+      gone += bytes;
+      times += bytes != 0;
+    }
+    EXPECT_GE(gone + trim_leaves, blocks.size() * 3000);
+    EXPECT_LE(tp_purge(0), trim_leaves);
+    EXPECT_GT(times, 5);
+    EXPECT_LT(times, 100) << "of 500 trims";
+  });
+}
+
+// One block of the size in each of so many units of the system, alone there.
+std::vector<void*> blocks_that_keep_units(size_t size, size_t units) {
+  std::vector<void*> blocks(units * (4096 / size));
+  for (void*& block : blocks) block = tp_malloc(size);
+  std::set<uintptr_t> kept;
+  auto rest = std::partition(blocks.begin(), blocks.end(), [&](void* block) {
+    return kept.insert(reinterpret_cast<uintptr_t>(block) / 4096).second;
+  });
+  std::for_each(rest, blocks.end(), tp_free);
+  tp_purge(0);
+  blocks.erase(rest, blocks.end());
+  return blocks;
+}
+
+// The blocks fit into magazines: nothing but their number says what they leave.
+TEST(TrimCalls, CountSmallBlocksThatKeptMuch) {
+  if (os::page_size() != 4096) GTEST_SKIP() << "pages of this system are larger than what each block keeps";
+  IN_A_QUIET_PROCESS({
+    constexpr size_t of_each = 120;
+    std::vector<void*> blocks;
+    for (size_t size : {32, 64, 128, 256}) {
+      std::vector<void*> some = blocks_that_keep_units(size, of_each + 40);
+      blocks.insert(blocks.end(), some.begin(), some.begin() + of_each);
+    }
+    tp_purge(0);
+    free_all(blocks, 0, blocks.size());
+    EXPECT_GE(trim_process(0), blocks.size() * 4096);
+  });
+}
+
+TEST(TrimCalls, SeeWhatOtherThreadsGaveBack) {
+  IN_A_QUIET_PROCESS({
+    std::vector<void*> blocks = fill_one_page(4096);
+    tp_purge(0);
+    std::thread([&] { free_all(blocks, 2, 6); }).join();
+    EXPECT_EQ(size_t{4} * 4096, trim_process(0)) << "their sizes are not counted";
   });
 }
 
