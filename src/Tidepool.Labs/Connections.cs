@@ -209,7 +209,12 @@ internal sealed class ConnectionsLab : ILab
         var section = new Section
         {
             Title = Recoveries,
-            About = $"{Recovery.Callers} callers on {Recovery.Size} sessions, each with one request after another, while the server is away for a time; each pool waits as long as it does by default. Half and all of the callers are served so long after the server is back (share: of the outage, for half of them); requests that failed, and those of them that waited in vain, for each outage; connections tried while the server was away, counted by a proxy in front of it, which refuses them; where a cell says so the server behind it is killed.",
+            About = $"{Recovery.Callers} callers on {Recovery.Size} sessions, each with one request after another, "
+                + "while the server is away for a time; each pool waits as long as it does by default. "
+                + "Half and all of the callers are served so long after the server is back (share: of the outage, for half of them); "
+                + "requests that failed, and those of them that waited in vain, for each outage; "
+                + "connections tried while the server was away, counted by a proxy in front of it, which refuses them; "
+                + "where a cell says so the server behind it is killed.",
             Layout = SectionLayout.Metrics,
             Varies = ["outage"],
             Order = 8,
@@ -230,9 +235,10 @@ internal sealed class ConnectionsLab : ILab
             }
         }
 
-        WorkloadKey[] ours = [.. outages.Select(static outage => new WorkloadKey(CellOf(outage), PoolKinds.Ours))];
+        Cell[] cells = [.. outages.Select(CellOf)];
+        WorkloadKey[] ours = [.. cells.Select(static cell => new WorkloadKey(cell, PoolKinds.Ours))];
         plan.Add(new MetricRule(Bars.ConnectionRecovery, Recovery.Share, ours));
-        plan.Add(new MetricRatioRule(Bars.ConnectionRecoveryFailed, Recovery.Failed, [.. outages.Select(static outage => Pair(CellOf(outage)))]));
+        plan.Add(new MetricRatioRule(Bars.ConnectionRecoveryFailed, Recovery.Failed, [.. cells.Select(Pair)]));
         plan.Add(new MetricRule(Bars.ConnectionRecoveryAttempts, Recovery.AttemptsPerSecond, ours));
     }
 

@@ -5,11 +5,13 @@ internal abstract class Attack
 {
     private static readonly Attack[] Known =
     [
-        new TornSpan(), new TornDisposal(), new TornWriter(), new EarlierContent(), new WriteDuringDisposal(false, 600), new WriteDuringDisposal(true, 600),
-        new WriteDuringDisposal(false, 20_000), new WriteDuringDisposal(true, 20_000), new LateDisposal(), new StackOnTheHeap(), new StackInAFrame(),
-        new TornMany(), new TornBuffers(), new TornObjects(), new TornOwners(), new TornSequences(), new TornResources(), new TornKeyed(), new TornShared(),
-        new TornStreams(), new ContentBehind(), new LateWrappers(), new LateStreamLease(),
-        new StackAfterThread(), new Coroutines(),
+        new TornSpan(), new TornDisposal(), new TornWriter(), new EarlierContent(),
+        new WriteDuringDisposal(false, 600), new WriteDuringDisposal(true, 600),
+        new WriteDuringDisposal(false, 20_000), new WriteDuringDisposal(true, 20_000),
+        new LateDisposal(), new StackOnTheHeap(), new StackInAFrame(), new TornMany(),
+        new TornBuffers(), new TornObjects(), new TornOwners(), new TornSequences(),
+        new TornResources(), new TornKeyed(), new TornShared(), new TornStreams(),
+        new ContentBehind(), new LateWrappers(), new LateStreamLease(), new StackAfterThread(), new Coroutines(),
     ];
 
     private readonly Lock _gate = new();
@@ -52,7 +54,8 @@ internal abstract class Attack
         }
     }
 
-    /// <summary>Notes a pool that is not valid. The background trimmer may move buffers during one walk, and hardly during several.</summary>
+    /// <summary>Notes a pool that is not valid.</summary>
+    /// <remarks>The background trimmer may move buffers during one walk, and hardly during several.</remarks>
     protected void Validate(Action validate)
     {
         for (int again = 5; ; again--)

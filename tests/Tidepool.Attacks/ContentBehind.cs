@@ -4,8 +4,8 @@ using System.Runtime.InteropServices;
 namespace Tidepool.Attacks;
 
 /// <summary>
-/// Looks behind what was rented: the whole array of each lease, segment, owner and writer, from pools of all kinds of options. Writers grow,
-/// leases are detached, and arrays from elsewhere are returned full of content.
+/// Looks behind what was rented: the whole array of each lease, segment, owner and writer, from pools of all kinds of options.
+/// Writers grow, leases are detached, and arrays from elsewhere are returned full of content.
 /// </summary>
 internal sealed class ContentBehind : Attack
 {
@@ -13,7 +13,8 @@ internal sealed class ContentBehind : Attack
 
     public override string Name => "earlier-content-behind";
 
-    public override string Promise => "A pool that clears never shows what an earlier renter wrote, in no part of an array that a renter can reach.";
+    public override string Promise =>
+        "A pool that clears never shows what an earlier renter wrote, in no part of an array that a renter can reach.";
 
     public override void Run(TimeSpan time, int threads, int seed)
     {
@@ -36,7 +37,12 @@ internal sealed class ContentBehind : Attack
         Clear = (round % 3) switch { 0 => ClearMode.OnRent, 1 => ClearMode.OnReturn, _ => ClearMode.Never },
         Secrets = round % 3 == 2,
         Checks = (PoolChecks)((round / 3) % 3),
-        Sizes = (round % 4) switch { 0 => SizeClasses.PowersOfTwo, 1 => SizeClasses.FromLengths(100, 1000, 5000), _ => SizeClasses.Default },
+        Sizes = (round % 4) switch
+        {
+            0 => SizeClasses.PowersOfTwo,
+            1 => SizeClasses.FromLengths(100, 1000, 5000),
+            _ => SizeClasses.Default,
+        },
         MaxLength = round % 2 == 0 ? 1500 : Array.MaxLength,
         Budget = round % 5 == 0 ? 20_000 : null,
     });
@@ -192,7 +198,8 @@ internal sealed class ContentBehind : Attack
         }
 
         /// <summary>The whole array behind the memory; full checks show none.</summary>
-        private static Span<T> Whole(Memory<T> memory) => MemoryMarshal.TryGetArray<T>(memory, out ArraySegment<T> segment) ? segment.Array : memory.Span;
+        private static Span<T> Whole(Memory<T> memory) =>
+            MemoryMarshal.TryGetArray<T>(memory, out ArraySegment<T> segment) ? segment.Array : memory.Span;
 
         private void Elsewhere(Action action)
         {

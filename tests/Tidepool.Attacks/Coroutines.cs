@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 namespace Tidepool.Attacks;
 
 /// <summary>
-/// Threads go to stacks of their program's own, with <c>makecontext</c>, and back. Each such stack is used by one thread after another, while
-/// those that used it before rent on.
+/// Threads go to stacks of their program's own, with <c>makecontext</c>, and back. Each such stack is used by one thread after another,
+/// while those that used it before rent on.
 /// </summary>
 internal sealed unsafe partial class Coroutines : ForeignStacks
 {

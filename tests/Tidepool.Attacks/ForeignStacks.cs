@@ -35,7 +35,7 @@ internal abstract unsafe partial class ForeignStacks : Attack
 
     protected void Begin() => _pool = BufferPool<long>.Create(new() { Name = Name });
 
-    /// <summary>So many bytes as <see cref="HeapBytes"/> says, in the heap that grows toward the stack of the main thread, which calls this.</summary>
+    /// <summary>Takes <see cref="HeapBytes"/> in the heap that grows toward the stack of the main thread, which calls this.</summary>
     protected byte* OnTheHeap()
     {
         _ = Mallopt(MapThreshold, 1 << 30);

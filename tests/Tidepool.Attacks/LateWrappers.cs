@@ -4,8 +4,8 @@ using System.Text;
 namespace Tidepool.Attacks;
 
 /// <summary>
-/// Wraps rented streams in writers, readers and compressors, which close them, and closes the wrapper or the stream again, any number of rentals
-/// later and on any thread. Some wrappers have something to write when they are closed at last.
+/// Wraps rented streams in writers, readers and compressors, which close them, and closes the wrapper or the stream again, any number of
+/// rentals later and on any thread. Some wrappers have something to write when they are closed at last.
 /// </summary>
 internal sealed class LateWrappers : Attack
 {
@@ -13,7 +13,8 @@ internal sealed class LateWrappers : Attack
 
     public override string Name => "late-wrappers";
 
-    public override string Promise => "What still wraps a rented stream that has ended touches no other stream when it is closed, however late.";
+    public override string Promise =>
+        "What still wraps a rented stream that has ended touches no other stream when it is closed, however late.";
 
     public override void Run(TimeSpan time, int threads, int seed)
     {

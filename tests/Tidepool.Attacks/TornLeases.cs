@@ -82,7 +82,8 @@ internal sealed class TornObjects : TornRentals<ObjectLease<Marked>>
 
     protected override string Noun => "A lease of an object";
 
-    protected override void Begin(int threads) => _pool = ObjectPool<Marked>.Create(static () => new Marked(), options: new() { Name = Name });
+    protected override void Begin(int threads) =>
+        _pool = ObjectPool<Marked>.Create(static () => new Marked(), options: new() { Name = Name });
 
     protected override ObjectLease<Marked> Rent(Random random) => _pool!.Rent();
 

@@ -8,7 +8,8 @@ internal abstract class TornRentals<TLease> : Attack
 {
     private readonly Place[] _places = [new(), new(), new(), new()];
 
-    public override string Promise => $"{Noun} that is replaced while it is used or ended takes nothing from other renters and leaves its pool whole.";
+    public override string Promise =>
+        $"{Noun} that is replaced while it is used or ended takes nothing from other renters and leaves its pool whole.";
 
     protected abstract string Noun { get; }
 

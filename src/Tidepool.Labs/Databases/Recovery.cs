@@ -8,7 +8,7 @@ namespace Tidepool.Labs;
 
 /// <summary>A time without a server.</summary>
 /// <param name="Seconds">How long it is.</param>
-/// <param name="IsKilled">Whether a real server is killed and started again; otherwise a proxy refuses, which is exact to a millisecond.</param>
+/// <param name="IsKilled">Whether a server is killed and started again; otherwise a proxy refuses, which is exact to a millisecond.</param>
 /// <param name="Times">How many of them are measured, one after another.</param>
 internal sealed record Outage(double Seconds, bool IsKilled, int Times)
 {
@@ -30,8 +30,8 @@ internal sealed record Outage(double Seconds, bool IsKilled, int Times)
 internal sealed record OutageSeen(TimeSpan Away, IReadOnlyList<TimeSpan> Late, int Failed, int TimedOut, int Attempts);
 
 /// <summary>
-/// How soon callers are served after an outage, how many of their requests fail, and how often a server that is away is tried. All connections
-/// lead through a proxy, which counts them.
+/// How soon callers are served after an outage, how many of their requests fail, and how often a server that is away is tried.
+/// All connections lead through a proxy, which counts them.
 /// </summary>
 internal static class Recovery
 {
@@ -87,9 +87,11 @@ internal static class Recovery
     /// <param name="proxy">The proxy.</param>
     /// <param name="length">How long the outage lasts.</param>
     /// <param name="server">The server to kill; null lets the proxy refuse.</param>
-    internal static async Task<OutageSeen> MeasureAsync(PoolKind pool, string connectionString, FaultProxy proxy, TimeSpan length, PostgresCluster? server)
+    internal static async Task<OutageSeen> MeasureAsync(
+        PoolKind pool, string connectionString, FaultProxy proxy, TimeSpan length, PostgresCluster? server)
     {
-        using DbDataSource source = PoolKinds.OpenPostgres(pool, Size, application: $"recovery {Environment.ProcessId}", connectionString: connectionString);
+        string application = $"recovery {Environment.ProcessId}";
+        using DbDataSource source = PoolKinds.OpenPostgres(pool, Size, application: application, connectionString: connectionString);
         await WarmAsync(source).ConfigureAwait(false);
         var moment = new Moment();
         Task<CallerSeen>[] callers = [.. Enumerable.Range(0, Callers).Select(_ => Task.Run(() => CallAsync(source, moment)))];
@@ -116,7 +118,11 @@ internal static class Recovery
         proxy.IsRefusing = false;
         CallerSeen[] seen = await Task.WhenAll(callers).ConfigureAwait(false);
         return new(
-            Stopwatch.GetElapsedTime(start, back), [.. seen.Select(static one => one.Late)], seen.Sum(static one => one.Failed), seen.Sum(static one => one.TimedOut), attempts);
+            Away: Stopwatch.GetElapsedTime(start, back),
+            Late: [.. seen.Select(static one => one.Late)],
+            Failed: seen.Sum(static one => one.Failed),
+            TimedOut: seen.Sum(static one => one.TimedOut),
+            attempts);
     }
 
     private static async Task<Dictionary<string, double>> RunAsync(Outage outage, PoolKind pool)
@@ -129,10 +135,11 @@ internal static class Recovery
             await using (proxy.ConfigureAwait(false))
             {
                 address.Port = proxy.Port;
+                var length = TimeSpan.FromSeconds(outage.Seconds);
                 var seen = new List<OutageSeen>();
                 for (int i = 0; i < outage.Times; i++)
                 {
-                    seen.Add(await MeasureAsync(pool, address.ConnectionString, proxy, TimeSpan.FromSeconds(outage.Seconds), own).ConfigureAwait(false));
+                    seen.Add(await MeasureAsync(pool, address.ConnectionString, proxy, length, own).ConfigureAwait(false));
                 }
 
                 return Summarize(seen);
@@ -148,12 +155,13 @@ internal static class Recovery
     }
 
     /// <summary>
-    /// Opens all sessions at once and closes them, without a blocked thread: the proxy lives in this process, and what a pool does on threads that block
-    /// would wait for those that the proxy needs.
+    /// Opens all sessions at once and closes them, without a blocked thread: the proxy lives in this process, and what a pool does on
+    /// threads that block would wait for those that the proxy needs.
     /// </summary>
     private static async Task WarmAsync(DbDataSource source)
     {
-        DbConnection[] all = await Task.WhenAll(Enumerable.Range(0, Size).Select(_ => source.OpenConnectionAsync().AsTask())).ConfigureAwait(false);
+        IEnumerable<Task<DbConnection>> opening = Enumerable.Range(0, Size).Select(_ => source.OpenConnectionAsync().AsTask());
+        DbConnection[] all = await Task.WhenAll(opening).ConfigureAwait(false);
         await Task.WhenAll(all.Select(static connection => connection.DisposeAsync().AsTask())).ConfigureAwait(false);
     }
 
@@ -173,7 +181,7 @@ internal static class Recovery
             catch (DbException failure)
             {
                 failed++;
-                timedOut += failure is PooledDbException { PoolError: ResourcePoolTimeoutException } || failure.InnerException is TimeoutException ? 1 : 0;
+                timedOut += IsTimeout(failure) ? 1 : 0;
             }
 
             if (moment.Back is var back and not 0 && Stopwatch.GetElapsedTime(back) is var late && (isAnswered || late > Patience))
@@ -184,6 +192,10 @@ internal static class Recovery
             await Task.Delay(Between).ConfigureAwait(false);
         }
     }
+
+    /// <summary>Whether a request waited in vain for a session, in either pool.</summary>
+    private static bool IsTimeout(DbException failure) =>
+        failure is PooledDbException { PoolError: ResourcePoolTimeoutException } || failure.InnerException is TimeoutException;
 
     private readonly record struct CallerSeen(TimeSpan Late, int Failed, int TimedOut);
 

@@ -182,7 +182,8 @@ internal sealed class FaultProxy : IAsyncDisposable
 
     private void Begin(Socket client)
     {
-        var connection = new FaultConnection(client, new Socket(_server.AddressFamily, SocketType.Stream, _server is IPEndPoint ? ProtocolType.Tcp : ProtocolType.Unspecified), this);
+        ProtocolType protocol = _server is IPEndPoint ? ProtocolType.Tcp : ProtocolType.Unspecified;
+        var connection = new FaultConnection(client, new Socket(_server.AddressFamily, SocketType.Stream, protocol), this);
         bool isRefused;
         lock (_gate)
         {

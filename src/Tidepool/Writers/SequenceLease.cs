@@ -28,7 +28,8 @@ public sealed class SequenceLease<T> : IDisposable
     {
         get
         {
-            WriterSegment<T>? first = Volatile.Read(ref _first); // before the check: a disposal marks the lease before it takes the segments
+            // Read before the check: a disposal marks the lease before it takes the segments.
+            WriterSegment<T>? first = Volatile.Read(ref _first);
             ObjectDisposedException.ThrowIf(_disposed, this);
             try
             {

@@ -44,7 +44,11 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     public async Task When_the_server_does_not_write_any_more_every_session_is_made_anew()
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(new()
+        {
+            MaxSize = 3,
+            ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never,
+        });
         int[] before = await FillAsync(pool, 3);
         await Cluster.AlterSystemAsync("default_transaction_read_only", "on");
         try
@@ -102,8 +106,11 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
         var clock = new StoppedClock();
-        PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 2, TimeProvider = clock, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(new()
+        {
+            MaxSize = 2, TimeProvider = clock,
+            ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never,
+        });
         await FillAsync(pool, 2);
         await BeRefusedAsync(pool);
         Assert.Equal(2, pool.GetStatistics().Destroyed);
@@ -129,12 +136,17 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     public async Task A_write_refused_on_a_lent_session_renews_all_when_the_pool_is_told()
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(new()
+        {
+            MaxSize = 3,
+            ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never,
+        });
         await FillAsync(pool, 3);
         await using (DbConnectionLease lease = await pool.LeaseAsync())
         {
             await RunAsync(lease.Connection, "SET default_transaction_read_only = on");
-            lease.MarkBroken(await Assert.ThrowsAsync<PostgresException>(() => RunAsync(lease.Connection, "INSERT INTO written VALUES (1)")));
+            Task Write() => RunAsync(lease.Connection, "INSERT INTO written VALUES (1)");
+            lease.MarkBroken(await Assert.ThrowsAsync<PostgresException>(Write));
         }
 
         await SettleAsync(pool);

@@ -5,7 +5,11 @@ namespace Tidepool.Labs.Tests.Databases;
 /// <summary>The labs that need a server, as a user runs them.</summary>
 public class DatabaseLabTests
 {
-    private static readonly string[] Exact = ["connections.sqlite.", "connections.postgres.", "connections.killed", "connections.recovery.failed", "connections.recovery.tries", "ef."];
+    private static readonly string[] Exact =
+    [
+        "connections.sqlite.", "connections.postgres.", "connections.killed",
+        "connections.recovery.failed", "connections.recovery.tries", "ef.",
+    ];
 
     [Theory]
     [InlineData("connections")]

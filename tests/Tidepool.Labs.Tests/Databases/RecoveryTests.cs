@@ -22,7 +22,11 @@ public class RecoveryTests
     [Fact]
     public void Counts_are_of_one_outage_and_times_of_all_callers()
     {
-        Dictionary<string, double> metrics = Recovery.Summarize([Seen(1, [0.1, 0.2, 0.3], failed: 10, attempts: 40), Seen(3, [0.4, 0.5], failed: 20, attempts: 60)]);
+        Dictionary<string, double> metrics = Recovery.Summarize(
+        [
+            Seen(1, [0.1, 0.2, 0.3], failed: 10, attempts: 40),
+            Seen(3, [0.4, 0.5], failed: 20, attempts: 60),
+        ]);
 
         Assert.Equal(0.3e9, metrics["half after_ns"], 3);
         Assert.Equal(0.5e9, metrics["all after_ns"], 3);

@@ -7,8 +7,8 @@ using Xunit.Sdk;
 namespace Tidepool.Tests.HitPaths;
 
 /// <summary>
-/// The code of each hit path does not grow: its instructions, calls and locked operations are counted in what the JIT makes of it. No clock can
-/// see a change of 5 % on a shared machine; this sees one instruction, on every machine.
+/// The code of each hit path does not grow: its instructions, calls and locked operations are counted in what the JIT makes of it.
+/// No clock can see a change of 5 % on a shared machine; this sees one instruction, on every machine.
 /// </summary>
 public sealed class HitPathTests(ITestOutputHelper output)
 {
@@ -31,7 +31,8 @@ public sealed class HitPathTests(ITestOutputHelper output)
     }
 
     /// <summary>Another runtime compiles a little differently: then the limits hold within a tenth.</summary>
-    private static int Allowed(int instructions) => Environment.Version == HitPath.Runtime ? instructions : instructions + (instructions / 10);
+    private static int Allowed(int instructions) =>
+        Environment.Version == HitPath.Runtime ? instructions : instructions + (instructions / 10);
 
     private static Dictionary<string, JitListing> List()
     {
@@ -49,7 +50,8 @@ public sealed class HitPathTests(ITestOutputHelper output)
             Assert.True(code == 0, error);
             Dictionary<string, JitListing> found = JitListing.Read(File.ReadAllText(listing));
             string[] missing = Array.FindAll(methods, method => !found.ContainsKey(method));
-            Assert.True(missing.Length == 0, $"The JIT has not optimized {string.Join(", ", missing)}; it has {string.Join(", ", found.Keys)}.");
+            Assert.True(
+                missing.Length == 0, $"The JIT has not optimized {string.Join(", ", missing)}; it has {string.Join(", ", found.Keys)}.");
             return found;
         }
         finally
@@ -70,6 +72,8 @@ public sealed class HitPathTests(ITestOutputHelper output)
     private sealed class HitPathFactAttribute : FactAttribute, ITraitAttribute
     {
         public HitPathFactAttribute() =>
-            Skip = OperatingSystem.IsLinux() && RuntimeInformation.ProcessArchitecture == Architecture.X64 ? null : "the limits are those of x64 Linux";
+            Skip = OperatingSystem.IsLinux() && RuntimeInformation.ProcessArchitecture == Architecture.X64
+                ? null
+                : "the limits are those of x64 Linux";
     }
 }

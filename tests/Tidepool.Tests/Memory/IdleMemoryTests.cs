@@ -86,9 +86,9 @@ public sealed class IdleMemoryTests : PoolTest
         Trimmer.IsAutomatic = true;
         try
         {
-            while (pool.GetStatistics().BytesIdle > held / 10)
+            while (pool.GetStatistics().BytesIdle is var idle && idle > held / 10)
             {
-                Assert.True(Environment.TickCount64 < deadline, $"{pool.GetStatistics().BytesIdle} of {held} bytes are still idle after two minutes.");
+                Assert.True(Environment.TickCount64 < deadline, $"{idle} of {held} bytes are still idle after two minutes.");
                 Thread.Sleep(500);
             }
         }

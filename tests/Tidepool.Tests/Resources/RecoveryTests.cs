@@ -167,7 +167,10 @@ public sealed class RecoveryTests : ResourceTest
         Task<ResourceLease<FakeResource>> early = Wait(pool, TimeSpan.FromMilliseconds(20_010));
         Time.Advance(20_010);
         string message = Assert.IsType<ResourcePoolTimeoutException>((await Assert.ThrowsAnyAsync<ResourcePoolException>(() => Soon(early)))).Message;
-        Assert.Contains("The last creation failed with IOException: down. Creations have failed for 20.01 s; the next attempt is in ", message, StringComparison.Ordinal);
+        Assert.Contains(
+            "The last creation failed with IOException: down. Creations have failed for 20.01 s; the next attempt is in ",
+            message,
+            StringComparison.Ordinal);
         Policy.CreateGate = FakePolicy.DirectGate();
         Task<ResourceLease<FakeResource>> late = Wait(pool, TimeSpan.FromMilliseconds(1200));
         Time.Advance(1200);

@@ -46,7 +46,9 @@ internal static unsafe class OddStacks
     }
 
     /// <summary>Threads on which a destructor of another library rents after the runtime has let go of them.</summary>
-    /// <remarks>The runtime takes such a thread for a new one and does not see its end: a collection afterwards may end the process, so there is none.</remarks>
+    /// <remarks>
+    /// The runtime takes such a thread for a new one and does not see its end: a collection afterwards may end the process. There is none.
+    /// </remarks>
     public static void RunDestructors()
     {
         Assert.True(GC.TryStartNoGCRegion(100 << 20));
