@@ -1,9 +1,12 @@
 // tp_realloc and tp_reallocarray: every way from one kind of block to another keeps the contents.
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "os/os.h"
 #include "support/pattern.h"
 #include "support/process.h"
 #include "support/statistics.h"
@@ -227,6 +230,33 @@ TEST(Realloc, GrowingByStepsOfASliceStaysInPlace) {
     tp_free(block);
     EXPECT_EQ(0u, test::statistics().live_bytes);
     EXPECT_TRUE(tp_is_valid());
+  });
+}
+
+size_t resident_pages(void* block, size_t size) {
+  std::vector<unsigned char> pages(size / tp::os::page_size());
+  EXPECT_EQ(0, mincore(block, size, pages.data()));
+  return static_cast<size_t>(std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page % 2 != 0; }));
+}
+
+// One page of each step is in use: a step that copied the block would bring all of its pages into memory.
+TEST(Realloc, GrowingByStepsOfASliceCopiesNothing) {
+  if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "qemu does not know which pages are resident";
+  IN_A_QUIET_PROCESS({
+    ASSERT_EQ(0, tp_set_option(tp_option_huge_pages, 0));
+    constexpr size_t step = 65536;
+    constexpr size_t most = size_t{256} << 20;
+    constexpr size_t check_each = size_t{4} << 20;
+    auto* block = static_cast<char*>(tp_malloc(step));
+    for (size_t size = step; size < most; size += step) {
+      memcpy(block + size - sizeof(size), &size, sizeof(size));
+      block = static_cast<char*>(tp_realloc(block, size + step));
+      ASSERT_NE(nullptr, block);
+      if (size % check_each != 0) continue;
+      ASSERT_LE(resident_pages(block, size), (size + check_each / 4) / step * 2) << "copied on the way to " << size;
+    }
+    for (size_t size = step; size < most; size += step) ASSERT_EQ(0, memcmp(block + size - sizeof(size), &size, sizeof(size)));
+    tp_free(block);
   });
 }
 
