@@ -12,12 +12,10 @@ internal sealed class ObjectWorld
     private readonly List<Tracked> _items = [];
     private readonly List<ObjectRental> _rentals = [];
     private readonly List<Tracked> _raw = [];
-    private readonly HashSet<Magazine> _closed = [];
-    private readonly HashSet<Magazine> _homes = [];
+    private readonly Visits _visits;
     private readonly StringBuilder _log = new();
     private readonly Random _failures;
     private readonly int _failureRate;
-    private readonly bool _closes;
     private readonly Station _station;
     private readonly ObjectPool<Tracked> _pool;
     private int _rented;
@@ -28,7 +26,6 @@ internal sealed class ObjectWorld
     /// <param name="disposes">Whether the pool is disposed in the middle, which closes magazines; then visitors close none.</param>
     internal ObjectWorld(Random random, bool disposes)
     {
-        _closes = !disposes;
         // Magazines of one to fifteen objects, so that a few rentals fill and empty them; now and then a pool that may keep nothing.
         int bytes = random.Next(8) switch { 0 => 1024, < 4 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
         int budget = random.Next(6) == 0 ? random.Next(3) : 1000;
@@ -47,6 +44,7 @@ internal sealed class ObjectWorld
             (_pool, _station) = (pool, pool.Core);
         }
 
+        _visits = new Visits(_station, closes: !disposes);
         _log.Append(CultureInfo.InvariantCulture, $"items of {bytes}, budget {budget}, validates {validates}, failures {_failureRate} %:");
     }
 
@@ -202,7 +200,7 @@ internal sealed class ObjectWorld
     internal void Visit(int thread, int what)
     {
         Point(thread, $"visit {what}");
-        Visits.Run(_station, Homes, what, _closes, NoteClosed);
+        _visits.Run(what);
     }
 
     internal void Dispose(int thread)
@@ -219,12 +217,7 @@ internal sealed class ObjectWorld
     /// <summary>Nothing lost, nothing twice, the counters add up.</summary>
     internal void Check()
     {
-        ThreadTier.ForEach(magazine => _closed.Remove(magazine));
-        foreach (Magazine magazine in _closed)
-        {
-            _station.Budget.Refund(magazine.Charge); // whoever closes a magazine in earnest takes it out of its table
-        }
-
+        _visits.End();
         foreach (ObjectRental rental in _rentals)
         {
             Expect(rental.Won == (rental.Begun > 0 ? 1 : 0), $"{rental.Won} of {rental.Begun} returns of one rental were accepted");
@@ -249,23 +242,6 @@ internal sealed class ObjectWorld
     internal void Abandon() => Abandoned.Add(_pool);
 
     public override string ToString() => _log.ToString();
-
-    private bool NoteClosed(Magazine magazine)
-    {
-        lock (_log)
-        {
-            return _closed.Add(magazine);
-        }
-    }
-
-    /// <summary>The magazines of the bucket that this world has seen.</summary>
-    private List<Magazine> Homes(Bucket bucket)
-    {
-        lock (_log)
-        {
-            return _homes.Where(m => m.Bucket == bucket).ToList();
-        }
-    }
 
     private void Try(int thread, string what, Func<Tracked> rent)
     {
@@ -292,13 +268,7 @@ internal sealed class ObjectWorld
         {
             record();
             _rented++;
-            foreach (Bucket bucket in _station.Buckets())
-            {
-                if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket)
-                {
-                    _homes.Add(magazine);
-                }
-            }
+            _visits.NoteHomes();
         }
     }
 

@@ -11,8 +11,7 @@ internal sealed class RestWorld
 
     private readonly List<Tracked> _items = [];
     private readonly List<Tracked> _rented = [];
-    private readonly HashSet<Magazine> _homes = [];
-    private readonly HashSet<Magazine> _closed = [];
+    private readonly Visits _visits;
     private readonly Dictionary<Tracked, (int Thread, int Returns)> _lastReturns = [];
     private readonly int[] _returns;
     private readonly bool _isOrdered;
@@ -27,6 +26,7 @@ internal sealed class RestWorld
         _returns = new int[threads];
         _isOrdered = !visits;
         _pool = new TrackedPool(this);
+        _visits = new Visits(_pool, closes: true);
         _log.Append(CultureInfo.InvariantCulture, $"{(visits ? "with" : "without")} visits:");
     }
 
@@ -46,13 +46,7 @@ internal sealed class RestWorld
 
             _rented.Add(item);
             _rentals++;
-            foreach (Bucket bucket in _pool.Buckets())
-            {
-                if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket)
-                {
-                    _homes.Add(magazine);
-                }
-            }
+            _visits.NoteHomes();
         }
     }
 
@@ -81,18 +75,13 @@ internal sealed class RestWorld
     internal void Visit(int thread, int what)
     {
         Point(thread, $"visit {what}");
-        Visits.Run(_pool, _ => Homes(), what, closes: true, NoteClosed);
+        _visits.Run(what);
     }
 
     /// <summary>Nothing lost, nothing twice, the counters add up.</summary>
     internal void Check()
     {
-        ThreadTier.ForEach(magazine => _closed.Remove(magazine));
-        foreach (Magazine magazine in _closed)
-        {
-            _pool.Budget.Refund(magazine.Charge); // it left its table without the refund of a real closing
-        }
-
+        _visits.End();
         _pool.Validate();
         PoolStatistics statistics = _pool.GetStatistics();
         Expect(statistics.Idle == Count(Place.Idle), $"{statistics.Idle} objects are counted as idle, {Count(Place.Idle)} are");
@@ -106,22 +95,6 @@ internal sealed class RestWorld
     internal void Abandon() => Abandoned.Add(_pool);
 
     public override string ToString() => _log.ToString();
-
-    private bool NoteClosed(Magazine magazine)
-    {
-        lock (_log)
-        {
-            return _closed.Add(magazine);
-        }
-    }
-
-    private List<Magazine> Homes()
-    {
-        lock (_log)
-        {
-            return [.. _homes];
-        }
-    }
 
     private int Count(Place place) => _items.Count(i => i.Place == place);
 

@@ -1,15 +1,31 @@
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>What trimming and reaping do to the tiers of a model's pool.</summary>
-internal static class Visits
+/// <param name="station">The pool.</param>
+/// <param name="closes">Whether magazines may be closed.</param>
+internal sealed class Visits(Station station, bool closes)
 {
-    /// <summary>Trims or closes magazines, or trims the shared tier.</summary>
-    /// <param name="station">The pool.</param>
-    /// <param name="homes">The magazines of a bucket that the model has seen.</param>
+    private readonly HashSet<Magazine> _homes = [];
+    private readonly ClosedMagazines _closed = new();
+
+    /// <summary>Notes the magazines of the calling thread, which visits go to from now on.</summary>
+    internal void NoteHomes()
+    {
+        foreach (Bucket bucket in station.Buckets())
+        {
+            if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket)
+            {
+                lock (_homes)
+                {
+                    _homes.Add(magazine);
+                }
+            }
+        }
+    }
+
+    /// <summary>Trims or closes the noted magazines, or trims the shared tier.</summary>
     /// <param name="what">A random number: which of them is done.</param>
-    /// <param name="closes">Whether magazines may be closed.</param>
-    /// <param name="isFirst">Whether nothing closed the magazine before: in earnest the gate lets in one.</param>
-    internal static void Run(Station station, Func<Bucket, IEnumerable<Magazine>> homes, int what, bool closes, Func<Magazine, bool> isFirst)
+    internal void Run(int what)
     {
         foreach (Bucket bucket in station.Buckets())
         {
@@ -21,11 +37,11 @@ internal static class Visits
                 continue;
             }
 
-            foreach (Magazine magazine in homes(bucket))
+            foreach (Magazine magazine in HomesOf(bucket))
             {
                 if (closes && what % 7 == 1)
                 {
-                    CloseOnce(bucket, magazine, isFirst);
+                    CloseOnce(bucket, magazine);
                 }
                 else
                 {
@@ -35,9 +51,20 @@ internal static class Visits
         }
     }
 
-    private static void CloseOnce(Bucket bucket, Magazine magazine, Func<Magazine, bool> isFirst)
+    /// <summary>Ends the visits: refunds the magazines that they closed.</summary>
+    internal void End() => _closed.Refund(station.Budget);
+
+    private List<Magazine> HomesOf(Bucket bucket)
     {
-        if (isFirst(magazine))
+        lock (_homes)
+        {
+            return _homes.Where(m => m.Bucket == bucket).ToList();
+        }
+    }
+
+    private void CloseOnce(Bucket bucket, Magazine magazine)
+    {
+        if (_closed.TryAdd(magazine))
         {
             var items = new List<object?>();
             magazine.Close(items);

@@ -10,7 +10,7 @@ internal sealed class World
 
     private readonly Dictionary<Slot, Rental> _current = [];
     private readonly Magazine?[] _homes;
-    private readonly HashSet<Magazine> _closed = [];
+    private readonly ClosedMagazines _closed = new();
     private readonly StringBuilder _log = new();
 
     /// <param name="random">Where every choice comes from.</param>
@@ -145,7 +145,7 @@ internal sealed class World
         var items = new List<object?>();
         switch (what)
         {
-            case 0 when _closed.Add(magazine): // only one closes a magazine: in earnest it is whoever holds the gate
+            case 0 when _closed.TryAdd(magazine):
                 Note(thread, $"close T{home}");
                 magazine.Close(items);
                 Magazine.PutShared(Bucket, items);
@@ -181,7 +181,7 @@ internal sealed class World
     /// <summary>Nothing lost, nothing twice, the counters add up.</summary>
     internal void Check()
     {
-        RefundClosed();
+        _closed.Refund(Bucket.Station.Budget);
         Expect(!Pool.IsDisposed || Pool.Core.Budget.Used == 0, $"{Pool.Core.Budget.Used} bytes are charged to the budget of a pool that was disposed");
         Exception? failure = TryCheck();
         for (int wait = 20; failure is not null && wait < 2000; wait *= 2)
@@ -200,7 +200,6 @@ internal sealed class World
         Expect(Pool.Core.Budget.Used == 0, $"{Pool.Core.Budget.Used} bytes are charged to the budget after the end of the pool");
     }
 
-    /// <summary>Keeps the pool from ending: its tiers may be in a state in which that would never return.</summary>
     /// <summary>Disposes the pool while others use it.</summary>
     internal void Dispose(int thread)
     {
@@ -209,19 +208,10 @@ internal sealed class World
         Note(thread, "disposed the pool");
     }
 
+    /// <summary>Keeps the pool from ending: its tiers may be in a state in which that would never return.</summary>
     internal void Abandon() => Abandoned.Add(Pool);
 
     public override string ToString() => _log.ToString();
-
-    /// <summary>Whoever closes a magazine in earnest takes it out of its table; these lie there until their thread has made the next.</summary>
-    private void RefundClosed()
-    {
-        ThreadTier.ForEach(magazine => _closed.Remove(magazine));
-        foreach (Magazine magazine in _closed)
-        {
-            Bucket.Station.Budget.Refund(magazine.Charge);
-        }
-    }
 
     private Exception? TryCheck()
     {

@@ -1,0 +1,28 @@
+namespace Tidepool.Models.Scenarios;
+
+/// <summary>The magazines that a model has closed, each of them once: in earnest the gate lets in one closer.</summary>
+internal sealed class ClosedMagazines
+{
+    private readonly HashSet<Magazine> _closed = [];
+
+    /// <summary>Notes that the caller is about to close a magazine.</summary>
+    /// <returns>False when it was closed before.</returns>
+    internal bool TryAdd(Magazine magazine)
+    {
+        lock (_closed)
+        {
+            return _closed.Add(magazine);
+        }
+    }
+
+    /// <summary>Refunds what closing in earnest refunds. Those that still lie in a table are refunded when their thread makes the next.</summary>
+    /// <param name="budget">The pool's.</param>
+    internal void Refund(Budget budget)
+    {
+        ThreadTier.ForEach(magazine => _closed.Remove(magazine));
+        foreach (Magazine magazine in _closed)
+        {
+            budget.Refund(magazine.Charge);
+        }
+    }
+}
