@@ -40,7 +40,7 @@ client eval 'local t = {} for i = 1, 5000 do t[i] = ("x"):rep(i % 300) end retur
 client save >/dev/null # forks in other configurations; here writes the file
 client config set save '' >/dev/null
 client bgsave >/dev/null # a child of fork reads all of it
-for _ in {1..100}; do
+for _ in {1..600}; do
   if [[ $(client info persistence) == *rdb_bgsave_in_progress:0* ]]; then break; fi
   sleep 0.1
 done
