@@ -19,15 +19,20 @@ const size_t steps[] = {0, 1, 16, 17, 100, 128, 129, 1024, 1025, 4096, 8192, 819
 
 class From : public testing::TestWithParam<size_t> {};
 
+// Every byte follows from its place and the key, eight at a time: under sanitizers a loop over bytes takes most of the time.
+uint64_t word_at(size_t i, unsigned key) { return (i + 1) * 0x9e3779b97f4a7c15u + key; }
+
 void fill_all(unsigned char* block, size_t size, unsigned key) {
-  for (size_t i = 0; i < size; ++i) block[i] = static_cast<unsigned char>((i * 131 + i / 4096 + key) & 0xff);
+  for (size_t i = 0; i < size; i += 8) {
+    uint64_t word = word_at(i, key);
+    memcpy(block + i, &word, size - i < 8 ? size - i : 8);
+  }
 }
 
 ::testing::AssertionResult has_all(const unsigned char* block, size_t size, unsigned key) {
-  for (size_t i = 0; i < size; ++i) {
-    if (block[i] != static_cast<unsigned char>((i * 131 + i / 4096 + key) & 0xff)) {
-      return ::testing::AssertionFailure() << "byte " << i << " of " << size;
-    }
+  for (size_t i = 0; i < size; i += 8) {
+    uint64_t word = word_at(i, key);
+    if (memcmp(block + i, &word, size - i < 8 ? size - i : 8) != 0) return ::testing::AssertionFailure() << "byte " << i << " of " << size;
   }
   return ::testing::AssertionSuccess();
 }

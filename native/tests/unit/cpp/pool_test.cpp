@@ -84,8 +84,8 @@ TEST(Pool, ObjectsDoNotOverlap) {
 }
 
 TEST(Pool, LosesNothingWhenTheConstructorThrows) {
-  tp::pool<counted> pool({.name = "throws", .limit = 1 << 20});
-  for (int i = 0; i < 100000; ++i) {  // far more than the limit, if failed constructions kept their block
+  tp::pool<counted> pool({.name = "throws", .limit = 1 << 16});
+  for (int i = 0; i < 10000; ++i) {  // far more than the limit, if failed constructions kept their block
     counted::until_throw = 0;
     ASSERT_THROW(static_cast<void>(pool.construct()), std::runtime_error);
     counted::until_throw = 0;
