@@ -44,11 +44,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     public async Task When_the_server_does_not_write_any_more_every_session_is_made_anew()
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
-        PooledDbDataSource pool = NewPool(new()
-        {
-            MaxSize = 3,
-            ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never,
-        });
+        PooledDbDataSource pool = NewPool(Patient(size: 3));
         int[] before = await FillAsync(pool, 3);
         await Cluster.AlterSystemAsync("default_transaction_read_only", "on");
         try
@@ -74,8 +70,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         const int sessions = 8;
         const int writes = 150;
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
-        PooledDbDataSource pool = NewPool(
-            new() { MaxSize = sessions, ResetMode = reset, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(Patient(sessions, reset));
         await FillAsync(pool, sessions);
         await Cluster.AlterSystemAsync("default_transaction_read_only", "on");
         try
@@ -106,11 +101,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
         var clock = new StoppedClock();
-        PooledDbDataSource pool = NewPool(new()
-        {
-            MaxSize = 2, TimeProvider = clock,
-            ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never,
-        });
+        PooledDbDataSource pool = NewPool(Patient(size: 2, clock: clock));
         await FillAsync(pool, 2);
         await BeRefusedAsync(pool);
         Assert.Equal(2, pool.GetStatistics().Destroyed);
@@ -136,11 +127,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     public async Task A_write_refused_on_a_lent_session_renews_all_when_the_pool_is_told()
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
-        PooledDbDataSource pool = NewPool(new()
-        {
-            MaxSize = 3,
-            ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never,
-        });
+        PooledDbDataSource pool = NewPool(Patient(size: 3));
         await FillAsync(pool, 3);
         await using (DbConnectionLease lease = await pool.LeaseAsync())
         {
@@ -174,6 +161,18 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         await RunAsync(connection, "INSERT INTO written VALUES (1)");
         return await AskAsync(connection);
     }
+
+    /// <summary>Options of a pool that asks no idle session and lets nothing time out.</summary>
+    private static PooledDbOptions Patient(int size, ResetMode reset = default, TimeProvider? clock = null) => new()
+    {
+        MaxSize = size,
+        ResetMode = reset,
+        TimeProvider = clock ?? TimeProvider.System,
+        ValidateAfterIdle = Never,
+        RentTimeout = Never,
+        CreateTimeout = Never,
+        PolicyTimeout = Never,
+    };
 
     private sealed class StoppedClock : TimeProvider
     {
