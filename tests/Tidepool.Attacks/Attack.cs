@@ -12,6 +12,7 @@ internal abstract class Attack
         new TornBuffers(), new TornObjects(), new TornOwners(), new TornSequences(),
         new TornResources(), new TornKeyed(), new TornShared(), new TornStreams(),
         new ContentBehind(), new LateWrappers(), new LateStreamLease(), new StackAfterThread(), new Coroutines(),
+        new UseDuringDisposal(false), new UseDuringDisposal(true),
     ];
 
     private readonly Lock _gate = new();

@@ -1,4 +1,4 @@
-using System.Reflection;
+using System.Buffers;
 
 namespace Tidepool.Misuse;
 
@@ -8,13 +8,12 @@ public sealed class StreamUsedWhileItIsDisposed
     [Fact]
     public void A_new_stream_is_fresh_whatever_was_stored_into_a_core_that_waits()
     {
-        byte[] foreign = new byte[5000];
         for (int round = 0; round < 40; round++)
         {
             var raced = new PooledMemoryStream();
             StreamCore core = raced.Core;
             raced.Dispose();
-            Disturb(core, round, foreign);
+            Disturb(core, round);
             bool wasUsed = false;
             for (int i = 0; i < 2 * Magazine.RestingPlaces; i++)
             {
@@ -31,8 +30,6 @@ public sealed class StreamUsedWhileItIsDisposed
 
             Assert.True(wasUsed, $"round {round}: the disturbed core served no stream");
         }
-
-        Assert.All(foreign, b => Assert.Equal(0, b));
     }
 
     [Fact]
@@ -71,10 +68,135 @@ public sealed class StreamUsedWhileItIsDisposed
         Assert.InRange(race.Foreign, 0, 20 + (race.Rounds / 200)); // memory that a writer has in hand is beyond our reach
     }
 
-    /// <summary>What a late thread may leave behind: numbers by the fast paths, any reference by the slow ones.</summary>
-    private static void Disturb(StreamCore core, int round, byte[] foreign)
+    /// <summary>The members that change a stream in several steps, each with a stream of 3,000 bytes at its start.</summary>
+    public static TheoryData<string> Changes =>
+    [
+        "Write", "SetLength", "Reserve", "Capacity", "Position", "Read", "CopyTo", "Append", "GetMemory", "Advance", "Detach", "GetBuffer",
+        "TryReset",
+    ];
+
+    [Theory]
+    [MemberData(nameof(Changes))]
+    public void A_disposal_within_a_change_leaves_the_memory_to_it(string change)
     {
-        switch (round % 8)
+        var arrays = new DisposingArrays();
+        var stream = new PooledMemoryStream(arrays);
+        stream.Write(new byte[3000]);
+        if (change == "Advance")
+        {
+            stream.Position = 10;
+            stream.GetSpan(3000).Clear(); // apart from the content, so advancing copies it
+        }
+
+        arrays.Stream = stream;
+        StreamCore core = stream.Core;
+        Exception? failure = Record.Exception(() => Change(stream, change));
+        arrays.Stream = null;
+        stream.Dispose();
+        Assert.True(failure is null or ObjectDisposedException, failure?.ToString());
+        Assert.Equal((0, 0), (arrays.Out, arrays.Foreign));
+        Assert.False(stream.CanWrite);
+        bool isBack = false;
+        for (int i = 0; i < 2 * Magazine.RestingPlaces; i++)
+        {
+            using var fresh = new PooledMemoryStream();
+            isBack |= fresh.Core == core;
+            Assert.Equal((0, 0, 0), (fresh.Length, fresh.Position, fresh.Capacity));
+            fresh.Write(new byte[3000]);
+            Assert.Null(fresh.FindFault());
+        }
+
+        Assert.True(isBack, "the core did not come back");
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_disposal_does_not_wait_for_a_change_of_another_thread(bool isLease)
+    {
+        var arrays = new WaitingArrays();
+        using BufferPool<byte> pool = BufferPool<byte>.Create(new BufferPoolOptions<byte> { Source = arrays });
+        using StreamLease lease = isLease ? PooledMemoryStream.RentLease(new PooledMemoryStreamOptions { Pool = pool }) : default;
+        PooledMemoryStream stream = isLease ? lease.Stream : new PooledMemoryStream(new PooledMemoryStreamOptions { Pool = pool });
+        var changer = new Thread(() => Record.Exception(() => stream.SetLength(100_000))) { IsBackground = true };
+        changer.Start();
+        arrays.Begun.Wait();
+        stream.Dispose();
+        lease.Dispose();
+        for (int i = 0; i < 2 * Magazine.RestingPlaces; i++)
+        {
+            using var fresh = new PooledMemoryStream();
+            Assert.Equal(0, fresh.Length);
+        }
+
+        arrays.GoesOn.Set();
+        changer.Join();
+        Assert.Equal((0, 1), (pool.GetStatistics().Leased, pool.GetStatistics().Returned));
+    }
+
+    private static void Change(PooledMemoryStream stream, string change)
+    {
+        switch (change)
+        {
+            case "Write":
+                stream.Write(new byte[50_000]);
+                break;
+            case "SetLength":
+                stream.SetLength(50_000);
+                break;
+            case "Reserve":
+                stream.Reserve(50_000);
+                break;
+            case "Capacity":
+                stream.Capacity = 50_000;
+                stream.Write(new byte[50_000]);
+                break;
+            case "Position":
+                stream.Position = 50_000;
+                stream.WriteByte(1);
+                break;
+            case "Read":
+                stream.SetLength(50_000);
+                stream.Position = 0;
+                stream.ReadExactly(new byte[50_000]);
+                break;
+            case "CopyTo":
+                stream.Position = 0;
+                stream.CopyTo(Stream.Null);
+                stream.Write(new byte[50_000]);
+                break;
+            case "Append":
+                stream.Append(new byte[50_000]);
+                stream.Position = 3000;
+                stream.Write(new byte[10]); // makes a copy of what was appended
+                break;
+            case "GetMemory":
+                stream.GetMemory(50_000);
+                break;
+            case "Advance":
+                stream.Advance(3000);
+                stream.Position = 6000;
+                stream.GetMemory(50_000);
+                break;
+            case "Detach":
+                stream.Detach().Dispose();
+                stream.Write(new byte[50_000]);
+                break;
+            case "GetBuffer":
+                stream.SetLength(50_000);
+                stream.GetBuffer();
+                break;
+            default:
+                stream.TryReset();
+                stream.Write(new byte[50_000]);
+                break;
+        }
+    }
+
+    /// <summary>What a late thread may leave behind on a fast path: numbers of the window, and what it asked for last.</summary>
+    private static void Disturb(StreamCore core, int round)
+    {
+        switch (round % 4)
         {
             case 0:
                 core.Index = core.DataEnd = 600;
@@ -82,37 +204,63 @@ public sealed class StreamUsedWhileItIsDisposed
             case 1:
                 core.WriteEnd = 1024;
                 core.Capacity = 5000;
-                core.StoredLength = 700;
                 break;
             case 2:
-                core.Array = foreign;
-                break;
-            case 3:
-                core.Flags = StreamFlags.Fixed | StreamFlags.HasScratch;
-                core.Origin = 3;
-                break;
-            case 4:
-                core.SegmentCount = 5;
-                core.Base = 77;
-                break;
-            case 5:
-                core.ArrayPool = System.Buffers.ArrayPool<byte>.Shared;
-                core.Options = new PooledMemoryStreamOptions { MaxLength = 2 };
-                core.MaxLength = 2;
-                break;
-            case 6:
-                var table = (StreamSegment[])Field("_segments").GetValue(core)!;
-                table[0] = new StreamSegment();
+                core.Index = 1_000_000;
                 break;
             default:
-                Field("_handedLength").SetValue(core, 100);
                 core.LastRead = Task.FromResult(7);
-                core.Current = 3;
+                core.DataEnd = 1024;
                 break;
         }
     }
 
-    private static FieldInfo Field(string name) => typeof(StreamCore).GetField(name, BindingFlags.Instance | BindingFlags.NonPublic)!;
+    /// <summary>Disposes a stream as soon as that asks for an array, or returns one.</summary>
+    private sealed class DisposingArrays : ArrayPool<byte>
+    {
+        private readonly HashSet<byte[]> _out = [];
+
+        public PooledMemoryStream? Stream { get; set; }
+
+        public int Out => _out.Count;
+
+        public int Foreign { get; private set; }
+
+        public override byte[] Rent(int minimumLength)
+        {
+            Stream?.Dispose();
+            byte[] array = new byte[minimumLength];
+            _out.Add(array);
+            return array;
+        }
+
+        public override void Return(byte[] array, bool clearArray = false)
+        {
+            Stream?.Dispose();
+            Foreign += _out.Remove(array) ? 0 : 1;
+        }
+    }
+
+    /// <summary>Makes an array only when it is told to.</summary>
+    private sealed class WaitingArrays : BufferSource<byte>
+    {
+        public ManualResetEventSlim Begun { get; } = new();
+
+        public ManualResetEventSlim GoesOn { get; } = new();
+
+        public override BufferForm Form => BufferForm.WholeArray;
+
+        public override SourceBuffer<byte> Allocate(int length, int alignment)
+        {
+            Begun.Set();
+            GoesOn.Wait();
+            return new SourceBuffer<byte>(new byte[length], 0, length);
+        }
+
+        public override void Free(in SourceBuffer<byte> buffer)
+        {
+        }
+    }
 
     /// <summary>Thread W writes to a shared stream all the time; the caller makes it, disposes it and uses a stream that nobody else has.</summary>
     private sealed class Race(bool isRented, int size)

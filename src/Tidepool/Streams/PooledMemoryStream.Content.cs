@@ -115,14 +115,17 @@ public sealed partial class PooledMemoryStream
             throw new NotSupportedException("The stream is over memory of the caller, which it cannot give away.");
         }
 
-        return core.Detach(length);
+        using (Change(core))
+        {
+            return core.Detach(length);
+        }
     }
 
     /// <summary>Brings the content into one segment.</summary>
     /// <param name="core">The core.</param>
     /// <param name="room">The least length of the array, if that is longer than the content.</param>
     /// <param name="isOwn">Whether it must be the stream's own array from its start on.</param>
-    private static ArraySegment<byte> Contiguous(StreamCore core, long room, bool isOwn)
+    private ArraySegment<byte> Contiguous(StreamCore core, long room, bool isOwn)
     {
         int length = (int)CheckOneArray(core.Length);
         room = Math.Max(length, Math.Min(room, Array.MaxLength));
@@ -135,7 +138,10 @@ public sealed partial class PooledMemoryStream
 
         if (core.SegmentCount == 0 || !Serves(core.SegmentAt(0), length, room, isOwn))
         {
-            core.Consolidate(room);
+            using (Change(core))
+            {
+                core.Consolidate(room);
+            }
         }
 
         StreamSegment only = core.SegmentAt(0);

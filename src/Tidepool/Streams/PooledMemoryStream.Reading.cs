@@ -29,8 +29,10 @@ public sealed partial class PooledMemoryStream
             return ReadSlow(buffer);
         }
 
-        new ReadOnlySpan<byte>(core.Array, index, buffer.Length).CopyTo(buffer);
+        // The number first, for the same reason as in Write.
+        var content = new ReadOnlySpan<byte>(core.Array, index, buffer.Length);
         core.Index = index + buffer.Length;
+        content.CopyTo(buffer);
         return buffer.Length;
     }
 
@@ -120,7 +122,6 @@ public sealed partial class PooledMemoryStream
         }
 
         byte[] copy = GC.AllocateUninitializedArray<byte>((int)length);
-        core.StoredLength = length;
         core.CopyOut(0, copy);
         return copy;
     }
@@ -138,13 +139,18 @@ public sealed partial class PooledMemoryStream
 
         if (count <= core.DataEnd - core.Index)
         {
-            new ReadOnlySpan<byte>(core.Array, core.Index, count).CopyTo(buffer);
+            var content = new ReadOnlySpan<byte>(core.Array, core.Index, count);
             core.Index += count;
+            content.CopyTo(buffer);
             return count;
         }
 
-        core.CopyOut(position, buffer[..count]);
-        core.MoveTo(position + count);
+        using (Change(core))
+        {
+            core.CopyOut(position, buffer[..count]);
+            core.MoveTo(position + count);
+        }
+
         return count;
     }
 
@@ -156,7 +162,7 @@ public sealed partial class PooledMemoryStream
     }
 
     /// <summary>What is left to read, as positions; the position moves to its end at once, so that a target that throws leaves it there.</summary>
-    private static (long Start, long End) EmulateRead(StreamCore core)
+    private (long Start, long End) EmulateRead(StreamCore core)
     {
         long start = core.Position;
         long end = core.Length;

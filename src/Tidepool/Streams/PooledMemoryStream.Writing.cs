@@ -26,13 +26,16 @@ public sealed partial class PooledMemoryStream
             return;
         }
 
-        buffer.CopyTo(new Span<byte>(core.Array, index, buffer.Length));
+        // The numbers first, as MemoryStream does it: a copy that races a disposal may end when the core serves another stream.
+        var room = new Span<byte>(core.Array, index, buffer.Length);
         index += buffer.Length;
         core.Index = index;
         if (index > core.DataEnd)
         {
             core.DataEnd = index;
         }
+
+        buffer.CopyTo(room);
     }
 
     /// <inheritdoc/>
@@ -68,7 +71,10 @@ public sealed partial class PooledMemoryStream
         CheckLength(value, core.IsExpandable ? StreamCore.LongestLength : int.MaxValue);
         CheckWritable(core);
         CheckLength(value, core.LongestPosition);
-        core.SetLength(value);
+        using (Change(core))
+        {
+            core.SetLength(value);
+        }
     }
 
     /// <summary>Rents memory now, so that content of up to <paramref name="capacity"/> bytes needs no more rentals.</summary>
@@ -88,7 +94,10 @@ public sealed partial class PooledMemoryStream
         CheckWritable(core);
         if (core.IsExpandable || capacity > core.Capacity)
         {
-            core.Reserve(capacity);
+            using (Change(core))
+            {
+                core.Reserve(capacity);
+            }
         }
     }
 
@@ -102,7 +111,10 @@ public sealed partial class PooledMemoryStream
     {
         StreamCore core = Open();
         CheckWritable(core);
-        core.Append(content);
+        using (Change(core))
+        {
+            core.Append(content);
+        }
     }
 
     /// <summary>Memory to write to at the position; <see cref="Advance"/> makes it content.</summary>
@@ -122,7 +134,16 @@ public sealed partial class PooledMemoryStream
         ArgumentOutOfRangeException.ThrowIfNegative(sizeHint);
         StreamCore core = Open();
         CheckWritable(core);
-        return core.HandOut(Math.Max(sizeHint, 1));
+        sizeHint = Math.Max(sizeHint, 1);
+        if (core.TryHandOut(sizeHint, out Memory<byte> memory))
+        {
+            return memory;
+        }
+
+        using (Change(core))
+        {
+            return core.HandOut(sizeHint);
+        }
     }
 
     /// <summary><see cref="GetMemory"/> as a span.</summary>
@@ -137,7 +158,14 @@ public sealed partial class PooledMemoryStream
     public void Advance(int count)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(count);
-        Open().Advance(count);
+        StreamCore core = Open();
+        if (!core.TryAdvance(count))
+        {
+            using (Change(core))
+            {
+                core.Advance(count);
+            }
+        }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -147,15 +175,19 @@ public sealed partial class PooledMemoryStream
         if (core.TryWiden(buffer.Length))
         {
             int index = core.Index;
-            buffer.CopyTo(new Span<byte>(core.Array, index, buffer.Length));
+            var room = new Span<byte>(core.Array, index, buffer.Length);
             index += buffer.Length;
             core.Index = index;
             core.DataEnd = Math.Max(core.DataEnd, index);
+            buffer.CopyTo(room);
             return;
         }
 
         CheckWritable(core);
-        core.Write(buffer);
+        using (Change(core))
+        {
+            core.Write(buffer);
+        }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

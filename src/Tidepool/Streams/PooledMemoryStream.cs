@@ -16,7 +16,7 @@ namespace Tidepool;
 /// process may have throws <see cref="InsufficientMemoryException"/> before anything is rented;
 /// (4) the array of <see cref="GetBuffer"/> is rented, so it may be longer than <see cref="Capacity"/>, holds anything behind the content, and is void after the stream
 /// has grown or was disposed; (5) copies are written segment by segment, and throw <see cref="InvalidOperationException"/> when their target makes the stream shorter in between;
-/// (6) the array of <see cref="TryGetBuffer"/> has room for the content only; (7) a write that races the disposal may change memory that has another renter by then.</para>
+/// (6) the array of <see cref="TryGetBuffer"/> has room for the content only; (7) a write into room that the stream has, and that races the disposal, may change memory that has another renter by then.</para>
 /// <para>Memory: the first 1,024 bytes come with the stream's state from the thread's tier; longer content lies in segments of growing length,
 /// 4 KiB to 1 MiB, from <see cref="BufferPool{T}.Shared"/> or a pool of your choice. Nothing is copied when the stream grows. A stream that is dropped without
 /// being disposed is collected with its memory; one in some is reported as <see cref="MisuseKind.NeverReturned"/> with the place where it was made.</para>
@@ -108,7 +108,10 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
                 throw new ArgumentOutOfRangeException(nameof(value), value, $"The capacity must be at most {core.MaxLength} bytes, the maximum length of the stream's options.");
             }
 
-            core.SetCapacity(value);
+            using (Change(core))
+            {
+                core.SetCapacity(value);
+            }
         }
     }
 
@@ -202,13 +205,16 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
             return false;
         }
 
-        if (core.IsSimple)
+        using (Change(core))
         {
-            core.BeFresh();
-        }
-        else
-        {
-            core.Recycle();
+            if (core.IsSmall)
+            {
+                core.BeFresh();
+            }
+            else
+            {
+                core.Recycle();
+            }
         }
 
         return true;
@@ -248,7 +254,7 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     /// <summary>Remembers how long the content in the caller's array is.</summary>
     private void KeepContent(long length) => base.Position = length + 1;
 
-    private static void MoveTo(StreamCore core, long position)
+    private void MoveTo(StreamCore core, long position)
     {
         long index = position - core.Base;
         if (index >= core.First && index <= core.DataEnd)
@@ -257,7 +263,10 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
             return;
         }
 
-        core.MoveTo(position);
+        using (Change(core))
+        {
+            core.MoveTo(position);
+        }
     }
 
     /// <summary>Whether only a lease ends the stream. The base, which is not used otherwise, knows it: a field would make every stream longer.</summary>
@@ -303,15 +312,21 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
             StreamPool.EndWatch(core);
         }
 
-        try
+        core.RetireAfterChanges();
+    }
+
+    /// <summary>Begins a change of <paramref name="core"/>, which the caller found open. Dispose the result to end it.</summary>
+    /// <exception cref="ObjectDisposedException">The stream was disposed in the meantime; nothing was changed.</exception>
+    private StreamChange Change(StreamCore core)
+    {
+        core.BeginChange();
+        if (_core != core || (IsLeased && !core.IsLeasedOut))
         {
-            core.ReleaseAll();
+            core.EndChange();
+            ThrowClosed();
         }
-        finally
-        {
-            core.Rest();
-            StreamPool.Instance.Return(core);
-        }
+
+        return new StreamChange(core);
     }
 
     [DoesNotReturn]

@@ -304,16 +304,16 @@ internal sealed partial class StreamCore
         }
     }
 
-    /// <summary>Returns the segments while another thread may change their list: it is only read, and what that thread adds is lost to the collector.</summary>
-    private void ReleaseRaced(ref Exception? failure)
+    /// <summary>Returns the segments after two threads changed their list at once: it may have holes, and a node twice.</summary>
+    private void ReleaseTangled(ref Exception? failure)
     {
         ReturnScratch(ref failure);
-        StreamSegment[] table = _segments;
-        foreach (StreamSegment? segment in table.AsSpan(0, Math.Min(SegmentCount, table.Length)))
+        foreach (StreamSegment? segment in _segments)
         {
             if (segment is not null)
             {
                 GiveBack(segment, ref failure);
+                segment.Clear();
             }
         }
     }
@@ -442,19 +442,11 @@ internal sealed partial class StreamCore
     private void ReturnLast(ref Exception? failure)
     {
         int number = SegmentCount - 1;
-        StreamSegment?[] table = _segments;
-        if ((uint)number >= (uint)table.Length || table[number] is not { } last)
-        {
-            // A thread that races the disposal changes the list.
-            _inside++;
-            SegmentCount = 0;
-            return;
-        }
-
+        StreamSegment last = _segments[number];
         SegmentCount = number;
         if (number > 0)
         {
-            table[number - 1]?.EndHere();
+            _segments[number - 1].EndHere();
         }
 
         if (last == _attachedSegment)
@@ -464,7 +456,7 @@ internal sealed partial class StreamCore
         }
         else
         {
-            table[number] = null;
+            _segments[number] = null!;
             Return(last, ref failure);
         }
     }

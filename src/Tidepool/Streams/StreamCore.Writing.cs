@@ -48,36 +48,28 @@ internal sealed partial class StreamCore
     /// <summary>Writes anywhere, growing as needed. Nothing has changed when it throws.</summary>
     internal void Write(ReadOnlySpan<byte> source)
     {
-        _inside++;
-        try
+        long position = Position;
+        long length = Length;
+        long end = position + source.Length;
+        if (end > length)
         {
-            long position = Position;
-            long length = Length;
-            long end = position + source.Length;
-            if (end > length)
-            {
-                Grow(end);
-            }
-
-            if ((Flags & StreamFlags.HasAppended) != 0)
-            {
-                CopyForeign(position, end);
-            }
-
-            if (position > length)
-            {
-                Zero(length, position);
-            }
-
-            CopyIn(position, source);
-            StoredLength = Math.Max(length, end);
-            Current = -1; // the stored length is newer than the window's
-            MoveTo(end);
+            Grow(end);
         }
-        finally
+
+        if ((Flags & StreamFlags.HasAppended) != 0)
         {
-            _inside--;
+            CopyForeign(position, end);
         }
+
+        if (position > length)
+        {
+            Zero(length, position);
+        }
+
+        CopyIn(position, source);
+        StoredLength = Math.Max(length, end);
+        Current = -1; // the stored length is newer than the window's
+        MoveTo(end);
     }
 
     /// <summary>Sets the length; what is new is zero.</summary>
@@ -203,6 +195,47 @@ internal sealed partial class StreamCore
         }
 
         WriteEnd = EndIn(segment, Capacity);
+        return true;
+    }
+
+    /// <summary>Hands out the room behind the window's content, if the position is at the end of all content and there is enough.</summary>
+    internal bool TryHandOut(int length, out Memory<byte> memory)
+    {
+        long position = Position;
+        if (Current >= 0 && (Flags & (StreamFlags.Expandable | StreamFlags.HasScratch)) == StreamFlags.Expandable && position == Length)
+        {
+            StreamSegment segment = _segments[Current];
+            int room = (int)Math.Min(First + segment.Length - Index, MaxLength - position);
+            if (room >= length && MayWrite(segment))
+            {
+                (_handedAt, _handedLength) = (position, room);
+                memory = new Memory<byte>(Array, Index, room);
+                return true;
+            }
+        }
+
+        memory = default;
+        return false;
+    }
+
+    /// <summary>Makes the first bytes of what <see cref="TryHandOut"/> handed out content.</summary>
+    internal bool TryAdvance(int count)
+    {
+        long position = Position;
+        if (Current < 0 || (Flags & StreamFlags.HasScratch) != 0 || position != Length || position != _handedAt || count > _handedLength)
+        {
+            return false;
+        }
+
+        long end = position + count;
+        if (end > Capacity)
+        {
+            Capacity = CheckGrowth(end);
+        }
+
+        Index += count;
+        DataEnd = Index;
+        (_handedAt, _handedLength) = (end, _handedLength - count);
         return true;
     }
 

@@ -78,7 +78,6 @@ internal sealed partial class StreamCore
 
     private byte[] _attached;
     private StreamSegment _attachedSegment;
-    private int _inside; // calls that change the segments: more than none at a disposal are those of a thread that races it
 
     internal StreamCore(RentalRecord? watch)
     {
@@ -120,6 +119,9 @@ internal sealed partial class StreamCore
         : Capacity > int.MaxValue ? Capacity
         : int.MaxValue - Origin;
 
+    /// <summary>Whether a lease over the core is out.</summary>
+    internal bool IsLeasedOut => (Volatile.Read(ref Ticket) & 1) != 0;
+
     internal bool IsWritable => (Flags & StreamFlags.Writable) != 0;
 
     internal bool IsExpandable => (Flags & StreamFlags.Expandable) != 0;
@@ -127,22 +129,25 @@ internal sealed partial class StreamCore
     /// <summary>Whether content must be zeroed wherever it was before the memory is returned.</summary>
     internal bool Wipes => (Flags & StreamFlags.Wipes) != 0;
 
-    /// <summary>Whether the core is as a new stream's but for numbers: the attached segment, and nothing else, is in the window.</summary>
+    /// <summary>Whether the core can rest as it is: <see cref="IsSmall"/>, not watched, and no change is under way.</summary>
     internal bool IsSimple
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => ((int)(Flags ^ StreamFlags.Default) | Current) == 0 && Watch is null;
+        get => ((int)(Flags ^ StreamFlags.Default) | Current | _changes) == 0 && Watch is null;
     }
+
+    /// <summary>Whether the core is as a new stream's but for numbers: the attached segment alone is in the window.</summary>
+    internal bool IsSmall => ((int)(Flags ^ StreamFlags.Default) | Current) == 0;
 
     /// <summary>Makes the core what a new stream needs, whatever a thread has done to it since it was returned.</summary>
     /// <remarks>
-    /// A thread that races the disposal of a stream may still store into its core afterwards. What rests is closed, so a store into the numbers shows that
-    /// the rest can no longer be trusted.
+    /// A thread that was on a fast path when its stream was disposed may still store into the window's numbers, and nowhere else. What
+    /// rests is closed, so such a store shows, and the array that the thread may be writing to is left to it.
     /// </remarks>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Begin()
     {
-        if ((WriteEnd & DataEnd) != -1 || Flags != StreamFlags.None || Array != _attached || _segments[0] != _attachedSegment)
+        if ((WriteEnd & DataEnd) != -1)
         {
             BeginAnew();
         }
@@ -252,10 +257,10 @@ internal sealed partial class StreamCore
     internal void ReleaseAll()
     {
         Exception? failure = null;
-        bool isRaced = _inside != 0;
-        if (isRaced)
+        if (IsTangled)
         {
-            ReleaseRaced(ref failure);
+            ReleaseTangled(ref failure);
+            BeginAnew();
         }
         else
         {
@@ -267,10 +272,6 @@ internal sealed partial class StreamCore
         ArrayPool = null;
         LastRead = null;
         Restore();
-        if (isRaced || _inside != 0)
-        {
-            BeginAnew();
-        }
 
         if (failure is not null)
         {
@@ -380,7 +381,7 @@ internal sealed partial class StreamCore
     private bool MayWrite(StreamSegment segment) =>
         segment.Kind != SegmentKind.Foreign || (Flags & StreamFlags.WritesForeign) != 0;
 
-    /// <summary>Gives up all memory and nodes that a racing thread may still write to; they are the collector's.</summary>
+    /// <summary>Leaves all memory and nodes that another thread may still write to to the collector.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void BeginAnew()
     {
@@ -392,7 +393,7 @@ internal sealed partial class StreamCore
         _spareCount = 0;
         _scratch = default;
         _scratchArray = null;
-        _inside = 0;
+        Interlocked.And(ref _changes, ~Tangled);
         Origin = 0;
         Array = _attached;
     }

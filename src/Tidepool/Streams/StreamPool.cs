@@ -33,8 +33,7 @@ internal sealed class StreamPool : ItemPool<StreamCore>
 
     /// <summary>Answers the use of a lease that has ended: a use always throws, a return with checks on, a disposal never.</summary>
     internal void OnRetired(StreamCore core, MisuseKind kind) =>
-        OnRetired(
-            kind, isOutAgain: (Volatile.Read(ref core.Ticket) & 1) != 0, core, static core => (nameof(StreamLease), core.Watch?.Where()));
+        OnRetired(kind, core.IsLeasedOut, core, static core => (nameof(StreamLease), core.Watch?.Where()));
 
     protected override StreamCore Make()
     {

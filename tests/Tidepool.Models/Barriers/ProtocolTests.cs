@@ -60,4 +60,13 @@ public class ProtocolTests(ITestOutputHelper output)
         output.WriteLine($"{faults} of {Schedules} schedules break the protocol without its barrier");
         Assert.True(faults > 0, $"no schedule of seed {Explorer.Seed} found the missing barrier");
     }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_core_is_changed_or_released(bool isLease) => Assert.Null(new DisposalProtocol(isLease, asksTicket: isLease).VisitAll());
+
+    [Fact]
+    public void A_change_that_does_not_ask_for_the_ticket_may_meet_the_release() =>
+        Assert.NotNull(new DisposalProtocol(isLease: true, asksTicket: false).VisitAll());
 }

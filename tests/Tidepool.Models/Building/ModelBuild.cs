@@ -21,6 +21,7 @@ internal static partial class ModelBuild
         "Tiers/Magazine.cs", "Tiers/Magazine.Slow.cs", "Tiers/Magazine.Visit.cs", "Tiers/Slot.cs", "Tiers/Inbox.cs", "Tiers/SharedTier.cs",
         "Tiers/Stripe.cs", "Buffers/BufferCore.Return.cs", "Buffers/BufferCore.Rent.cs", "Tiers/Magazine.Objects.cs", "Leases/ObjectSlot.cs",
         "Objects/PooledObject.cs", "Objects/ItemStation.cs", "Objects/ObjectCore.Rent.cs", "Objects/ObjectCore.Return.cs",
+        "Streams/PooledMemoryStream.cs", "Streams/PooledMemoryStream.Making.cs", "Streams/StreamCore.cs", "Streams/StreamCore.Changes.cs", "Streams/StreamCore.Writing.cs",
     ];
 
     // A planted bug may count beyond the end of a magazine: that must be an exception, and not a write to somebody's memory.

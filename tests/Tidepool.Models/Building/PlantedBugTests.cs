@@ -34,6 +34,14 @@ public class PlantedBugTests(ITestOutputHelper output)
         { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "            _state.RestingCount = RestingPlaces - 1;\n", string.Empty) },
         { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount == RestingPlaces)", "if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount > 5)") },
         { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "        _state.Flushed += _state.RestingCount;\n", string.Empty) },
+        { "StreamScenario", true, new Mutation("Streams/PooledMemoryStream.cs", "if (_core != core || (IsLeased && !core.IsLeasedOut))", "if (IsLeased && !core.IsLeasedOut)") },
+        { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "Interlocked.Or(ref _changes, Tangled);", string.Empty) },
+        { "StreamScenario", true, new Mutation("Streams/PooledMemoryStream.cs", "if (core.IsSmall)", "if (core.Capacity >= 0)") },
+        { "StreamScenario", true, new Mutation("Streams/StreamCore.cs", " | _changes) == 0", ") == 0") },
+        { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "while ((seen & ~Tangled) != 0)", "while (seen > 1)") },
+        { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "isLast ? seen & Tangled : seen - 1, seen", "seen - 1, seen") },
+        { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "int now = Interlocked.CompareExchange(ref _changes, isLast ? seen & Tangled : seen - 1, seen);", "int now = seen;\n            _changes = isLast ? seen & Tangled : seen - 1;") },
+        { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "if (isLast)\n", "if (seen == Left)\n") },
         { "ObjectScenario", true, new Mutation("Objects/ObjectCore.cs", "if (TryRetire())\n        {\n            Drain();", "if (TryRetire())\n        {\n            Trimmer.Remove(this);") },
     };
 
@@ -45,6 +53,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     [InlineData("TicketScenario", 4_000)]
     [InlineData("ObjectScenario", 4_000)]
     [InlineData("RestScenario", 1_000)]
+    [InlineData("StreamScenario", 2_000)]
     public void The_core_passes_with_a_point_before_every_statement(string scenario, int schedules)
     {
         output.WriteLine($"seed {Explorer.Seed}");

@@ -7,6 +7,7 @@ namespace Tidepool.Models.Scheduling;
 public class ExplorationTests(ITestOutputHelper output)
 {
     private const int Schedules = 10_000;
+    private const int StreamSchedules = 2_000; // each of them uses nine streams
     private const int DisposeSchedules = 3_000; // threads wait for the one that disposes, which takes the scheduler some time to notice
 
     [Fact]
@@ -26,6 +27,9 @@ public class ExplorationTests(ITestOutputHelper output)
 
     [Fact]
     public void An_item_that_rests_is_rented_by_one_and_only_after_others() => Explore(new RestScenario());
+
+    [Fact]
+    public void Changes_of_a_stream_never_meet_the_release_of_its_core() => Explore(new StreamScenario(), StreamSchedules);
 
     [Fact]
     public void A_pool_that_is_disposed_in_the_middle_gives_everything_to_its_source() => Explore(new DisposeScenario(), DisposeSchedules);

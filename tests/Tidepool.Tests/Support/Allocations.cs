@@ -31,10 +31,10 @@ public static class Allocations
         return rounds[Rounds / 2];
     }
 
-    /// <summary>What an operation usually allocates once it is warm.</summary>
-    public static double Each(Action operation, int operations = 5000)
+    /// <summary>What an operation usually allocates once it is warm, which it is after <paramref name="warmUp"/> operations.</summary>
+    public static double Each(Action operation, int operations = 5000, int warmUp = 200)
     {
-        for (int i = 0; i < 200; i++)
+        for (int i = 0; i < warmUp; i++)
         {
             operation();
         }
