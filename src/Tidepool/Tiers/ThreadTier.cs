@@ -135,7 +135,8 @@ internal static unsafe class ThreadTier
         var buckets = station.Buckets().ToList(); // asked first: a station that makes a bucket holds its own lock and then takes the gate
         lock (Gate)
         {
-            taken = CloseWhere(Shards, magazine => magazine.Bucket.Station == station);
+            // By their places: a look through all tables would take as long as there are pools, for each pool that ends.
+            taken = Close(from shard in Shards from bucket in buckets where shard.Find(bucket) is not null select (shard, shard.Find(bucket)!));
             foreach (Bucket bucket in buckets)
             {
                 if (bucket.Id >= 0)
@@ -304,7 +305,7 @@ internal static unsafe class ThreadTier
                 Shards[s_nextReap] = Shards[^1];
                 Shards.RemoveAt(Shards.Count - 1);
                 Forget(shard);
-                taken.AddRange(CloseWhere([shard], static _ => true));
+                taken.AddRange(Close(from magazine in shard.Table where magazine != Magazine.None select (shard, magazine)));
                 if (shard.Handles == 0)
                 {
                     Ending.Add(shard.Owner);
@@ -340,22 +341,11 @@ internal static unsafe class ThreadTier
     }
 
     /// <summary>Closes magazines with one barrier for all of them and takes them out of their tables. Under the gate.</summary>
-    private static List<Taken> CloseWhere(List<Shard> shards, Func<Magazine, bool> choose)
+    private static List<Taken> Close(IEnumerable<(Shard Shard, Magazine Magazine)> magazines)
     {
         var taken = new List<Taken>();
-        var closing = new List<(Shard Shard, Magazine Magazine)>();
-        foreach (Shard shard in shards)
-        {
-            foreach (Magazine magazine in shard.Table)
-            {
-                if (magazine != Magazine.None && choose(magazine))
-                {
-                    magazine.StopForGood();
-                    closing.Add((shard, magazine));
-                }
-            }
-        }
-
+        var closing = magazines.ToList();
+        closing.ForEach(static c => c.Magazine.StopForGood());
         if (closing.Count == 0)
         {
             return taken;
