@@ -54,6 +54,26 @@ public sealed class RecoveryTests : ResourceTest
     }
 
     [Fact]
+    public async Task A_failure_of_the_same_moment_that_comes_late_does_not_put_off_the_next_attempt()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 16, creators: 2, draw: static () => 0));
+        TaskCompletionSource first = Policy.CreateGate = FakePolicy.DirectGate();
+        Task<ResourceLease<FakeResource>> one = Wait(pool);
+        TaskCompletionSource second = Policy.CreateGate = FakePolicy.DirectGate();
+        Task<ResourceLease<FakeResource>>[] others = [Wait(pool), Wait(pool)];
+        (Policy.CreateError, Policy.CreateGate) = (Down, null);
+        FakePolicy.Open(first);
+        await Assert.ThrowsAsync<ResourceCreateException>(() => Soon(one));
+        Time.Advance(40);
+        FakePolicy.Open(second);
+        Policy.CreateError = null;
+        Assert.Equal(2, Policy.Attempts);
+        Time.Advance(11); // 50 after the first failure; a timer rounds up
+        Assert.Equal((3, 1), (Policy.Attempts, pool.GetStatistics().Leased));
+        await Drain(others);
+    }
+
+    [Fact]
     public async Task The_first_success_releases_the_others_at_once_as_many_at_a_time_as_may_create()
     {
         ResourcePool<FakeResource> pool = NewPool(Options(max: 16, creators: 3));
@@ -125,6 +145,22 @@ public sealed class RecoveryTests : ResourceTest
     }
 
     [Fact]
+    public async Task After_clearing_a_timeout_blames_no_failure_of_before()
+    {
+        Policy.CreateError = Down;
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        await Soon(Ended(pool.ClearAsync()));
+        (Policy.CreateError, Policy.CreateGate) = (null, FakePolicy.DirectGate());
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool, Second);
+        Time.Advance(Second);
+        ResourcePoolTimeoutException timeout = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(waiting));
+        Assert.Null(timeout.InnerException);
+        Assert.DoesNotContain("failed", timeout.Message, StringComparison.Ordinal);
+        FakePolicy.Open(Policy.CreateGate);
+    }
+
+    [Fact]
     public async Task Resizing_renewing_and_a_fault_of_a_session_do_not_end_the_wait()
     {
         Policy.CreateError = Down;
@@ -143,6 +179,62 @@ public sealed class RecoveryTests : ResourceTest
         await Soon(Ended(renewed));
         await Assert.ThrowsAsync<ResourceCreateException>(() => warm);
         await Assert.ThrowsAsync<ResourceCreateException>(() => waiting);
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public async Task Failures_that_no_caller_waited_for_leave_the_next_one_for_a_caller_to_hear(int more)
+    {
+        Policy.CreateError = Down;
+        ResourcePool<FakeResource> pool = NewPool(Options(min: 1));
+        Time.Advance(60_000);
+        for (int attempts = Policy.Attempts + more; Policy.Attempts <= attempts;)
+        {
+            Time.Advance(100);
+        }
+
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool, TimeSpan.FromMinutes(5));
+        Time.Advance(1001);
+        Assert.Same(Down, (await Assert.ThrowsAsync<ResourceCreateException>(() => Soon(waiting))).InnerException);
+    }
+
+    [Fact]
+    public async Task After_the_pause_of_a_failure_that_lasts_a_second_caller_waits_for_the_attempt_of_the_first()
+    {
+        (Policy.CreateError, Policy.Lasting) = (Refusal, static _ => true);
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 2));
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        Time.Advance(51);
+        (Policy.CreateError, Policy.CreateGate) = (null, FakePolicy.DirectGate());
+        Task<ResourceLease<FakeResource>>[] waiting = [Wait(pool), Wait(pool)];
+        Assert.Equal(1, Policy.Creating);
+        TaskCompletionSource gate = Policy.CreateGate;
+        Policy.CreateGate = null;
+        FakePolicy.Open(gate);
+        Array.ForEach(await Soon(Task.WhenAll(waiting)), static lease => lease.Dispose());
+    }
+
+    [Fact]
+    public async Task A_caller_for_whom_a_resource_is_being_checked_hurries_no_attempt()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 2, min: 1));
+        Policy.CreateError = Down;
+        pool.Resize(2, 2);
+        Time.Advance(60_000);
+        int before = Policy.Attempts;
+        while (Policy.Attempts == before)
+        {
+            Time.Advance(100);
+        }
+
+        Time.Advance(2000); // longer than any pause while a caller waits
+        TaskCompletionSource<bool> check = new();
+        Policy.OnValidate = (_, _) => new(check.Task);
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool);
+        Assert.Equal((1, before + 1), (pool.GetStatistics().Checking, Policy.Attempts));
+        FakePolicy.Open(check);
+        (await Soon(waiting)).Dispose();
     }
 
     [Fact]
