@@ -1,6 +1,6 @@
 namespace Tidepool.Misuse;
 
-public sealed class RacingReturnDefault() : RacingReturn(PoolChecks.Default, rounds: 200_000)
+public sealed class RacingReturnDefault() : RacingReturn(PoolChecks.Default, rounds: 50_000)
 {
     [Fact]
     public void Of_two_other_threads_exactly_one_throws() => Assert.Equal([0, Rounds, 0], RaceOfTwoOtherThreads());
