@@ -15,7 +15,8 @@ internal sealed class ClosedMagazines
         }
     }
 
-    /// <summary>Refunds what closing in earnest refunds. Those that still lie in a table are refunded when their thread makes the next.</summary>
+    /// <summary>Refunds what closing in earnest refunds.</summary>
+    /// <remarks>Magazines that still lie in a table are left out: they are refunded when their thread makes the next.</remarks>
     /// <param name="budget">The pool's.</param>
     internal void Refund(Budget budget)
     {

@@ -78,33 +78,13 @@ internal sealed class ObjectWorld
     internal bool Reset(Tracked item)
     {
         Move(item, Place.Resetting, Place.Rented);
-        Schedule.Point("reset");
-        bool refuses, throws;
-        lock (_log)
-        {
-            throws = Fails();
-            refuses = throws || Fails();
-            _refused += refuses ? 1 : 0;
-        }
-
-        Move(item, refuses ? Place.Refused : Place.Idle, Place.Resetting);
-        return throws ? throw new PolicyException() : !refuses;
+        return IsFit(item, Place.Resetting, "reset");
     }
 
     internal bool Validate(Tracked item)
     {
         Move(item, Place.Idle, Place.Idle);
-        Schedule.Point("validate");
-        bool refuses, throws;
-        lock (_log)
-        {
-            throws = Fails();
-            refuses = throws || Fails();
-            _refused += refuses ? 1 : 0;
-        }
-
-        Move(item, refuses ? Place.Refused : Place.Idle, Place.Idle);
-        return throws ? throw new PolicyException() : !refuses;
+        return IsFit(item, Place.Idle, "validate");
     }
 
     internal void Destroy(Tracked item)
@@ -293,6 +273,22 @@ internal sealed class ObjectWorld
 
             item.Place = to;
         }
+    }
+
+    /// <summary>Answers for a policy that is asked whether an object may be used again; now and then it throws or refuses.</summary>
+    private bool IsFit(Tracked item, Place from, string point)
+    {
+        Schedule.Point(point);
+        bool refuses, throws;
+        lock (_log)
+        {
+            throws = Fails();
+            refuses = throws || Fails();
+            _refused += refuses ? 1 : 0;
+        }
+
+        Move(item, refuses ? Place.Refused : Place.Idle, from);
+        return throws ? throw new PolicyException() : !refuses;
     }
 
     private bool Fails() => _failureRate > 0 && _failures.Next(100) < _failureRate;
