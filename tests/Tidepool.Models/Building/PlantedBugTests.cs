@@ -8,6 +8,8 @@ public class PlantedBugTests(ITestOutputHelper output)
 {
     private const int BugSchedules = 100_000; // the search ends at the first failure, for most bugs within some hundreds
 
+    private const string Resting = "Tiers/Magazine.Resting.cs";
+
     public static TheoryData<string, bool, Mutation> Bugs => new()
     {
         { "ShardScenario", true, new Mutation("Tiers/Magazine.Visit.cs", "if (Volatile.Read(ref _state.Busy) == 0)", "if (Volatile.Read(ref _state.Busy) >= 0)") },
@@ -29,11 +31,17 @@ public class PlantedBugTests(ITestOutputHelper output)
         { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Settle(ref full[0], _state.Hot!);", string.Empty) },
         { "ObjectScenario", true, new Mutation("Tiers/Magazine.Objects.cs", "Settle(ref _state.Hot, Place(0)!);", string.Empty) },
         { "ObjectScenario", true, new Mutation("Objects/ItemStation.cs", "            taken = last;\n            last = null;\n", "            taken = last;\n            chunk.Count++;\n") },
-        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "Volatile.Write(ref _state.Busy, 1);\n        Schedule.Point(\"rest: busy\");\n        if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount <", "if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount <") },
-        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "(place, item) = (item, place!);", "place = item;") },
-        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "            _state.RestingCount = RestingPlaces - 1;\n", string.Empty) },
-        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount == RestingPlaces)", "if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount > 5)") },
-        { "RestScenario", true, new Mutation("Tiers/Magazine.Resting.cs", "        _state.Flushed += _state.RestingCount;\n", string.Empty) },
+        {
+            "RestScenario", true,
+            new Mutation(Resting, "Volatile.Write(ref _state.Busy, 1);\n        Schedule.Point(\"rest: busy\");\n", string.Empty)
+        },
+        { "RestScenario", true, new Mutation(Resting, "(place, item) = (item, place!);", "place = item;") },
+        { "RestScenario", true, new Mutation(Resting, "            _state.RestingCount = RestingPlaces - 1;\n", string.Empty) },
+        {
+            "RestScenario", true,
+            new Mutation(Resting, "== Open && _state.RestingCount == RestingPlaces)", "== Open && _state.RestingCount > 5)")
+        },
+        { "RestScenario", true, new Mutation(Resting, "        _state.Flushed += _state.RestingCount;\n", string.Empty) },
         { "StreamScenario", true, new Mutation("Streams/PooledMemoryStream.cs", "if (_core != core || (IsLeased && !core.IsLeasedOut))", "if (IsLeased && !core.IsLeasedOut)") },
         { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "Interlocked.Or(ref _changes, Tangled);", string.Empty) },
         { "StreamScenario", true, new Mutation("Streams/PooledMemoryStream.cs", "if (core.IsSmall)", "if (core.Capacity >= 0)") },

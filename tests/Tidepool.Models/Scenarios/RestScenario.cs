@@ -21,7 +21,8 @@ internal sealed class RestScenario : IScenario
         {
             int thread = i;
             int depth = random.Next(1, 12);
-            (int What, int Which)[] program = Enumerable.Range(0, random.Next(6, 20)).Select(_ => (random.Next(100), random.Next(1000))).ToArray();
+            int steps = random.Next(6, 20);
+            (int What, int Which)[] program = [.. Enumerable.Range(0, steps).Select(_ => (random.Next(100), random.Next(1000)))];
             threads.Add(() => Run(world, thread, program, depth, visitRate));
         }
 
