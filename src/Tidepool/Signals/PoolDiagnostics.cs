@@ -1,6 +1,6 @@
 namespace Tidepool;
 
-/// <summary>Tells the program of misuse and leaks as they are found, also where event sources are switched off (trimming, native AOT).</summary>
+/// <summary>Tells the program of misuse and leaks as they are found, also where event sources are switched off (native AOT).</summary>
 /// <remarks>
 /// <para>Without code the same comes from the environment: <c>TIDEPOOL_CHECKS=default,log</c> (or <c>full,log</c>, <c>full,stacks,log</c>)
 /// writes each report to standard error.</para>

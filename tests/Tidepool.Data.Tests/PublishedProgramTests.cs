@@ -1,0 +1,48 @@
+using Tidepool.Data.Tests.Faults;
+using Tidepool.Data.Tests.Support;
+
+namespace Tidepool.Data.Tests;
+
+/// <summary>What the pages promise of trimmed programs and of native AOT, in a program that was published so.</summary>
+[Collection(PostgresServer.Collection)]
+public sealed class PublishedProgramTests(PostgresServer server)
+{
+    /// <summary>The pool of each rental that the program drops, and the method that rents there.</summary>
+    private static readonly (string Pool, string Method)[] Dropped =
+    [
+        ("buffer", "DropBuffer"), ("array", "DropArray"), ("object", "DropObject"), ("PooledMemoryStream", "DropStreams"), ("resource", "DropResource"),
+        ("overdue resource", "HoldResource"),
+    ];
+
+    [PublishedTheory(needsServer: false)]
+    [Trait("Category", "Slow")]
+    [InlineData(PublishedProgram.Native)]
+    [InlineData(PublishedProgram.Trimmed)]
+    public async Task Every_leak_is_told_to_the_callback_and_the_log_and_its_place_begins_at_the_caller(string kind)
+    {
+        (string output, string errors) = await PublishedProgram.RunAsync(kind, "leaks", ("TIDEPOOL_CHECKS", "full,stacks,log"));
+
+        Assert.Contains("event sources: False", output, StringComparison.Ordinal);
+        string[] told = output.Split('\n');
+        string[] logged = errors.Split('\n');
+        foreach ((string pool, string method) in Dropped)
+        {
+            string place = $"   at Tidepool.Published.Leaks.{method}(";
+            Assert.Contains(told, line => line.StartsWith($"{pool}:{place}", StringComparison.Ordinal));
+            int report = Array.FindIndex(logged, line => line.Contains($"(pool '{pool}'). Rented at:", StringComparison.Ordinal));
+            Assert.True(report >= 0, $"nothing of {pool} in the log:\n{errors}");
+            Assert.StartsWith(place, logged[report + 1], StringComparison.Ordinal);
+        }
+    }
+
+    [PublishedTheory(needsServer: true)]
+    [Trait("Category", "Slow")]
+    [InlineData(PublishedProgram.Native)]
+    [InlineData(PublishedProgram.Trimmed)]
+    public async Task After_a_reload_of_types_every_rental_sees_the_new_type(string kind)
+    {
+        (string output, _) = await PublishedProgram.RunAsync(kind, "types", (ChildTest.Variable, server.ConnectionString));
+
+        Assert.Equal("3 of 3 rentals see the new type, 6 sessions opened", output.Trim());
+    }
+}
