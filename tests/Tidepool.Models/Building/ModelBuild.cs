@@ -2,7 +2,6 @@ using System.Reflection;
 using System.Text.RegularExpressions;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
-using Microsoft.CodeAnalysis.Text;
 using Tidepool.Models.Scheduling;
 
 namespace Tidepool.Models.Building;
@@ -28,43 +27,34 @@ internal static partial class ModelBuild
     private static readonly Mutation Places = new(
         "Tiers/Items.cs", "ref Unsafe.Add(ref Unsafe.As<Items, object?>(ref items), index)", "ref Span(ref items)[index]");
 
-    private static readonly Lazy<IReadOnlyList<MetadataReference>> References = new(() =>
-        ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
-        .Where(static f => Path.GetFileName(f).StartsWith("System.", StringComparison.Ordinal))
-        .Append(typeof(ModelBuild).Assembly.Location)
-        .Select(static MetadataReference (f) => MetadataReference.CreateFromFile(f))
-        .ToList());
+    // No documentation is read and no nullable flow is followed: the ordinary build has looked at both.
+    private static readonly CSharpParseOptions Parsing = new(
+        LanguageVersion.Latest, DocumentationMode.None, preprocessorSymbols: ["TIDEPOOL_MODEL", "NET10_0", "NET10_0_OR_GREATER", "NET"]);
 
-    /// <summary>Makes the scenario of the given type name.</summary>
+    private static readonly Dictionary<string, string> Texts = ReadTexts();
+    private static readonly Lazy<CSharpCompilation> Plain = new(() => Prepare(fine: false));
+    private static readonly Lazy<CSharpCompilation> Fine = new(() => Prepare(fine: true));
+
+    /// <summary>Makes the scenario of the given type name, with a core of its own: it shares no static field with another one.</summary>
     /// <param name="scenario">The type's name.</param>
     /// <param name="fine">Whether there is a point before every statement; otherwise only those that stand in the source.</param>
     /// <param name="mutation">A bug, or null.</param>
     internal static IScenario Compile(string scenario, bool fine, Mutation? mutation = null)
     {
-        var options = new CSharpParseOptions(LanguageVersion.Latest, preprocessorSymbols: ["TIDEPOOL_MODEL", "NET10_0", "NET10_0_OR_GREATER", "NET"]);
-        var trees = new List<SyntaxTree> { CSharpSyntaxTree.ParseText(ImplicitUsings, options) };
-        foreach ((string name, string text) in Texts())
-        {
-            string file = name[(name.IndexOf('/', StringComparison.Ordinal) + 1)..];
-            string changed = mutation is not null && mutation.File == file ? mutation.Apply(text) : text;
+        CSharpCompilation sound = (fine ? Fine : Plain).Value;
+        Assembly core = Load(mutation is null ? sound : Plant(sound, mutation, fine));
+        return (IScenario)Activator.CreateInstance(core.GetType($"Tidepool.Models.Scenarios.{scenario}", throwOnError: true)!, nonPublic: true)!;
+    }
 
-            if (file == Places.File)
-            {
-                changed = Places.Apply(changed);
-            }
+    private static CSharpCompilation Plant(CSharpCompilation sound, Mutation mutation, bool fine)
+    {
+        string name = $"core/{mutation.File}";
+        SyntaxTree tree = sound.SyntaxTrees.Single(t => t.FilePath == name);
+        return sound.ReplaceSyntaxTree(tree, Parse(name, mutation.Apply(Texts[name]), fine));
+    }
 
-            // No source generators run here; these imports have only blittable parameters.
-            changed = Imports().Replace(changed, "[System.Runtime.InteropServices.DllImport($1)]\n    private static extern unsafe ");
-            SyntaxNode root = CSharpSyntaxTree.ParseText(changed, options).GetRoot();
-            root = fine && Instrumented.Contains(file) ? new PointInserter().Visit(root) : root;
-            trees.Add(CSharpSyntaxTree.Create((CSharpSyntaxNode)root, options, name));
-        }
-
-        var compilation = CSharpCompilation.Create(
-            $"Planted.{Guid.NewGuid():N}",
-            trees.Select(t => CSharpSyntaxTree.ParseText(SourceText.From(t.ToString()), options, t.FilePath)),
-            References.Value,
-            new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, allowUnsafe: true, optimizationLevel: OptimizationLevel.Release, nullableContextOptions: NullableContextOptions.Enable));
+    private static Assembly Load(CSharpCompilation compilation)
+    {
         using var image = new MemoryStream();
         var result = compilation.Emit(image);
         if (!result.Success)
@@ -72,21 +62,49 @@ internal static partial class ModelBuild
             throw new InvalidOperationException(string.Join("\n", result.Diagnostics.Where(static d => d.Severity == DiagnosticSeverity.Error).Take(20)));
         }
 
-        Type type = Assembly.Load(image.ToArray()).GetType($"Tidepool.Models.Scenarios.{scenario}", throwOnError: true)!;
-        return (IScenario)Activator.CreateInstance(type, nonPublic: true)!;
+        return Assembly.Load(image.ToArray());
     }
 
-    private static IEnumerable<(string Name, string Text)> Texts()
+    /// <summary>The core without a bug, parsed once for all of them.</summary>
+    private static CSharpCompilation Prepare(bool fine) => CSharpCompilation.Create(
+        "Planted",
+        Texts.Select(t => Parse(t.Key, t.Value, fine)).Prepend(CSharpSyntaxTree.ParseText(ImplicitUsings, Parsing)),
+        ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
+            .Where(static f => Path.GetFileName(f).StartsWith("System.", StringComparison.Ordinal))
+            .Append(typeof(ModelBuild).Assembly.Location)
+            .Select(static f => MetadataReference.CreateFromFile(f)),
+        new CSharpCompilationOptions(
+            OutputKind.DynamicallyLinkedLibrary,
+            allowUnsafe: true,
+            optimizationLevel: OptimizationLevel.Release,
+            nullableContextOptions: NullableContextOptions.Annotations));
+
+    private static SyntaxTree Parse(string name, string text, bool fine)
+    {
+        string file = name[(name.IndexOf('/', StringComparison.Ordinal) + 1)..];
+        string changed = file == Places.File ? Places.Apply(text) : text;
+
+        // No source generators run here; these imports have only blittable parameters.
+        changed = Imports().Replace(changed, "[System.Runtime.InteropServices.DllImport($1)]\n    private static extern unsafe ");
+        if (fine && Instrumented.Contains(file))
+        {
+            changed = new PointInserter().Visit(CSharpSyntaxTree.ParseText(changed, Parsing).GetRoot())!.ToString();
+        }
+
+        return CSharpSyntaxTree.ParseText(changed, Parsing, name);
+    }
+
+    private static Dictionary<string, string> ReadTexts()
     {
         Assembly assembly = typeof(ModelBuild).Assembly;
-        foreach (string name in assembly.GetManifestResourceNames())
+        var texts = new Dictionary<string, string>();
+        foreach (string name in assembly.GetManifestResourceNames().Where(static n => n.EndsWith(".cs", StringComparison.Ordinal)))
         {
-            if (name.EndsWith(".cs", StringComparison.Ordinal))
-            {
-                using var reader = new StreamReader(assembly.GetManifestResourceStream(name)!);
-                yield return (name.Replace('\\', '/'), reader.ReadToEnd());
-            }
+            using var reader = new StreamReader(assembly.GetManifestResourceStream(name)!);
+            texts.Add(name.Replace('\\', '/'), reader.ReadToEnd());
         }
+
+        return texts;
     }
 
     [GeneratedRegex(@"\[LibraryImport\(([^)]*)\)\]\s*private static (?:unsafe )?partial ")]

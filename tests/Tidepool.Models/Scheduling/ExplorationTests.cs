@@ -6,9 +6,9 @@ namespace Tidepool.Models.Scheduling;
 /// <summary>The tiers as they are compiled for use, with the points that stand in their source.</summary>
 public class ExplorationTests(ITestOutputHelper output)
 {
-    private const int Schedules = 10_000;
+    private const int Schedules = 6_000;
     private const int StreamSchedules = 2_000; // each of them uses nine streams
-    private const int DisposeSchedules = 3_000; // threads wait for the one that disposes, which takes the scheduler some time to notice
+    private const int DisposeSchedules = 2_000; // threads wait for the one that disposes, which takes the scheduler some time to notice
 
     [Fact]
     public void An_owner_and_the_visitors_of_its_magazine_never_lose_or_share_a_buffer() => Explore(new ShardScenario());

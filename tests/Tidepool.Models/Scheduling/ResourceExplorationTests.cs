@@ -7,7 +7,7 @@ namespace Tidepool.Models.Scheduling;
 public class ResourceExplorationTests(ITestOutputHelper output)
 {
     private const int Quick = 1_500;
-    private const int Long = 10_000;
+    private const int Long = 6_000;
 
     public static TheoryData<string> Invariants =>
     [

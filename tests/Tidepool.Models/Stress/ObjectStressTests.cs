@@ -20,12 +20,12 @@ public class ObjectStressTests(ITestOutputHelper output)
 
     [Theory]
     [MemberData(nameof(Options))]
-    public void Objects_that_wander_between_threads_have_one_renter_and_one_end(string options) => Run(options, TimeSpan.FromSeconds(2));
+    public void Objects_that_wander_between_threads_have_one_renter_and_one_end(string options) => Run(options, TimeSpan.FromSeconds(1));
 
     [Theory]
     [Trait("Category", "Slow")]
     [MemberData(nameof(Options))]
-    public void Objects_that_wander_for_long_have_one_renter_and_one_end(string options) => Run(options, TimeSpan.FromSeconds(15));
+    public void Objects_that_wander_for_long_have_one_renter_and_one_end(string options) => Run(options, TimeSpan.FromSeconds(5));
 
     private void Run(string options, TimeSpan duration)
     {

@@ -8,8 +8,8 @@ namespace Tidepool.Models.Stress;
 public class StressTests(ITestOutputHelper output)
 {
     private const int Threads = 6;
-    private static readonly TimeSpan Short = TimeSpan.FromSeconds(2);
-    private static readonly TimeSpan Long = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan Short = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Long = TimeSpan.FromSeconds(5);
 
     private static readonly Dictionary<string, Func<BufferSource<int>, BufferPoolOptions<int>>> All = new()
     {
