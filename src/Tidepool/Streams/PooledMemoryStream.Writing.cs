@@ -142,8 +142,11 @@ public sealed partial class PooledMemoryStream
 
         using (Change(core))
         {
-            return core.HandOut(sizeHint);
+            memory = core.HandOut(sizeHint);
         }
+
+        CheckHas(core);
+        return memory;
     }
 
     /// <summary><see cref="GetMemory"/> as a span.</summary>

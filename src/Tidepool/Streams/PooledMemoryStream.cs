@@ -293,7 +293,7 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void Return(StreamCore core)
     {
-        if (core.IsSimple)
+        if (core.CanRest())
         {
             core.Rest();
             StreamPool.Instance.Return(core);
@@ -320,13 +320,27 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     private StreamChange Change(StreamCore core)
     {
         core.BeginChange();
-        if (_core != core || (IsLeased && !core.IsLeasedOut))
+        if (!Has(core))
         {
             core.EndChange();
             ThrowClosed();
         }
 
         return new StreamChange(core);
+    }
+
+    /// <summary>Checks that the stream still has the core: what was called in a change may have disposed of it.</summary>
+    private void CheckHas(StreamCore core)
+    {
+        if (!Has(core))
+        {
+            ThrowClosed();
+        }
+    }
+
+    private bool Has(StreamCore core)
+    {
+        return _core == core && (!IsLeased || core.IsLeasedOut);
     }
 
     [DoesNotReturn]

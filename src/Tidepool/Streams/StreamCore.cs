@@ -129,15 +129,17 @@ internal sealed partial class StreamCore
     /// <summary>Whether content must be zeroed wherever it was before the memory is returned.</summary>
     internal bool Wipes => (Flags & StreamFlags.Wipes) != 0;
 
-    /// <summary>Whether the core can rest as it is: <see cref="IsSmall"/>, not watched, and no change is under way.</summary>
-    internal bool IsSimple
+    /// <summary>Whether the core is as a new stream's but for numbers: the attached segment alone is in the window.</summary>
+    internal bool IsSmall
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => ((int)(Flags ^ StreamFlags.Default) | Current | _changes) == 0 && Watch is null;
+        get => ((int)(Flags ^ StreamFlags.Default) | Current) == 0;
     }
 
-    /// <summary>Whether the core is as a new stream's but for numbers: the attached segment alone is in the window.</summary>
-    internal bool IsSmall => ((int)(Flags ^ StreamFlags.Default) | Current) == 0;
+    /// <summary>Whether the core of a stream that was disposed can rest as it is.</summary>
+    /// <remarks>Changes are looked for first: once there is none, none begins, and what the last one did is seen.</remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool CanRest() => Volatile.Read(ref _changes) == 0 && IsSmall && Watch is null;
 
     /// <summary>Makes the core what a new stream needs, whatever a thread has done to it since it was returned.</summary>
     /// <remarks>

@@ -42,10 +42,11 @@ public class PlantedBugTests(ITestOutputHelper output)
             new Mutation(Resting, "== Open && _state.RestingCount == RestingPlaces)", "== Open && _state.RestingCount > 5)")
         },
         { "RestScenario", true, new Mutation(Resting, "        _state.Flushed += _state.RestingCount;\n", string.Empty) },
-        { "StreamScenario", true, new Mutation("Streams/PooledMemoryStream.cs", "if (_core != core || (IsLeased && !core.IsLeasedOut))", "if (IsLeased && !core.IsLeasedOut)") },
+        { "StreamScenario", true, new Mutation("Streams/PooledMemoryStream.cs", "return _core == core && (!IsLeased", "return (!IsLeased") },
         { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "Interlocked.Or(ref _changes, Tangled);", string.Empty) },
         { "StreamScenario", true, new Mutation("Streams/PooledMemoryStream.cs", "if (core.IsSmall)", "if (core.Capacity >= 0)") },
-        { "StreamScenario", true, new Mutation("Streams/StreamCore.cs", " | _changes) == 0", ") == 0") },
+        { "StreamScenario", true, new Mutation("Streams/StreamCore.cs", "CanRest() => Volatile.Read(ref _changes) == 0 && IsSmall", "CanRest() => IsSmall") },
+        { "StreamScenario", true, new Mutation("Streams/StreamCore.cs", "Volatile.Read(ref _changes) == 0 && IsSmall && Watch is null", "IsSmall && Watch is null && Volatile.Read(ref _changes) == 0") },
         { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "while ((seen & ~Tangled) != 0)", "while (seen > 1)") },
         { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "isLast ? seen & Tangled : seen - 1, seen", "seen - 1, seen") },
         { "StreamScenario", true, new Mutation("Streams/StreamCore.Changes.cs", "int now = Interlocked.CompareExchange(ref _changes, isLast ? seen & Tangled : seen - 1, seen);", "int now = seen;\n            _changes = isLast ? seen & Tangled : seen - 1;") },

@@ -22,9 +22,9 @@ internal sealed record HitPath(string Name, string[] Methods, JitListing Limit)
         Of("rent an object", new(140, 2, 0), "RentObject", "Tidepool.ObjectPool`2:Rent"),
         Of("return an object", new(147, 12, 1), "ReturnObject", "Tidepool.PooledObject`2:TryReturn"),
         Of("make a stream", new(95, 6, 0), "NewStream"),
-        Of("dispose a stream", new(105, 6, 0), "DisposeStream"),
+        Of("dispose a stream", new(106, 6, 0), "DisposeStream"),
         Of("rent a stream", new(110, 7, 0), "RentStream"),
-        Of("return a stream", new(93, 5, 1), "ReturnStream"),
+        Of("return a stream", new(94, 5, 1), "ReturnStream"),
         Of("rent a resource", new(166, 13, 2), "RentResource", "Tidepool.ResourcePool`1:Rent", "Tidepool.ResourceCore`1:TakeOpenHot"),
         Of("return a resource", new(242, 17, 4), "ReturnResource", "Tidepool.ResourceLease`1:Dispose", "Tidepool.ResourceCore`1:Return"),
     ];
