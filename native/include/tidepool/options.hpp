@@ -16,7 +16,7 @@ namespace tp {
 // When pages of 2 MiB back the memory: fewer TLB misses for large working sets, memory goes back in larger pieces.
 enum class huge_pages : std::int64_t {
   never = 0,
-  when_large = 1,  // once the program uses 64 MiB: the default
+  when_large = 1,  // the default: once the program uses 64 MiB, for what is filled from end to end
   always = 2,
 };
 
