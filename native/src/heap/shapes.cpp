@@ -4,10 +4,14 @@ namespace tp {
 
 namespace {
 
-// Small blocks lie 64 KiB at a time; blocks above 2 KiB take more slices, so that a page has at least 8.
+// What no block takes at the end of a page; in a huge page it is resident.
+constexpr uint32_t rest_of_page(uint32_t slices, uint32_t block_size) { return (slices << slice_shift) % block_size; }
+
+// Small blocks lie 64 KiB at a time; blocks above 2 KiB take more slices, so that a page has at least 8. Of what huge pages may
+// back, at most a 32nd is left over.
 constexpr uint32_t slices_of_page(uint32_t block_size) {
   if (block_size <= 2048) return 1;
-  if (block_size <= 8192) return 2;
+  if (block_size <= 8192) return rest_of_page(2, block_size) <= slice_size / 16 ? 2 : 4;
   if (block_size <= max_class_size) return 4;
   return static_cast<uint32_t>(slices_for(block_size));
 }
