@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cmath>
+#include <latch>
 #include <string_view>
 #include <utility>
 
@@ -163,7 +163,7 @@ class threads_scenario {
  public:
   static int run(int threads) {
     if (threads < 1) return 2;
-    static threads_scenario self;
+    threads_scenario self(threads);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 128 << 10);
@@ -173,14 +173,16 @@ class threads_scenario {
     for (int i = 0; i < threads; ++i) {
       if (pthread_create(&all[static_cast<std::size_t>(i)], &attributes, work, &self) != 0) return 3;
     }
-    while (self.done_.load() != threads) usleep(1000);
+    self.done_.wait();
     report("thread_MB", static_cast<double>(resident::now().all_kib - before.all_kib) * 1024 / 1e6 / threads);
-    self.over_.store(true);
+    self.over_.count_down();
     for (int i = 0; i < threads; ++i) pthread_join(all[static_cast<std::size_t>(i)], nullptr);
     return 0;
   }
 
  private:
+  explicit threads_scenario(int threads) : done_(threads) {}
+
   static void* work(void* scenario) {
     auto& self = *static_cast<threads_scenario*>(scenario);
     double size = 16;
@@ -193,13 +195,13 @@ class threads_scenario {
       }
       for (int k = 0; k < 16; ++k) give_back<Face>(slots[k]);
     }
-    self.done_.fetch_add(1);
-    while (!self.over_.load()) usleep(1000);
+    self.done_.count_down();
+    self.over_.wait();
     return nullptr;
   }
 
-  std::atomic<int> done_{0};
-  std::atomic<bool> over_{false};
+  std::latch done_;
+  std::latch over_{1};
 };
 
 // A program that limits its own address space to 4 GiB after its first allocations: whether it can still map a megabyte

@@ -8,8 +8,11 @@ internal static class NativeResidency
     private const string Freed = "freed";
     private const string Waste = "waste";
     private const string TunerProfile = "peaks";
+    private const string ResidentRatio = "resident_ratio";
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(3);
+    private static readonly int[] SmallSizes = [2_049, 3_000, 4_097, 5_000, 6_500, 9_000, 17_000, 32_000];
     private static readonly int[] Sizes = [33_000, 40_000, 65_600, 132_000];
+    private static readonly string[] SizeRivals = ["mimalloc", "jemalloc", "tcmalloc"];
     private static readonly string[] Orders = ["order", "shuffled", "thread"];
     private static readonly string[] Distributions = ["log-uniform", "uniform", "small", "powers", "above-powers", TunerProfile];
     private static readonly Cell StartCell = Cell.Of(("program", "a C program that allocates 100 bytes"));
@@ -142,23 +145,29 @@ internal static class NativeResidency
     {
         var section = new Section
         {
-            Title = "Resident memory of blocks above 32 KiB",
+            Title = "Resident memory of blocks of one size",
             About = "256 MiB of blocks of one size, written and held: resident over requested bytes. Huge pages make resident what rounding leaves unused.",
             Layout = SectionLayout.Metrics,
             Varies = ["bytes"],
         };
-        int[] sizes = plan.Mode == LabMode.Full ? Sizes : Sizes[..1];
-        foreach (int size in sizes)
+        int[] small = plan.Mode == LabMode.Full ? SmallSizes : SmallSizes[..1];
+        int[] large = plan.Mode == LabMode.Full ? Sizes : Sizes[..1];
+        foreach (int size in small.Concat(large))
         {
             AddDrivers(plan, section, SizeCell(size), "rounding", size.ToString(CultureInfo.InvariantCulture));
         }
 
-        plan.Add(new MetricRule(Bars.LargeRounding, "resident_ratio", [.. sizes.Select(size => new WorkloadKey(SizeCell(size), NativeSubjects.Shared.Name))]));
+        string[] rivals = [.. Mallocs(plan.Mode).Select(subject => subject.Name).Intersect(SizeRivals)];
+        plan.Add(new AboveWorstRule(Bars.SmallRounding, ResidentRatio, [.. small.Select(size => (OursOf(size), Rivals(size)))]));
+        plan.Add(new MetricRule(Bars.LargeRounding, ResidentRatio, [.. large.Select(OursOf)]));
+
+        static WorkloadKey OursOf(int size) => new(SizeCell(size), NativeSubjects.Shared.Name);
+        IReadOnlyList<WorkloadKey> Rivals(int size) => [.. rivals.Select(name => new WorkloadKey(SizeCell(size), name))];
     }
 
     private static void AddThreads(LabPlan plan)
     {
-        var cell = Cell.Of(("threads", "200, each with 28 sizes"));
+        var cell = Cell.Of(("threads", "1,000, each with 28 sizes"));
         var section = new Section
         {
             Title = "Resident memory of a thread",
@@ -166,7 +175,7 @@ internal static class NativeResidency
             Layout = SectionLayout.Metrics,
             Varies = ["threads"],
         };
-        AddDrivers(plan, section, cell, "threads", "200");
+        AddDrivers(plan, section, cell, "threads", "1000");
         plan.Add(new MetricRule(Bars.ThreadResident, "thread_MB", new WorkloadKey(cell, NativeSubjects.Shared.Name)));
     }
 

@@ -69,7 +69,7 @@ public class BarsTests
         { "idle memory", ["native.idle.resident", "native.idle.paused"] },
         { "peak memory", ["native.peak"] },
         { "start-up memory", ["native.start"] },
-        { "resident memory", ["native.rounding", "native.thread", "native.limited"] },
+        { "resident memory", ["native.rounding.small", "native.rounding", "native.thread", "native.limited"] },
         { "instructions", ["native.count.malloc", "native.count.free", "native.count.malloc.branches", "native.count.free.branches"] },
         {
             "programs",
