@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/blocks.h"
 #include "api/options.h"
 #include "base/report.h"
 #include "checked/checked.h"
@@ -84,7 +85,15 @@ extern "C" TP_EXPORT void* tp_malloc_slow_(size_t size) noexcept {
   return or_enomem(raw::allocate(size, 0, false));
 }
 
+#if defined(TIDEPOOL_TESTING)
+static std::atomic<size_t> slow_frees{0};
+size_t tp::slow_free_count() { return slow_frees.load(std::memory_order_relaxed); }
+#endif
+
 extern "C" TP_EXPORT void tp_free_slow_(void* block) noexcept {
+#if defined(TIDEPOOL_TESTING)
+  slow_frees.fetch_add(1, std::memory_order_relaxed);
+#endif
   if (checked) return check::release(block);
   free_slow(block);
 }
