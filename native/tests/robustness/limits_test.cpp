@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <latch>
 #include <string>
@@ -80,6 +82,42 @@ TEST(Limits, OfDataSetAfterTheFirstCallHold) {
     tp_free_batch(blocks.data(), blocks.size());
     tp_free(first);
   });
+}
+
+int exit_code_of(pid_t child) {
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Also as much as the test allows the library to have.
+bool may_lock_all() {
+  pid_t child = fork();
+  if (child == 0) {
+    bool may = mlockall(MCL_CURRENT | MCL_FUTURE) == 0 &&
+               mmap(nullptr, 64 * megabyte, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+    _exit(may ? 0 : 1);
+  }
+  return exit_code_of(child) == 0;
+}
+
+// A program that locks all its memory pays for every byte that is mapped, used or not.
+TEST(Limits, AProgramThatLocksAllItsMemoryLocksLittle) {
+  if (!limits_are_ours()) GTEST_SKIP() << "the emulator or the sanitizer would lock its own memory";
+  if (!may_lock_all()) GTEST_SKIP() << "mlockall is not allowed here: ulimit -l";
+  for (bool locked_first : {true, false}) {
+    IN_A_PROCESS_OF_ITS_OWN({
+      if (locked_first) ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE)) << strerror(errno);
+      for (size_t size : {100, 5000, 100000}) {
+        void* block = tp_malloc(size);
+        EXPECT_NE(nullptr, block);
+        tp_free(block);
+      }
+      if (!locked_first) ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE)) << strerror(errno);
+      size_t locked = test::locked_bytes();
+      EXPECT_GT(locked, megabyte);
+      EXPECT_LT(locked, 64 * megabyte);
+    });
+  }
 }
 
 // Resident over requested bytes of so many bytes in such blocks, in a program that is large enough for huge pages.

@@ -36,6 +36,18 @@ inline size_t resident_bytes() { return process_memory().resident; }
 // Address space, which a limit of the process counts.
 inline size_t mapped_bytes() { return process_memory().mapped; }
 
+// What is locked into memory (mlockall).
+inline size_t locked_bytes() {
+  FILE* file = fopen("/proc/self/status", "r");
+  if (file == nullptr) return 0;
+  char line[1024];
+  unsigned long kib = 0;
+  while (fgets(line, sizeof(line), file) != nullptr && sscanf(line, "VmLck: %lu", &kib) != 1) {
+  }
+  fclose(file);
+  return size_t{kib} * 1024;
+}
+
 // Whether the mapping at the address has this flag of two letters (VmFlags of /proc/PID/smaps).
 inline bool has_mapping_flag(const void* address, const char* flag) {
   FILE* file = fopen("/proc/self/smaps", "r");

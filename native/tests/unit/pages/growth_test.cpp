@@ -50,6 +50,20 @@ TEST(Growth, FirstUseMapsLittle) {
   });
 }
 
+// A debugger that writes a core reads every mapping that does not say no: for a heap of a few MiB, 16 MiB of zeros.
+TEST(Growth, WhatOfTheMapOfBinsIsNotUsedStaysOutOfCoreDumps) {
+  if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "the flags would be those of the emulator's mappings";
+  IN_A_PROCESS_OF_ITS_OWN({
+    void* block = tp_malloc(100);
+    EXPECT_FALSE(test::has_mapping_flag(block, "dd"));
+    EXPECT_FALSE(test::has_mapping_flag(arenas[0].bins + slice_of(block), "dd")) << "what is used is written";
+    for (uint32_t number : {uint32_t{0}, dense_arena}) {
+      EXPECT_TRUE(test::has_mapping_flag(arenas[number].bins + arenas[number].slices - 1, "dd")) << "arena " << number;
+    }
+    tp_free(block);
+  });
+}
+
 // Found out in a process of its own, for the first use fixes the options.
 bool window_is_small() {
   pid_t child = fork();
