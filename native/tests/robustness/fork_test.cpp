@@ -57,6 +57,20 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
+// Forks so many times. Each child runs the body, which gives its exit code: 0 when all is well.
+template <typename Body>
+void fork_each_time(int times, Body in_child) {
+  for (int i = 0; i < times; ++i) {
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(20);
+      _exit(in_child());
+    }
+    ASSERT_EQ(0, wait_for(child)) << "fork " << i;
+  }
+}
+
 // Allocates and frees all the time, across threads, while others fork.
 class Traffic {
  public:
@@ -105,15 +119,7 @@ TEST(Fork, FromAThreadedProgramTheChildUsesEverything) {
   std::vector<void*> parents = some_blocks();
   {
     Traffic traffic;
-    for (int i = 0; i < 60; ++i) {
-      pid_t child = fork();
-      ASSERT_GE(child, 0);
-      if (child == 0) {
-        alarm(20);
-        _exit(use_everything(parents));
-      }
-      ASSERT_EQ(0, wait_for(child)) << "fork " << i;
-    }
+    fork_each_time(60, [&] { return use_everything(parents); });
   }
   for (void* block : parents) {
     EXPECT_TRUE(test::is_filled(block, 300, 1)) << "the parent's blocks are its own";
@@ -126,18 +132,12 @@ TEST(Fork, TheChildForksAgain) {
   std::vector<void*> parents = some_blocks();
   {
     Traffic traffic;
-    for (int i = 0; i < 15; ++i) {
-      pid_t child = fork();
-      ASSERT_GE(child, 0);
-      if (child == 0) {
-        alarm(20);
-        pid_t grandchild = fork();
-        if (grandchild == 0) _exit(use_everything(parents));
-        int below = grandchild > 0 ? wait_for(grandchild) : 20;
-        _exit(below != 0 ? below : use_everything(parents));
-      }
-      ASSERT_EQ(0, wait_for(child)) << "fork " << i;
-    }
+    fork_each_time(15, [&] {
+      pid_t grandchild = fork();
+      if (grandchild == 0) _exit(use_everything(parents));
+      int below = grandchild > 0 ? wait_for(grandchild) : 20;
+      return below != 0 ? below : use_everything(parents);
+    });
   }
   tp_free_batch(parents.data(), parents.size());
 }
@@ -147,19 +147,12 @@ TEST(Fork, TheChildStartsThreads) {
   std::vector<void*> parents = some_blocks();
   {
     Traffic traffic;
-    for (int i = 0; i < 15; ++i) {
-      pid_t child = fork();
-      ASSERT_GE(child, 0);
-      if (child == 0) {
-        alarm(20);
-        int result = 1;
-        std::vector<void*> none;
-        std::thread first([&] { result = use_everything(none); });
-        first.join();
-        _exit(result);
-      }
-      ASSERT_EQ(0, wait_for(child)) << "fork " << i;
-    }
+    fork_each_time(15, [] {
+      int result = 1;
+      std::vector<void*> none;
+      std::thread([&] { result = use_everything(none); }).join();
+      return result;
+    });
   }
   tp_free_batch(parents.data(), parents.size());
 }
@@ -179,24 +172,18 @@ TEST(Fork, WhilePoolsAreMadeTheChildMakesPools) {
       }
     });
   }
-  for (int i = 0; i < 50; ++i) {
-    pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      alarm(20);
-      tp_pool_options options{sizeof(options), nullptr, 100, 0, 0, false};
-      tp_pool* pool = tp_pool_create(&options);
-      if (pool == nullptr) _exit(10);
-      void* block = tp_pool_rent(pool);
-      if (block == nullptr) _exit(11);
-      test::fill(block, 100, 1);
-      tp_pool_return(pool, block);
-      tp_pool_destroy(pool);
-      if (test::statistics().pools > 2) _exit(12);
-      _exit(tp_is_valid() ? 0 : 13);
-    }
-    ASSERT_EQ(0, wait_for(child)) << "fork " << i;
-  }
+  fork_each_time(50, [] {
+    tp_pool_options options{sizeof(options), nullptr, 100, 0, 0, false};
+    tp_pool* pool = tp_pool_create(&options);
+    if (pool == nullptr) return 10;
+    void* block = tp_pool_rent(pool);
+    if (block == nullptr) return 11;
+    test::fill(block, 100, 1);
+    tp_pool_return(pool, block);
+    tp_pool_destroy(pool);
+    if (test::statistics().pools > 2) return 12;
+    return tp_is_valid() ? 0 : 13;
+  });
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
 }
@@ -227,16 +214,11 @@ TEST(Fork, WhileOthersAreInTheirVeryFirstCall) {
       }
       started.store(4);
       while (spins-- != 0) asm volatile("");
-      pid_t child = fork();
       std::vector<void*> none;
-      if (child == 0) {
-        alarm(20);
-        _exit(use_everything(none));
-      }
-      EXPECT_EQ(0, wait_for(child)) << "round " << round;
+      fork_each_time(1, [&] { return use_everything(none); });
       for (std::thread& thread : threads) thread.join();
     });
-    if (HasFailure()) return;
+    ASSERT_FALSE(HasFailure()) << "round " << round;
   }
 }
 
@@ -253,18 +235,11 @@ TEST(Fork, WhileAnotherThreadPurgesTheChildLosesNoIdleMemory) {
         tp_purge(0);
       }
     });
-    for (int i = 0; i < 60; ++i) {
-      pid_t child = fork();
-      ASSERT_GE(child, 0);
-      if (child == 0) {
-        alarm(20);
-        tp_purge(0);
-        tp_statistics statistics = test::statistics();
-        if (statistics.retained_bytes != 0) _exit(10);
-        _exit(tp_is_valid() ? 0 : 11);
-      }
-      EXPECT_EQ(0, wait_for(child)) << "fork " << i;
-    }
+    fork_each_time(60, [] {
+      tp_purge(0);
+      if (test::statistics().retained_bytes != 0) return 10;
+      return tp_is_valid() ? 0 : 11;
+    });
     stop.store(true);
     purger.join();
   });
@@ -299,16 +274,10 @@ TEST(Fork, WhileBlocksGoBackToFullPagesTheChildLosesNoPage) {
         }
       });
     }
-    for (int i = 0; i < 400; ++i) {
-      pid_t child = fork();
-      ASSERT_GE(child, 0);
-      if (child == 0) {
-        alarm(20);
-        if (lost_pages() != 0) _exit(10);
-        _exit(tp_is_valid() ? 0 : 11);
-      }
-      EXPECT_EQ(0, wait_for(child)) << "fork " << i;
-    }
+    fork_each_time(400, [] {
+      if (lost_pages() != 0) return 10;
+      return tp_is_valid() ? 0 : 11;
+    });
     stop.store(true);
     for (std::thread& thread : threads) thread.join();
     for (auto& place : places) tp_free(place.load());
@@ -317,12 +286,7 @@ TEST(Fork, WhileBlocksGoBackToFullPagesTheChildLosesNoPage) {
 
 void fork_and_use() {
   std::vector<void*> none;
-  pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    _exit(use_everything(none));
-  }
-  EXPECT_EQ(0, wait_for(child));
+  fork_each_time(1, [&] { return use_everything(none); });
 }
 
 // From a thread without a heap, from one that is ending, and from one whose heap is gone.
