@@ -22,6 +22,9 @@ internal abstract class TornRentals<TLease> : Attack
         Ends("a rental of another pool", static () => BufferPool<byte>.Shared.Rent(100).Return());
     }
 
+    /// <summary>Whether fields hold <c>default</c> in between as well.</summary>
+    protected virtual bool EmptiesField => false;
+
     /// <summary>Makes the pool.</summary>
     protected abstract void Begin(int threads);
 
@@ -61,6 +64,11 @@ internal abstract class TornRentals<TLease> : Attack
                 {
                     TLease lease = Rent(random);
                     field = lease;
+                    if (EmptiesField && i % 4 == 3)
+                    {
+                        field = default;
+                    }
+
                     mine.Enqueue(lease);
                     if (mine.Count > 2)
                     {

@@ -9,6 +9,8 @@ internal sealed class TornStreams : TornRentals<StreamLease>
 
     protected override string Noun => "A lease of a stream";
 
+    protected override bool EmptiesField => true;
+
     protected override void Begin(int threads)
     {
     }

@@ -22,11 +22,19 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
 
     /// <summary>The provider's connection, open.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
-    public DbConnection Connection => _lease.Value.Native;
+    public DbConnection Connection => SessionOf(_lease).Native;
 
     /// <summary>What the pool knows of the session.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
-    public ResourceLeaseInfo Info => _lease.Info;
+    public ResourceLeaseInfo Info
+    {
+        get
+        {
+            ResourceLease<DbSession> lease = _lease;
+            SessionOf(lease);
+            return lease.Info;
+        }
+    }
 
     /// <summary>The provider's connection by its own type.</summary>
     /// <typeparam name="TConnection">The type, such as <c>NpgsqlConnection</c>.</typeparam>
@@ -44,7 +52,7 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
     public void MarkBroken(Exception? error = null)
     {
         ResourceLease<DbSession> lease = _lease; // copied: another thread may be replacing it where it lies
-        DbSession session = lease.Value;
+        DbSession session = SessionOf(lease);
         lease.MarkBroken(error);
         if (error is not null)
         {
@@ -57,6 +65,14 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
 
     /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
     public ValueTask DisposeAsync() => _lease.DisposeAsync();
+
+    private static DbSession SessionOf(ResourceLease<DbSession> lease) => lease.TryGetValue(out DbSession? session)
+        ? session
+        : throw new ObjectDisposedException(
+            nameof(DbConnectionLease),
+            lease == default
+                ? "This lease is default(DbConnectionLease): it was never rented."
+                : "The lease was disposed before. Use its connection until then.");
 
     /// <inheritdoc/>
     public bool Equals(DbConnectionLease other) => _lease.Equals(other._lease);

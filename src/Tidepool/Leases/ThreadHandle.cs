@@ -65,7 +65,15 @@ public readonly ref struct ThreadHandle<T>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private BufferSlot<T> RentSlow(int length)
     {
-        ObjectDisposedException.ThrowIf(_source is null || _magazine.IsDisposedHandle, typeof(ThreadHandle<T>));
+        if (_source is null || _magazine.IsDisposedHandle)
+        {
+            throw new ObjectDisposedException(
+                $"ThreadHandle<{typeof(T).Name}>",
+                _source is null
+                    ? "This handle is default(ThreadHandle): no pool made it."
+                    : "The handle was disposed and its stock returned. Ask the pool for another one.");
+        }
+
         if ((uint)length > (uint)MaxLength)
         {
             throw new ArgumentOutOfRangeException(nameof(length), length, $"This handle serves 0 to {MaxLength} elements.");

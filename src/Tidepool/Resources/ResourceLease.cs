@@ -41,7 +41,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
             T? resource = slot?.Resource;
             if (slot is null || !slot.Is(_ticket))
             {
-                ThrowRetired();
+                Refuse(slot);
             }
 
             return resource!;
@@ -58,7 +58,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
             ResourceLeaseInfo info = slot is null ? default : new(slot.Id, slot.CreatedAt, slot.Uses, slot.Generation);
             if (slot is null || !slot.Is(_ticket))
             {
-                ThrowRetired();
+                Refuse(slot);
             }
 
             return info;
@@ -70,9 +70,10 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
     public void MarkBroken(Exception? reason = null)
     {
-        if (Slot is not { } slot || !slot.Core.TryMark(slot, _ticket, reason))
+        ResourceSlot<T>? slot = Slot;
+        if (slot is null || !slot.Core.TryMark(slot, _ticket, reason))
         {
-            ThrowRetired();
+            Refuse(slot);
         }
     }
 
@@ -84,7 +85,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
         (LeaseOwner<T>? owner, long ticket) = (_owner, _ticket);
         if (owner is null || !owner.Slot.Core.TryDetach(owner.Slot, ticket, out T? resource))
         {
-            ThrowRetired();
+            Refuse(owner);
             return null;
         }
 
@@ -119,6 +120,14 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
         return owner.Slot.Core.ReturnAsync(owner.Slot, ticket);
     }
 
+    /// <summary>The resource, for leases of other kinds that refuse in words of their own.</summary>
+    internal bool TryGetValue([NotNullWhen(true)] out T? resource)
+    {
+        ResourceSlot<T>? slot = Slot;
+        resource = slot?.Resource; // read before the ticket: it is the next renter's afterwards
+        return slot is not null && slot.Is(_ticket) && resource is not null;
+    }
+
     /// <inheritdoc/>
     public bool Equals(ResourceLease<T> other) => ReferenceEquals(_owner, other._owner) && _ticket == other._ticket;
 
@@ -148,6 +157,9 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     }
 
     [DoesNotReturn]
-    private static void ThrowRetired() => throw new ObjectDisposedException(
-        $"ResourceLease<{typeof(T).Name}>", "The lease was disposed or detached before, or is default. Use its value before it is returned.");
+    private static void Refuse(LeaseOwner<T>? owner) => throw new ObjectDisposedException(
+        $"ResourceLease<{typeof(T).Name}>",
+        owner is null
+            ? "This lease is default(ResourceLease): it was never rented."
+            : "The lease was disposed or detached before. Use its value before it is returned.");
 }

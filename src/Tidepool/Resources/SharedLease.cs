@@ -20,15 +20,23 @@ public readonly struct SharedLease<T> : IDisposable, IEquatable<SharedLease<T>>
 
     /// <summary>The resource. Others use it too.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
-    public T Value => _ticket?.Value ?? ThrowRetired();
+    public T Value
+    {
+        get
+        {
+            SharedTicket<T>? ticket = _ticket;
+            return ticket?.Value ?? Refuse(ticket);
+        }
+    }
 
     /// <summary>Says that the resource is broken: nobody gets a new lease of it, and it ends with the last one.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
     public void MarkBroken()
     {
-        if (_ticket is not { } ticket || !ticket.TryMark())
+        SharedTicket<T>? ticket = _ticket;
+        if (ticket is null || !ticket.TryMark())
         {
-            ThrowRetired();
+            Refuse(ticket);
         }
     }
 
@@ -55,5 +63,7 @@ public readonly struct SharedLease<T> : IDisposable, IEquatable<SharedLease<T>>
     public static bool operator !=(SharedLease<T> left, SharedLease<T> right) => !left.Equals(right);
 
     [DoesNotReturn]
-    private static T ThrowRetired() => throw new ObjectDisposedException($"SharedLease<{typeof(T).Name}>", "The lease was disposed before, or is default.");
+    private static T Refuse(SharedTicket<T>? ticket) => throw new ObjectDisposedException(
+        $"SharedLease<{typeof(T).Name}>",
+        ticket is null ? "This lease is default(SharedLease): it was never rented." : "The lease was disposed before. Use its value until then.");
 }

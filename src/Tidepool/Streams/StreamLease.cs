@@ -17,6 +17,7 @@ namespace Tidepool;
 /// </remarks>
 public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
 {
+    // Every member reads each field once, by one load: another thread may be replacing the lease where it lies.
     private readonly StreamCore? _core;
     private readonly long _ticket;
 
@@ -60,9 +61,10 @@ public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Return()
     {
-        if (_core is null || !PooledMemoryStream.TryEnd(_core, _ticket))
+        StreamCore? core = _core;
+        if (core is null || !PooledMemoryStream.TryEnd(core, _ticket))
         {
-            OnRetired(_core, MisuseKind.DoubleReturn);
+            OnRetired(core, MisuseKind.DoubleReturn);
         }
     }
 
@@ -71,9 +73,10 @@ public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Dispose()
     {
-        if (_core is null || !PooledMemoryStream.TryEnd(_core, _ticket))
+        StreamCore? core = _core;
+        if (core is null || !PooledMemoryStream.TryEnd(core, _ticket))
         {
-            OnRetired(_core, MisuseKind.StaleDispose);
+            OnRetired(core, MisuseKind.StaleDispose);
         }
     }
 
@@ -91,7 +94,10 @@ public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
     {
         if (core is null)
         {
-            ObjectDisposedException.ThrowIf(kind == MisuseKind.DoubleReturn, typeof(StreamLease));
+            if (kind == MisuseKind.DoubleReturn)
+            {
+                Refuse(null);
+            }
         }
         else
         {

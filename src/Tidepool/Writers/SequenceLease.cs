@@ -30,14 +30,19 @@ public sealed class SequenceLease<T> : IDisposable
         {
             // Read before the check: a disposal marks the lease before it takes the segments.
             WriterSegment<T>? first = Volatile.Read(ref _first);
-            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (_disposed)
+            {
+                Refuse();
+            }
+
             try
             {
                 return WriterSegment<T>.SequenceOf(first, _last);
             }
             catch (ArgumentException) when (Volatile.Read(ref _disposed))
             {
-                throw new ObjectDisposedException(GetType().FullName); // by another thread, which emptied the segments at this moment
+                Refuse(); // another thread emptied the segments at this moment
+                return default;
             }
         }
     }
@@ -49,4 +54,8 @@ public sealed class SequenceLease<T> : IDisposable
         _disposed = true;
         WriterSegment<T>.ReturnAll(Interlocked.Exchange(ref _first, null));
     }
+
+    [DoesNotReturn]
+    private static void Refuse() => throw new ObjectDisposedException(
+        $"SequenceLease<{typeof(T).Name}>", "The lease was disposed and its memory returned. Use the sequence before.");
 }
