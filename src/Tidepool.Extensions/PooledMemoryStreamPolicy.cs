@@ -16,6 +16,8 @@ public sealed class PooledMemoryStreamPolicy : ResettablePolicy<PooledMemoryStre
     /// <summary>Makes a policy for streams with options.</summary>
     /// <param name="options">The options of every stream.</param>
     /// <exception cref="ArgumentNullException"><paramref name="options"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">A value of the options is out of range.</exception>
+    /// <exception cref="ArgumentException">The options have both a pool and a budget.</exception>
     public PooledMemoryStreamPolicy(PooledMemoryStreamOptions options)
         : base(MakerOf(options))
     {
@@ -23,7 +25,7 @@ public sealed class PooledMemoryStreamPolicy : ResettablePolicy<PooledMemoryStre
 
     private static Func<PooledMemoryStream> MakerOf(PooledMemoryStreamOptions options)
     {
-        ArgumentNullException.ThrowIfNull(options);
+        new PooledMemoryStream(options).Dispose(); // wrong options are refused here, and not when the first stream is made
         return () => new PooledMemoryStream(options);
     }
 }

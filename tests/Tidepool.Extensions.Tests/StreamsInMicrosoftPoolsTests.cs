@@ -102,6 +102,8 @@ public sealed class StreamsInMicrosoftPoolsTests
     public void Arguments_are_checked()
     {
         Assert.Throws<ArgumentNullException>("options", () => new PooledMemoryStreamPolicy(null!));
+        var tooSmall = new PooledMemoryStreamOptions { MaxLength = -1 };
+        Assert.Throws<ArgumentOutOfRangeException>("options", () => new PooledMemoryStreamPolicy(tooSmall));
         Assert.Throws<ArgumentNullException>("make", () => new ResettablePolicy<PooledMemoryStream>(null!));
         Assert.Throws<ArgumentNullException>("obj", () => new PooledMemoryStreamPolicy().Return(null!));
     }

@@ -22,11 +22,11 @@ public sealed partial class PooledMemoryStream
     /// <summary>Makes an empty stream that grows, with options.</summary>
     /// <param name="options">The options; the stream keeps a reference to them.</param>
     /// <exception cref="ArgumentNullException"><paramref name="options"/> is null.</exception>
-    /// <exception cref="InvalidOperationException">The options have both a pool and a budget.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">A value of the options is out of range.</exception>
+    /// <exception cref="ArgumentException">The options have both a pool and a budget.</exception>
     public PooledMemoryStream(PooledMemoryStreamOptions options)
     {
-        ArgumentNullException.ThrowIfNull(options);
-        BufferPool<byte>? pool = options.ChoosePool();
+        BufferPool<byte>? pool = PooledMemoryStreamOptions.ChoosePool(options);
         _core = Begin();
         _core.UseOptions(options, pool);
     }
@@ -146,7 +146,8 @@ public sealed partial class PooledMemoryStream
     /// <summary>Makes an empty stream that grows, with options; see <see cref="Rent()"/>.</summary>
     /// <param name="options">The options; the stream keeps a reference to them until it is disposed.</param>
     /// <exception cref="ArgumentNullException"><paramref name="options"/> is null.</exception>
-    /// <exception cref="InvalidOperationException">The options have both a pool and a budget.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">A value of the options is out of range.</exception>
+    /// <exception cref="ArgumentException">The options have both a pool and a budget.</exception>
     public static PooledMemoryStream Rent(PooledMemoryStreamOptions options) => new(options);
 
     /// <summary>Leases an empty stream whose object is used again. Only the lease ends it.</summary>
@@ -174,11 +175,11 @@ public sealed partial class PooledMemoryStream
     /// <param name="options">The options; the stream keeps a reference to them until the lease is disposed.</param>
     /// <returns>The lease; dispose it once.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="options"/> is null.</exception>
-    /// <exception cref="InvalidOperationException">The options have both a pool and a budget.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">A value of the options is out of range.</exception>
+    /// <exception cref="ArgumentException">The options have both a pool and a budget.</exception>
     public static StreamLease RentLease(PooledMemoryStreamOptions options)
     {
-        ArgumentNullException.ThrowIfNull(options);
-        BufferPool<byte>? pool = options.ChoosePool();
+        BufferPool<byte>? pool = PooledMemoryStreamOptions.ChoosePool(options);
         StreamLease lease = RentLease();
         lease.Stream._core.UseOptions(options, pool);
         return lease;

@@ -3,7 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool;
 
 /// <summary>What a <see cref="PooledMemoryStream"/> is made of. Make one instance and share it: a budget belongs to the instance.</summary>
-/// <remarks>Immutable and thread-safe.</remarks>
+/// <remarks>Immutable and thread-safe. Checked when a stream is made of it.</remarks>
 public sealed class PooledMemoryStreamOptions
 {
     private readonly Lock _gate = new();
@@ -16,38 +16,10 @@ public sealed class PooledMemoryStreamOptions
     /// The length of the first segment in bytes, 0 to 1,048,576, rounded up to a power of two; 0 leaves it to the stream. A hint for streams whose
     /// size is known: one segment is written, read and given away without a copy.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
-    public int InitialSize
-    {
-        get;
-        init
-        {
-            if (value is < 0 or > StreamCore.MaxSegmentLength)
-            {
-                throw new ArgumentOutOfRangeException(nameof(value), value, $"{nameof(InitialSize)} must be 0 to {StreamCore.MaxSegmentLength} bytes.");
-            }
-
-            field = value;
-        }
-    }
+    public int InitialSize { get; init; }
 
     /// <summary>The longest content in bytes, 0 to 1 TiB, which is the default. A write that would exceed it throws <see cref="IOException"/> and changes nothing.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
-    public long MaxLength
-    {
-        get;
-        init
-        {
-            if (value is < 0 or > StreamCore.LongestLength)
-            {
-                throw new ArgumentOutOfRangeException(nameof(value), value, $"{nameof(MaxLength)} must be 0 to {StreamCore.LongestLength} bytes (1 TiB).");
-            }
-
-            field = value;
-        }
-    }
-
-    = StreamCore.LongestLength;
+    public long MaxLength { get; init; } = StreamCore.LongestLength;
 
     /// <summary>Whether every segment is zeroed, by a method that the compiler may not remove, before it is returned. For secrets.</summary>
     public bool ZeroOnReturn { get; init; }
@@ -56,40 +28,45 @@ public sealed class PooledMemoryStreamOptions
     /// The most bytes that may wait idle for the streams of this instance, 0 or more: they get a pool of their own. The default is to share
     /// <see cref="BufferPool{T}.Shared"/> and the budget of the process. Not together with <see cref="Pool"/>, which has its own budget.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">The value is negative.</exception>
-    public long? Budget
-    {
-        get;
-        init
-        {
-            if (value < 0)
-            {
-                throw new ArgumentOutOfRangeException(nameof(value), value, $"{nameof(Budget)} must be 0 bytes or more.");
-            }
-
-            field = value;
-        }
-    }
+    public long? Budget { get; init; }
 
     /// <summary>Whether a stream needs nothing but the defaults.</summary>
     internal bool IsDefault => Pool is null && InitialSize == 0 && MaxLength == StreamCore.LongestLength && !ZeroOnReturn && Budget is null;
 
     /// <summary>The pool of the streams, or null for the shared one.</summary>
-    /// <exception cref="InvalidOperationException">Both a pool and a budget are given.</exception>
-    internal BufferPool<byte>? ChoosePool()
+    /// <exception cref="ArgumentOutOfRangeException">A value is out of range; the message names it.</exception>
+    /// <exception cref="ArgumentException">Both a pool and a budget are given.</exception>
+    internal static BufferPool<byte>? ChoosePool(PooledMemoryStreamOptions options)
     {
-        if (Budget is not { } budget)
+        ArgumentNullException.ThrowIfNull(options);
+        Check(options);
+        return options.Budget is { } budget ? options._ownPool ?? options.MakeOwnPool(budget) : options.Pool;
+    }
+
+    private static void Check(PooledMemoryStreamOptions options)
+    {
+        if (options.InitialSize is < 0 or > StreamCore.MaxSegmentLength)
         {
-            return Pool;
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.InitialSize, $"InitialSize must be 0 to {StreamCore.MaxSegmentLength} bytes.");
         }
 
-        if (Pool is not null)
+        if (options.MaxLength is < 0 or > StreamCore.LongestLength)
         {
-            throw new InvalidOperationException(
-                $"{nameof(Pool)} and {nameof(Budget)} exclude each other: give the budget to the pool ('{Pool.Name}') when it is made.");
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.MaxLength, $"MaxLength must be 0 to {StreamCore.LongestLength} bytes (1 TiB).");
         }
 
-        return _ownPool ?? MakeOwnPool(budget);
+        if (options.Budget < 0)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), options.Budget, "Budget must be 0 bytes or more.");
+        }
+
+        if (options.Budget is not null && options.Pool is { } pool)
+        {
+            throw new ArgumentException(
+                $"Pool and Budget exclude each other: give the budget to the pool ('{pool.Name}') when it is made.", nameof(options));
+        }
     }
 
     [SuppressMessage("Reliability", "CA2000:Dispose objects before losing scope", Justification = "It lives as long as the options; then it is finalized, which gives idle buffers back.")]

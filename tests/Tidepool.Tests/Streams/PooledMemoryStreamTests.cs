@@ -281,12 +281,34 @@ public sealed class PooledMemoryStreamTests : PoolTest
             stream.Write(Data, 0, 4096);
             Assert.NotSame(first, stream.GetBuffer());
         }
+    }
 
-        Assert.Throws<InvalidOperationException>(() => new PooledMemoryStream(new PooledMemoryStreamOptions { Budget = 1, Pool = BufferPool<byte>.Shared }));
-        Assert.Throws<ArgumentOutOfRangeException>(() => new PooledMemoryStreamOptions { Budget = -1 });
-        Assert.Throws<ArgumentOutOfRangeException>(() => new PooledMemoryStreamOptions { MaxLength = -1 });
-        Assert.Throws<ArgumentOutOfRangeException>(() => new PooledMemoryStreamOptions { InitialSize = -1 });
-        Assert.Throws<ArgumentOutOfRangeException>(() => new PooledMemoryStreamOptions { InitialSize = (1 << 20) + 1 });
+    public static TheoryData<PooledMemoryStreamOptions, string> WrongOptions => new()
+    {
+        { new() { Budget = -1 }, "Budget must be 0" },
+        { new() { MaxLength = -1 }, "MaxLength must be 0 to 1099511627776" },
+        { new() { MaxLength = (1L << 40) + 1 }, "MaxLength must be 0 to 1099511627776" },
+        { new() { InitialSize = -1 }, "InitialSize must be 0 to 1048576" },
+        { new() { InitialSize = (1 << 20) + 1 }, "InitialSize must be 0 to 1048576" },
+        { new() { Budget = 1, Pool = BufferPool<byte>.Shared }, "Pool and Budget exclude each other" },
+    };
+
+    [Theory]
+    [MemberData(nameof(WrongOptions))]
+    public void Wrong_options_are_refused_as_those_of_pools_are(PooledMemoryStreamOptions options, string message)
+    {
+        Action[] uses =
+        [
+            () => new PooledMemoryStream(options).Dispose(),
+            () => PooledMemoryStream.Rent(options).Dispose(),
+            () => PooledMemoryStream.RentLease(options).Dispose(),
+        ];
+        Assert.All(uses, use =>
+        {
+            ArgumentException refused = Assert.ThrowsAny<ArgumentException>(use);
+            Assert.Equal("options", refused.ParamName);
+            Assert.StartsWith(message, refused.Message, StringComparison.Ordinal);
+        });
     }
 
     [Fact]

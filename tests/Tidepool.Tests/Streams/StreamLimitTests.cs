@@ -64,7 +64,8 @@ public sealed class StreamLimitTests : PoolTest
     public void The_option_says_what_the_longest_content_is()
     {
         Assert.Equal(Longest, new PooledMemoryStreamOptions().MaxLength);
-        ArgumentOutOfRangeException thrown = Assert.Throws<ArgumentOutOfRangeException>(() => new PooledMemoryStreamOptions { MaxLength = Longest + 1 });
+        var tooLong = new PooledMemoryStreamOptions { MaxLength = Longest + 1 };
+        ArgumentOutOfRangeException thrown = Assert.Throws<ArgumentOutOfRangeException>("options", () => new PooledMemoryStream(tooLong));
         Assert.Contains($"{Longest}", thrown.Message, StringComparison.Ordinal);
         using var stream = new PooledMemoryStream(new PooledMemoryStreamOptions { MaxLength = 10 });
         stream.Position = 1000; // far is not long
