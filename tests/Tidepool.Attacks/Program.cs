@@ -6,10 +6,13 @@ namespace Tidepool.Attacks;
 /// <summary>
 /// <c>Tidepool.Attacks NAME|all [seconds] [threads]</c>: runs attacks, each in a process of its own, and says for each promise whether it held.
 /// <c>Tidepool.Attacks list</c>: their names.
-/// Exit codes: 0 all held, 1 one was broken, 2 wrong usage.
+/// Exit codes: 0 all held, 1 one was broken, 2 wrong usage, 3 none was broken and one was not run, because the machine lacks what it needs.
 /// </summary>
 internal static class Program
 {
+    /// <summary>The exit code of an attack that cannot be started here.</summary>
+    internal const int NotRun = 3;
+
     private const string Inside = "--inside";
 
     public static int Main(string[] args)
@@ -39,17 +42,12 @@ internal static class Program
             return Run(Attack.All[name], seconds, threads);
         }
 
-        int broken = 0;
-        foreach (Attack attack in name == "all" ? Attack.All.Values : [Attack.All[name]])
-        {
-            broken |= RunInAChild(attack, seconds, threads, Console.WriteLine);
-        }
-
-        return broken == 0 ? 0 : 1;
+        int[] codes = [.. (name == "all" ? Attack.All.Values : [Attack.All[name]]).Select(attack => RunInAChild(attack, seconds, threads, Console.WriteLine))];
+        return Array.TrueForAll(codes, static code => code is 0 or NotRun) ? codes.Max() : 1;
     }
 
     /// <summary>Runs an attack in a process of its own, which it may take down.</summary>
-    /// <returns>The exit code of the process: 0 when the promise held.</returns>
+    /// <returns>The exit code of the process: 0 when the promise held, <see cref="NotRun"/> when it could not be started.</returns>
     public static int RunInAChild(Attack attack, int seconds, int threads, Action<string> say)
     {
         string program = Environment.ProcessPath!;
@@ -57,7 +55,7 @@ internal static class Program
         string[] runs = isHosted ? ["dotnet", "exec", Path.Combine(AppContext.BaseDirectory, "Tidepool.Attacks.dll")] : [program];
         string[] command = [.. runs, attack.Name, $"{seconds}", $"{threads}", Inside];
         string line = string.Join(' ', command.Select(static part => $"'{part}'"));
-        string refused = $"{{ echo '{attack.Name}: not run, this shell refuses: {attack.Before}'; exit 0; }}";
+        string refused = $"{{ echo '{attack.Name}: not run, this shell refuses: {attack.Before}'; exit {NotRun}; }}";
         ProcessStartInfo start = new("/bin/sh", ["-c", attack.Before is null ? $"exec {line}" : $"{attack.Before} || {refused}; exec {line}"])
         {
             RedirectStandardOutput = true,
@@ -75,7 +73,7 @@ internal static class Program
         }
 
         say(output.GetAwaiter().GetResult().TrimEnd());
-        if (process.ExitCode is not (0 or 1))
+        if (process.ExitCode is not (0 or 1 or NotRun))
         {
             string[] said = errors.GetAwaiter().GetResult().Split('\n');
             say($"{attack.Name}: the process ended with code {process.ExitCode}\n{string.Join('\n', said[..Math.Min(8, said.Length)])}");

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Text.Json.Nodes;
+using Tidepool.Tests.Common;
 using Tidepool.Tests.HitPaths;
 
 namespace Tidepool.Tests.Support;
@@ -58,7 +59,7 @@ public static class Child
     /// <param name="checks">TIDEPOOL_CHECKS, or null.</param>
     /// <param name="identity">TIDEPOOL_IDENTITY, or null for that of this process.</param>
     /// <param name="withoutStackLimit">
-    /// Whether the main thread's stack has no limit and large blocks come from the heap; code 77 when the limit is fixed.
+    /// Whether the main thread's stack has no limit and large blocks come from the heap; only where <see cref="UnlimitedStack.Missing"/> says nothing.
     /// </param>
     /// <param name="eventSources">False: the runtime has no event sources, as in a trimmed program and under native AOT.</param>
     /// <param name="environment">More variables, or null.</param>
@@ -76,7 +77,7 @@ public static class Child
         if (withoutStackLimit)
         {
             start.ArgumentList.Add("-c");
-            start.ArgumentList.Add("ulimit -s unlimited || exit 77; exec \"$0\" \"$@\"");
+            start.ArgumentList.Add($"{UnlimitedStack.Command} && exec \"$0\" \"$@\"");
             start.ArgumentList.Add(dotnet);
             start.Environment["MALLOC_MMAP_THRESHOLD_"] = "1073741824";
             start.Environment["MALLOC_ARENA_MAX"] = "1";
