@@ -21,6 +21,22 @@ public sealed class StreamUsedAfterDispose
         Assert.All(uses, use => Assert.Throws<ObjectDisposedException>(use));
         Assert.Throws<NotSupportedException>(() => stream.SetLength(0)); // as MemoryStream does
         Assert.False(stream.TryReset());
+        Assert.False(stream.TryGetBuffer(out ArraySegment<byte> none)); // MemoryStream still gives its buffer away
+        Assert.Null(none.Array);
         Assert.Equal([1, 2, 3], other.ToArray());
+    }
+
+    [Fact]
+    public void A_stream_over_an_array_of_the_caller_goes_on_giving_that_array()
+    {
+        byte[] array = [1, 2, 3];
+        var stream = new PooledMemoryStream(array, 0, 3, writable: true, publiclyVisible: true);
+        stream.Dispose();
+        Assert.Equal(array, stream.ToArray());
+        Assert.Same(array, stream.GetBuffer());
+        Assert.True(stream.TryGetBuffer(out ArraySegment<byte> content));
+        Assert.Same(array, content.Array);
+        Assert.Throws<ObjectDisposedException>(() => stream.WriteByte(9));
+        Assert.Throws<ObjectDisposedException>(() => _ = stream.Length);
     }
 }

@@ -1,14 +1,17 @@
 using System.Buffers;
 using Tidepool.Tests.Support;
+using Xunit.Abstractions;
 
 namespace Tidepool.Tests.Streams;
 
 /// <summary>What a stream allocates, to the byte.</summary>
 [Collection(SharedPoolsCollection.Name)]
-public sealed class StreamAllocationTests : PoolTest
+public sealed class StreamAllocationTests(ITestOutputHelper output) : PoolTest
 {
     private static readonly byte[] Data = new byte[200_000];
     private static readonly byte[] Back = new byte[200_000];
+
+    private static MemoryStream? s_kept; // so that the JIT makes it on the heap
 
     public static TheoryData<int> Lengths => [0, 1, 100, 1000, 5000, 50_000, 200_000];
 
@@ -26,6 +29,15 @@ public sealed class StreamAllocationTests : PoolTest
     {
         Assert.InRange(Allocated(() => Use(new PooledMemoryStream(), length)), 1, 96);
         Assert.InRange(Allocated(() => Use(PooledMemoryStream.Rent(), length)), 1, 96);
+    }
+
+    [Fact]
+    public void The_object_is_the_base_and_one_reference()
+    {
+        double theirs = Allocated(static () => s_kept = new MemoryStream());
+        double ours = Allocated(static () => Use(PooledMemoryStream.Rent(), 100));
+        output.WriteLine($"MemoryStream {theirs} B, PooledMemoryStream {ours} B");
+        Assert.Equal(theirs + IntPtr.Size, ours);
     }
 
     [Fact]
