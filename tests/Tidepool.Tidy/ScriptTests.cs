@@ -48,6 +48,16 @@ public sealed class ScriptTests
     }
 
     [Fact]
+    public void Streams_and_writers_run_by_thread_number_as_well()
+    {
+        string script = File.ReadAllText(Repository.Path("tidepool"));
+        string body = script.Split("run_suites_by_number() {")[1].Split("\n}\n")[0];
+        Assert.Contains("TIDEPOOL_IDENTITY=thread", body, StringComparison.Ordinal);
+        Assert.All((string[])["Tidepool.Tests", "Tidepool.Models", "Tidepool.Misuse"], suite => Assert.Contains($"run_suite {suite} ", body, StringComparison.Ordinal));
+        Assert.All((string[])["!~Stream", "!~Writer"], left => Assert.DoesNotContain(left, body, StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void Without_the_SDK_the_command_says_so_with_code_3()
     {
         // A PATH with the tools that the script itself uses, and no dotnet.
