@@ -46,10 +46,13 @@
     const spread = values.length ? Math.max(...values) / Math.min(...values) : 1;
     const logarithmic = view.unit === 'ns' && spread > 30;
     const narrow = width < 560;
+    // The text after a bar is drawn outside of the grid.
+    const longest = Math.max(0, ...view.items.map(item => item.label.length));
+    const room = Math.max(narrow ? 92 : 120, 16 + longest * (narrow ? 6 : 6.6));
     const hasLongNames = view.items.some(item => item.name.length > 40);
     return {
       ...basics(),
-      grid: { left: narrow ? 2 : 8, right: narrow ? 92 : 120, top: narrow ? 20 : 12, bottom: 26, containLabel: true },
+      grid: { left: narrow ? 2 : 8, right: room, top: narrow ? 20 : 12, bottom: 26, containLabel: true },
       xAxis: { type: logarithmic ? 'log' : 'value', ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: value => tick(value, view.unit) }, splitNumber: narrow ? 3 : 6 },
       yAxis: {
         type: 'category', inverse: true, data: view.items.map(item => item.name), ...axisStyle(), axisTick: { show: false },
@@ -63,10 +66,7 @@
         ...basics().tooltip, trigger: 'item',
         formatter: point => {
           const item = view.items[point.dataIndex];
-          const lines = [`<strong>${encode(item.name)}</strong>`, `${item.min !== null ? 'median ' : ''}${amount(item.value, view.unit)}`];
-          if (item.min !== null) lines.push(`min ${amount(item.min, view.unit)}`);
-          if (item.ratio) lines.push(`ratio ${encode(item.ratio)}`);
-          return lines.join('<br>');
+          return [`<strong>${encode(item.name)}</strong>`, ...item.details.map(encode)].join('<br>');
         },
       },
       series: [{
@@ -77,11 +77,7 @@
         })),
         label: {
           show: true, position: 'right', color: css('--ink'), fontSize: narrow ? 11 : 12,
-          formatter: point => {
-            const item = view.items[point.dataIndex];
-            const ratio = !item.ratio || item.ratio === '-' ? '' : item.ratio === 'same' ? ' · same' : ` · ${item.ratio}×`;
-            return amount(item.value, view.unit) + ratio;
-          },
+          formatter: point => view.items[point.dataIndex].label,
         },
       }],
     };

@@ -27,7 +27,7 @@ internal static class PlotViews
             "ns",
             from row in cell
             where row.MedianNs is not null
-            select Bar(row, row.MedianNs!.Value, row.Subject == row.Baseline ? "1.00" : NumberText.Ratio(row.Ratio)));
+            select TimeBar(row));
 
     private static IEnumerable<JsonObject> MetricsOf(ReportSection section) =>
         from metric in section.Rows.SelectMany(row => row.Metrics.Keys).Distinct()
@@ -36,7 +36,7 @@ internal static class PlotViews
         select Bars(
             $"{section.Section.Title}: {NumberText.MetricName(metric)}",
             UnitOf(metric),
-            rows.Select(row => Bar(row, row.Metrics[metric], "", section.Cells.Count() > 1 ? section.Label(row.Cell) : null)));
+            rows.Select(row => MetricBar(row, metric, section.Cells.Count() > 1 ? section.Label(row.Cell) : null)));
 
     private static IEnumerable<JsonObject> LinesOf(ReportSection section, string axis) =>
         from type in section.Rows.Where(row => row.MedianNs is not null).GroupBy(row => TypeOf(section, row.Cell, axis))
@@ -66,13 +66,52 @@ internal static class PlotViews
         ["items"] = new JsonArray([.. items]),
     };
 
-    private static JsonObject Bar(ReportRow row, double value, string ratio, string? label = null) => new()
+    private static JsonObject TimeBar(ReportRow row)
     {
-        ["name"] = label is null ? row.Subject : $"{row.Subject}, {label}",
+        string median = NumberText.Time(row.MedianNs);
+        bool isBaseline = row.Subject == row.Baseline;
+        List<string> details = [$"median {median}"];
+        if (row.MinNs is { } min)
+        {
+            details.Add($"min {NumberText.Time(min)}");
+        }
+
+        if (isBaseline || row.Ratio is not null)
+        {
+            details.Add($"ratio {(isBaseline ? NumberText.Factor(1) : NumberText.Ratio(row.Ratio))}");
+        }
+
+        string ratio = isBaseline ? $"{NumberText.Factor(1)}×" : ShortRatio(row.Ratio);
+        return Bar(row, row.Subject, row.MedianNs!.Value, ratio.Length > 0 ? $"{median} · {ratio}" : median, details);
+    }
+
+    private static string ShortRatio(RatioEstimate? ratio) => ratio switch
+    {
+        null => "",
+        { Word: RatioWord.NoDifference or RatioWord.Undecided } => NumberText.ShortRatio(ratio),
+        { } known => $"{NumberText.Factor(known.Value)}×",
+    };
+
+    private static JsonObject MetricBar(ReportRow row, string metric, string? cell)
+    {
+        double value = row.Metrics[metric];
+        string amount = NumberText.Metric(metric, value);
+        return Bar(row, cell is null ? row.Subject : $"{row.Subject}, {cell}", value, amount, [amount]);
+    }
+
+    /// <summary>A bar with its texts, which the page shows as they are: the script knows no words and appends nothing.</summary>
+    /// <param name="row">The row of the table.</param>
+    /// <param name="name">What stands before the bar.</param>
+    /// <param name="value">Its length.</param>
+    /// <param name="label">What stands after it.</param>
+    /// <param name="details">The lines that are shown beside the pointer.</param>
+    private static JsonObject Bar(ReportRow row, string name, double value, string label, IEnumerable<string> details) => new()
+    {
+        ["name"] = name,
         ["ours"] = row.Ours,
         ["value"] = value,
-        ["min"] = row.MinNs,
-        ["ratio"] = ratio,
+        ["label"] = label,
+        ["details"] = new JsonArray([.. details.Select(static line => (JsonNode)line)]),
     };
 
     private static string UnitOf(string metric) =>
