@@ -91,7 +91,7 @@ internal static class Trimmer
             long started = Environment.TickCount64;
             long taken = Run(null, all, out bool empty);
             TidepoolEventSource.Log.BufferTrimPoll((int)(Environment.TickCount64 - started), all ? 1 : 0);
-            if (empty && taken == 0 && !(IdleCollection.Mode != IdleCollectionMode.Off && Idle.IsPending))
+            if (empty && taken == 0 && !AwaitsCollection())
             {
                 Stop();
             }
@@ -124,6 +124,11 @@ internal static class Trimmer
             IdleCollection.Collect(IdleCollection.Mode);
         }
     }
+
+    /// <summary>Says whether what was given up may still lead to a collection.</summary>
+    /// <remarks>What a call of Trim() has given up since the last turn of the clock is counted by the next one.</remarks>
+    private static bool AwaitsCollection() =>
+        IdleCollection.Mode != IdleCollectionMode.Off && (Idle.IsPending || Interlocked.Read(ref s_given) > 0);
 
     private static bool IsUnderPressure()
     {

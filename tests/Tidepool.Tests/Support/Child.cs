@@ -16,6 +16,7 @@ public static class Child
     public const string Destructors = "destructors";
     public const string Reports = "reports";
     public const string HitPaths = "hit-paths";
+    public const string Idle = "idle";
     public const string NameOfDroppingMethod = nameof(DropInAMethodWithThisName);
     public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
 
@@ -47,6 +48,9 @@ public static class Child
                 return 0;
             case [HitPaths]:
                 HitPathProgram.Run();
+                return 0;
+            case [Idle]:
+                IdleProcess.Run();
                 return 0;
             default:
                 Console.Error.WriteLine("This is a test assembly: run it with 'dotnet test'.");

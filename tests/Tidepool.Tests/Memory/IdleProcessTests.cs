@@ -1,0 +1,36 @@
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Memory;
+
+/// <summary>Collection when idle, in processes of their own: the switch, the trimmer's clock and the collector are the real ones.</summary>
+public sealed class IdleProcessTests
+{
+    private static readonly string[] Modes = ["off", "background", "aggressive"];
+
+    [Fact]
+    [Trait("Category", "Slow")]
+    [Trait("Category", "Environment")]
+    public async Task A_process_collects_when_it_is_idle_as_its_mode_says()
+    {
+        // Side by side: each mostly sleeps, for the 30 quiet seconds and the turns of the clock before them.
+        string[] said = await Task.WhenAll(Modes.Select(mode => Task.Run(() => Run(mode))));
+
+        Assert.Equal([Says(), Says(background: true, alive: false), Says(blocking: true, alive: false)], said);
+    }
+
+    private static string Run(string mode)
+    {
+        var environment = new Dictionary<string, string>
+        {
+            [IdleCollection.Variable] = mode,
+            ["DOTNET_gcConcurrent"] = "1",
+            ["DOTNET_gcServer"] = "0",
+        };
+        (int code, string output, string error) = Child.Run(Child.Idle, checks: null, environment: environment);
+        Assert.True(code == 0, error);
+        return output.ReplaceLineEndings("\n");
+    }
+
+    private static string Says(bool background = false, bool blocking = false, bool alive = true) =>
+        $"given up: True\nin the background: {background}\nblocking: {blocking}\nbuffers alive: {alive}\n";
+}

@@ -1,0 +1,58 @@
+using System.Runtime.CompilerServices;
+
+namespace Tidepool.Tests.Support;
+
+/// <summary>A program whose pools give up much memory and which then does nothing, with the trimmer's own clock.</summary>
+internal static class IdleProcess
+{
+    private const int BufferBytes = 1 << 20;
+
+    /// <summary>Seconds of idleness and turns of the clock are 40 s; a process that seems busy for a moment begins anew.</summary>
+    private const int LongestWait = 105_000;
+
+    /// <summary>Prints what was collected once the clock stands, or the process has collected.</summary>
+    public static void Run()
+    {
+        Trimmer.IsAutomatic = true;
+        WeakReference[] buffers = RentAndReturn();
+        for (int i = 0; i < 2; i++)
+        {
+            GC.Collect(); // the collections that renting has brought about are over
+            GC.WaitForPendingFinalizers();
+        }
+
+        long idle = BufferPool<byte>.Shared.GetStatistics().BytesIdle;
+        (long background, long blocking) before = Collections();
+        for (int i = 0; i < 3; i++)
+        {
+            Trimmer.Epoch(all: false); // as time would do; part is given up so
+        }
+
+        BufferPool<byte>.Shared.Trim(); // and the rest
+        long deadline = Environment.TickCount64 + LongestWait;
+        while (Collections() == before && Trimmer.IsRunning && Environment.TickCount64 < deadline)
+        {
+            Thread.Sleep(100);
+        }
+
+        (long background, long blocking) after = Collections();
+        Console.WriteLine($"given up: {idle >= IdleCollection.LeastBytes}");
+        Console.WriteLine($"in the background: {after.background != before.background}");
+        Console.WriteLine($"blocking: {after.blocking != before.blocking}");
+        Console.WriteLine($"buffers alive: {buffers.Count(static buffer => buffer.IsAlive) > buffers.Length / 2}");
+    }
+
+    /// <summary>The numbers of the last full collections of both kinds, which change when another one is over.</summary>
+    private static (long Background, long Blocking) Collections() =>
+        (GC.GetGCMemoryInfo(GCKind.Background).Index, GC.GetGCMemoryInfo(GCKind.FullBlocking).Index);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static WeakReference[] RentAndReturn()
+    {
+        int count = (int)(2 * IdleCollection.LeastBytes / BufferBytes);
+        BufferLease<byte>[] leases = [.. Enumerable.Range(0, count).Select(static _ => BufferPool<byte>.Shared.Rent(BufferBytes))];
+        WeakReference[] buffers = [.. leases.Select(static lease => new WeakReference(lease.Segment.Array))];
+        Array.ForEach(leases, static lease => lease.Return());
+        return buffers;
+    }
+}
