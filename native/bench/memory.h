@@ -227,5 +227,24 @@ inline int run_limited() {
   return 0;
 }
 
+// One block that grows by steps of 64 KiB to 256 MiB, each step written: the time in realloc, and with the writing.
+inline int run_growth() {
+  constexpr std::size_t step = std::size_t{64} << 10, most = std::size_t{256} << 20;
+  char* block = nullptr;
+  std::uint64_t begin = now(), in_realloc = 0;
+  for (std::size_t size = step; size <= most; size += step) {
+    std::uint64_t before = now();
+    char* grown = static_cast<char*>(std::realloc(block, size));
+    in_realloc += now() - before;
+    if (grown == nullptr) return 3;
+    block = grown;
+    std::memset(block + size - step, 1, step);
+  }
+  report("realloc_ns", static_cast<double>(in_realloc));
+  report("with_writing_ns", static_cast<double>(now() - begin));
+  std::free(block);
+  return 0;
+}
+
 }  // namespace bench
 #endif

@@ -38,6 +38,7 @@ internal sealed class NativeLab : ILab
         NativeTimes.Describe(plan);
         NativeFaces.Describe(plan);
         NativeResidency.Describe(plan);
+        NativeGrowth.Describe(plan);
         NativeCounts.Describe(plan);
         NativePrograms.Describe(plan);
         NativeLeases.Describe(plan);

@@ -31,10 +31,6 @@ internal static class NativeResidency
         AddTuner(plan);
     }
 
-    private static NativeSubject[] Mallocs(LabMode mode) => mode == LabMode.Full
-        ? [.. NativeSubjects.Peers, NativeSubjects.Shared]
-        : [NativeSubjects.CLibrary, NativeSubjects.Mimalloc, NativeSubjects.Shared];
-
     private static Cell FreedCell(string order) => Cell.Of(("blocks", "256 MiB"), ("returned", order switch
     {
         "order" => "in the order of renting",
@@ -54,7 +50,7 @@ internal static class NativeResidency
         string[] orders = plan.Mode == LabMode.Full ? Orders : Orders[..1];
         foreach (string order in orders)
         {
-            foreach (var subject in (NativeSubject[])[.. Mallocs(plan.Mode), .. plan.Mode == LabMode.Full ? (NativeSubject[])[NativeSubjects.MutexPool] : []])
+            foreach (var subject in (NativeSubject[])[.. NativeSubjects.Mallocs(plan.Mode), .. plan.Mode == LabMode.Full ? (NativeSubject[])[NativeSubjects.MutexPool] : []])
             {
                 plan.Add(DriverProbe(section, FreedCell(order), subject, waits: true, Freed, order));
             }
@@ -83,7 +79,7 @@ internal static class NativeResidency
             Operation = "block",
         };
         string command = $"paused {Pause.TotalMilliseconds:0} 64 256 1024 4096";
-        foreach (var subject in Mallocs(plan.Mode))
+        foreach (var subject in NativeSubjects.Mallocs(plan.Mode))
         {
             // A driver of its own: in the one that serves the other cells nothing would be idle.
             plan.Add(new Workload
@@ -110,7 +106,7 @@ internal static class NativeResidency
             Layout = SectionLayout.Metrics,
             Varies = ["program"],
         };
-        foreach (var subject in Mallocs(plan.Mode))
+        foreach (var subject in NativeSubjects.Mallocs(plan.Mode))
         {
             plan.Add(subject.NewProbe(
                 section,
@@ -157,7 +153,7 @@ internal static class NativeResidency
             AddDrivers(plan, section, SizeCell(size), "rounding", size.ToString(CultureInfo.InvariantCulture));
         }
 
-        string[] rivals = [.. Mallocs(plan.Mode).Select(subject => subject.Name).Intersect(SizeRivals)];
+        string[] rivals = [.. NativeSubjects.Mallocs(plan.Mode).Select(subject => subject.Name).Intersect(SizeRivals)];
         plan.Add(new AboveWorstRule(Bars.SmallRounding, ResidentRatio, [.. small.Select(size => (OursOf(size), Rivals(size)))]));
         plan.Add(new MetricRule(Bars.LargeRounding, ResidentRatio, [.. large.Select(OursOf)]));
 
@@ -209,7 +205,7 @@ internal static class NativeResidency
     /// <summary>Adds the row of each allocator: a driver of its own runs the command.</summary>
     private static void AddDrivers(LabPlan plan, Section section, Cell cell, params string[] arguments)
     {
-        foreach (var subject in Mallocs(plan.Mode))
+        foreach (var subject in NativeSubjects.Mallocs(plan.Mode))
         {
             plan.Add(DriverProbe(section, cell, subject, waits: false, arguments));
         }

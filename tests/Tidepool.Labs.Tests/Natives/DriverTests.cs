@@ -131,6 +131,16 @@ public class DriverTests
     }
 
     [DriverFact]
+    public void Growing_a_block_is_timed_in_realloc_and_with_the_writing()
+    {
+        NativeDrivers.NeedBuild();
+        var times = NativeSubjects.CLibrary.RunOnce(Site, "growth")!;
+
+        Assert.InRange(times["realloc_ns"], 1, times["with_writing_ns"]);
+        Assert.InRange(times["with_writing_ns"], 1e6, double.MaxValue); // 256 MiB were written
+    }
+
+    [DriverFact]
     public void Memory_after_everything_was_returned_is_measured_and_the_program_says_when_it_waits()
     {
         NativeDrivers.NeedBuild();
