@@ -158,9 +158,15 @@ internal sealed class MemoryLab : ILab
         };
         plan.Add(IdleProbe(section, "60 s", IdleMemory.WaitAndMeasure, waits: true));
         plan.Add(IdleProbe(section, "Trim()", _ => IdleMemory.TrimAndMeasure(), waits: false));
+        AddIdleProcess(plan);
+    }
+
+    private static void AddIdleProcess(LabPlan plan)
+    {
         if (plan.Mode != LabMode.Full)
         {
-            return; // minutes
+            plan.Add(new OmittedRule(Bars.IdleCollected, "waits minutes: --full"));
+            return;
         }
 
         var process = new Section
@@ -174,14 +180,18 @@ internal sealed class MemoryLab : ILab
         {
             plan.Add(new Probe
             {
-                Key = new(Cell.Of(("collect when idle", mode)), "PooledMemoryStream"),
+                Key = IdleProcessKey(mode),
                 Section = process,
                 Ours = true,
                 Run = site => IdleMemory.LeaveIdle(site, mode),
                 Waits = true,
             });
         }
+
+        plan.Add(new MetricRatioRule(Bars.IdleCollected, IdleMemory.Resident, (IdleProcessKey("aggressive"), IdleProcessKey("off"))));
     }
+
+    private static WorkloadKey IdleProcessKey(string mode) => new(Cell.Of(("collect when idle", mode)), "PooledMemoryStream");
 
     private static Probe IdleProbe(
         Section section, string after, Func<ProbeSite, IReadOnlyDictionary<string, double>> run, bool waits) => new()

@@ -11,6 +11,9 @@ internal static class IdleMemory
     /// <summary>Metric: bytes of arrays that survived one collection, in percent of what was rented.</summary>
     public const string AlivePercent = "alive_percent";
 
+    /// <summary>Metric: the resident size of the process at the end, in MiB.</summary>
+    public const string Resident = "rss_MiB";
+
     private const long TotalBytes = 1L << 30;
     private const int Threads = 4;
     private const long StreamBytes = 400L << 20;
@@ -53,7 +56,7 @@ internal static class IdleMemory
         return new()
         {
             ["rss_peak_MiB"] = peak,
-            ["rss_MiB"] = ResidentMiB(),
+            [Resident] = ResidentMiB(),
             ["full_collections_count"] = GC.CollectionCount(2) - collections,
             ["pause_ns"] = (GC.GetTotalPauseDuration() - pause).TotalNanoseconds,
         };
@@ -79,7 +82,7 @@ internal static class IdleMemory
             [HeldPercent] = 100 * held / TotalBytes,
             [AlivePercent] = 100 * alive / TotalBytes,
             ["rss_peak_MiB"] = peak,
-            ["rss_MiB"] = ResidentMiB(),
+            [Resident] = ResidentMiB(),
         };
     }
 

@@ -96,6 +96,9 @@ internal static class Bars
     public static readonly Bar TrimAlive = Count(
         "memory.trim.alive", "idle", "Trim() after 1 GiB was returned: at most 10 % survives one collection", 10);
 
+    public static readonly Bar IdleCollected = Ratio(
+        "memory.idle.collected", "idle", "an idle process that collects (aggressive): resident size at most half of that without", 0.5);
+
     public static readonly Bar StreamSmall = Ratio(
         "streams.small.time", "streams, 100 B and 1 KB", "100 B and 1 KB in one write: at most 0.85 of MemoryStream", 0.85);
 
@@ -447,7 +450,7 @@ internal static class Bars
         RawInlined, RawCallSite, LeaseInlined, LeaseCallSite, LeaseBytes, ScopeOwn, ScopeCallSite, Handle,
         Depth8Inlined, Depth8CallSite, Depth8Own, ThreadsDepth8, ThreadsScaling, RingShared, RingKestrel, Hop,
         Objects, Grid, Waste, FullChecks, ReusedKestrel, ReusedShared, ReusedBytes, HeldBytes, NativeReusedBytes, NativeHeldBytes,
-        IdleHeld, IdleAlive, TrimHeld, TrimAlive,
+        IdleHeld, IdleAlive, TrimHeld, TrimAlive, IdleCollected,
         StreamSmall, StreamNewBytes, StreamRentedBytes, StreamSmallRivals, StreamTiny, StreamTinyRivals, StreamMediumOnce, StreamMediumParts, StreamMediumRivals,
         StreamLarge, StreamLargeBytes, StreamLargeObjects, StreamLargeRecyclable, StreamLargeSlim, StreamByteExact, StreamByteBase, StreamParallel, StreamCompared,
         PdfSame, PdfReversed, PdfLargeObjects, PdfGen2,

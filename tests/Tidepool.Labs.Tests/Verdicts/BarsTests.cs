@@ -18,7 +18,7 @@ public class BarsTests
         { "every length", ["arrays.grid"] },
         { "waste", ["arrays.waste"] },
         { "full checks", ["arrays.checks.full"] },
-        { "idle", ["memory.idle.held", "memory.idle.alive", "memory.trim.held", "memory.trim.alive"] },
+        { "idle", ["memory.idle.held", "memory.idle.alive", "memory.trim.held", "memory.trim.alive", "memory.idle.collected"] },
         { "streams, 100 B and 1 KB", ["streams.small.time", "streams.small.new", "streams.small.rented", "streams.small.rivals"] },
         { "streams, 6-byte writes", ["streams.tiny.time", "streams.tiny.rivals"] },
         { "streams, 50 KB", ["streams.medium.once", "streams.medium.parts", "streams.medium.rivals"] },
