@@ -163,6 +163,38 @@ public sealed class AdapterTests : IDisposable
         Assert.Equal(2, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task The_question_for_a_pooler_is_asked_again_after_it_failed_and_not_after_an_answer(bool isSync)
+    {
+        using var told = new Told();
+        var adapter = new Recorder { PoolerFault = new InvalidOperationException("mine") };
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 2 });
+        await Assert.ThrowsAsync<PooledDbException>(Open);
+        adapter.PoolerFault = null;
+        await pool.ClearAsync(); // ends the pause after the failure
+        await using (await Open())
+        {
+            await using PooledDbConnection second = await Open();
+        }
+
+        Assert.Equal(2, adapter.Questions);
+        Assert.Equal("a pooler", Assert.Single(told.Of("PoolerFound", pool.Name)));
+
+        async Task<PooledDbConnection> Open() => isSync ? await Task.Run(pool.OpenConnection) : await pool.OpenConnectionAsync();
+    }
+
+    [Fact]
+    public void The_log_names_a_pooler_that_was_found_and_its_failure_is_its_own()
+    {
+        var log = new StringWriter();
+        PoolDiagnostics.TellPooler("orders", "a pooler", log);
+        Assert.Equal($"Tidepool: orders: a pooler{Environment.NewLine}", log.ToString());
+        log.Dispose();
+        PoolDiagnostics.TellPooler("orders", "a pooler", log);
+    }
+
     [Fact]
     public async Task A_provider_that_joins_ambient_transactions_is_refused_inside_of_one_also_with_a_derived_adapter()
     {
@@ -183,7 +215,21 @@ public sealed class AdapterTests : IDisposable
 
         internal Exception? ResetFault { get; set; }
 
+        internal Exception? PoolerFault { get; set; }
+
+        /// <summary>How often a pooler was asked for.</summary>
+        internal int Questions { get; private set; }
+
         internal bool Resets { get; init; } = true;
+
+        internal override string? FindPooler(DbConnection connection)
+        {
+            Questions++;
+            return PoolerFault is null ? "a pooler" : throw PoolerFault;
+        }
+
+        internal override ValueTask<string?> FindPoolerAsync(DbConnection connection, CancellationToken cancellationToken) =>
+            new(FindPooler(connection));
 
         public override object? Remember(DbConnection connection)
         {

@@ -243,17 +243,37 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     private async ValueTask LookForPoolerAsync(DbConnection native, CancellationToken cancellationToken)
     {
-        if (LooksForPooler && Interlocked.Exchange(ref _hasLooked, 1) == 0)
+        if (!LooksForPooler || Interlocked.Exchange(ref _hasLooked, 1) != 0)
+        {
+            return;
+        }
+
+        try
         {
             Tell(await adapter.FindPoolerAsync(native, cancellationToken).ConfigureAwait(false));
+        }
+        catch
+        {
+            Volatile.Write(ref _hasLooked, 0); // the next session is asked
+            throw;
         }
     }
 
     private void LookForPooler(DbConnection native)
     {
-        if (LooksForPooler && Interlocked.Exchange(ref _hasLooked, 1) == 0)
+        if (!LooksForPooler || Interlocked.Exchange(ref _hasLooked, 1) != 0)
+        {
+            return;
+        }
+
+        try
         {
             Tell(adapter.FindPooler(native));
+        }
+        catch
+        {
+            Volatile.Write(ref _hasLooked, 0);
+            throw;
         }
     }
 
@@ -261,7 +281,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         if (pooler is not null)
         {
-            TidepoolEventSource.Log.PoolerFound(pooler, Core?.Name ?? string.Empty);
+            PoolDiagnostics.TellPooler(Core?.Name ?? string.Empty, pooler, ProcessChecks.Logs ? Console.Error : null);
         }
     }
 

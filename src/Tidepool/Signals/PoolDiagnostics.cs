@@ -38,6 +38,16 @@ public static class PoolDiagnostics
     internal static void TellLeak(PoolName pool, string message) =>
         Tell(pool, MisuseKind.NeverReturned, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
 
+    /// <summary>Tells that a pooler stands before a database, which is no misuse: in an event, and in the log where there is one.</summary>
+    internal static void TellPooler(string pool, string message, TextWriter? log)
+    {
+        TidepoolEventSource.Log.PoolerFound(message, pool);
+        if (log is not null)
+        {
+            Shield(static s => s.log.WriteLine($"Tidepool: {s.pool}: {s.message}"), (log, pool, message));
+        }
+    }
+
     internal static void Tell(PoolName pool, MisuseKind kind, string message, Action<MisuseReport>? handlers, TextWriter? log)
     {
         if ((handlers is null && log is null) || t_isTelling || !pool.Rate.Admits(kind, Environment.TickCount64, out long leftOut))
