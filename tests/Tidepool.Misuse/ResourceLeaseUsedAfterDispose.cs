@@ -17,14 +17,14 @@ public sealed class ResourceLeaseUsedAfterDispose : ResourceMisuseTest
         current.MarkBroken();
         current.Dispose();
         AssertThrows(lease);
-        AssertThrows(default);
+        AssertThrows(default, "never rented");
         Assert.Equal((0L, 0), (pool.GetStatistics().Detached, pool.GetStatistics().Total));
         AssertOneRenterEach(pool);
     }
 
-    private static void AssertThrows(ResourceLease<FakeResource> lease)
+    private static void AssertThrows(ResourceLease<FakeResource> lease, string because = "disposed or detached")
     {
-        Assert.Contains("disposed or detached", Assert.Throws<ObjectDisposedException>(() => lease.Value).Message, StringComparison.Ordinal);
+        Assert.Contains(because, Assert.Throws<ObjectDisposedException>(() => lease.Value).Message, StringComparison.Ordinal);
         Assert.Throws<ObjectDisposedException>(() => lease.Info);
         Assert.Throws<ObjectDisposedException>(() => lease.MarkBroken());
         Assert.Throws<ObjectDisposedException>(() => lease.Detach());
