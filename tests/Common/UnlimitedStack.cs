@@ -29,14 +29,14 @@ public static class UnlimitedStack
 
 /// <summary>A test that is skipped, with the reason, where the limit of the stack cannot be lifted.</summary>
 [AttributeUsage(AttributeTargets.Method)]
-public sealed class UnlimitedStackFactAttribute : FactAttribute
+public sealed class UnlimitedStackFactAttribute : Xunit.FactAttribute
 {
     public UnlimitedStackFactAttribute() => Skip = UnlimitedStack.Missing;
 }
 
 /// <summary>Tests that are skipped, with the reason, where the limit of the stack cannot be lifted.</summary>
 [AttributeUsage(AttributeTargets.Method)]
-public sealed class UnlimitedStackTheoryAttribute : TheoryAttribute
+public sealed class UnlimitedStackTheoryAttribute : Xunit.TheoryAttribute
 {
     public UnlimitedStackTheoryAttribute() => Skip = UnlimitedStack.Missing;
 }
