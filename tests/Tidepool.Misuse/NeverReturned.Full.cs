@@ -31,7 +31,7 @@ public sealed class NeverReturnedFull() : NeverReturned(PoolChecks.Full, stacks:
         Eventually.TrueAfterCollections(
             () =>
             {
-                Trimmer.Epoch(all: false);
+                Pool.Trim();
                 return Count(MisuseKind.NeverReturned) == 1;
             },
             "the dropped rental to be reported");

@@ -11,7 +11,6 @@ public sealed class WriteAfterReturnFull() : MisuseTest(PoolChecks.Full, stacks:
     [InlineData(99)]
     public void A_write_through_a_span_that_was_taken_before_is_found_before_the_buffer_is_used_again(int place)
     {
-        using Lock.Scope still = Trimmer.Gate.EnterScope(); // an epoch of another test would move what rests
         BufferLease<int> lease = RentHere();
         int[] array = lease.Segment.Array!;
         Span<int> span = lease.Span;
@@ -29,7 +28,6 @@ public sealed class WriteAfterReturnFull() : MisuseTest(PoolChecks.Full, stacks:
     [Fact]
     public void A_write_to_an_array_that_was_returned_is_found_before_it_is_used_again()
     {
-        using Lock.Scope still = Trimmer.Gate.EnterScope(); // an epoch of another test would move what rests
         int[] array = Pool.AsArrayPool().Rent(128);
         Pool.AsArrayPool().Return(array);
         array[127] = 42;
