@@ -80,7 +80,7 @@ public sealed class NativeLifetimeTests
         using NativeTestSource<byte> source = new();
         using BufferPool<byte> pool = BufferPool<byte>.Create(new() { Source = source });
         Threads.Run(() => DropHandle(pool));
-        Assert.Equal(5, source.Live);
+        Assert.Equal(5, source.Made);
         Eventually.TrueAfterCollections(() => source.Live == 0, "the stock of the handle to be freed");
         Assert.Equal(0, pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned));
 
@@ -123,8 +123,8 @@ public sealed class NativeLifetimeTests
             Memory<byte> memory = MemoryOfDroppedLease(pool);
             Eventually.Collect();
             Eventually.Collect();
-            Assert.Equal(-1, memory.Span.IndexOfAnyExcept((byte)7));
             Assert.Equal(1, source.Live);
+            Assert.Equal(-1, memory.Span.IndexOfAnyExcept((byte)7));
         }
     }
 
