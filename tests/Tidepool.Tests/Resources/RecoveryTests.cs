@@ -117,9 +117,11 @@ public sealed class RecoveryTests : ResourceTest
         Assert.Throws<ResourceCreateException>(() => pool.Rent(Second)); // the first failure is told
         Task<ResourceLease<FakeResource>> parked = Task.Factory.StartNew(
             () => pool.Rent(TimeSpan.FromHours(1)), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
-        Eventually.True(() => pool.GetStatistics().Waiting == 1, "the caller to wait");
+        Eventually.True(() => pool.GetStatistics().Waiting == 1 && Time.UntilNext <= 50, "the caller to wait for the second attempt");
         Time.Advance(50);
-        Eventually.True(() => Policy.Attempts == 2 && pool.GetStatistics().Waiting == 1, "its attempt to fail and itself to wait again");
+        Eventually.True(
+            () => Policy.Attempts == 2 && pool.GetStatistics().Waiting == 1 && Time.UntilNext <= 100,
+            "its attempt to fail and itself to wait for the third");
         Policy.OnCreateHere = null;
         Time.Advance(100);
         (await Soon(parked)).Dispose();

@@ -22,6 +22,18 @@ public sealed class ManualTime : TimeProvider
         }
     }
 
+    /// <summary>Milliseconds until the next timer fires; <see cref="double.PositiveInfinity"/> when none is set.</summary>
+    public double UntilNext
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _timers.Min(static t => t.Due) is { } due ? (due - _now).TotalMilliseconds : double.PositiveInfinity;
+            }
+        }
+    }
+
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
     public override long GetTimestamp()
