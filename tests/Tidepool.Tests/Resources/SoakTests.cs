@@ -42,7 +42,7 @@ public sealed class SoakTests(ITestOutputHelper output) : ResourceTest
             BackoffMax = TimeSpan.FromMilliseconds(10),
         });
         Watch(pool);
-        using var stop = new CancellationTokenSource(duration);
+        using var stop = new CancellationTokenSource(); // counts from the first rental: a machine may stall before
         long rented = 0;
         Task[] renters = [.. Enumerable.Range(0, 24).Select(i => Task.Run(() => Rent(new Random(seed + i))))];
         Task[] parked = [.. Enumerable.Range(0, 4).Select(i => Task.Factory.StartNew(() => Park(new Random(seed - i)), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default))];
@@ -104,7 +104,11 @@ public sealed class SoakTests(ITestOutputHelper output) : ResourceTest
 
         void Use(ResourceLease<FakeResource> lease, Random random)
         {
-            Interlocked.Increment(ref rented);
+            if (Interlocked.Increment(ref rented) == 1)
+            {
+                stop.CancelAfter(duration);
+            }
+
             lease.Value.Enter();
             lease.Value.IsDead |= random.Next(100) == 0;
             lease.Value.Leave();
