@@ -76,6 +76,7 @@ public sealed class IdleMemoryTests : PoolTest
 
     [Fact]
     [Trait("Category", "Slow")]
+    [Trait("Category", "Environment")]
     public void The_clock_itself_empties_an_idle_pool()
     {
         BufferPool<byte> pool = NewPool<byte>(new() { Name = "left alone" });

@@ -3,6 +3,7 @@ using Samples;
 namespace Tidepool.Tests.Resources;
 
 /// <summary>The samples of the docs, compiled into this assembly and run.</summary>
+[Trait("Category", "Environment")]
 public sealed class SampleTests
 {
     [Fact]
