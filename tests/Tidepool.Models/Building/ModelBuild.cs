@@ -2,11 +2,12 @@ using System.Reflection;
 using System.Text.RegularExpressions;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
 using Tidepool.Models.Scheduling;
 
 namespace Tidepool.Models.Building;
 
-/// <summary>Compiles the core and the scenarios anew, with points before every statement of the concurrent code and with bugs where asked for.</summary>
+/// <summary>Compiles the core and the scenarios anew: with points before every statement of the concurrent code, and with a bug.</summary>
 internal static partial class ModelBuild
 {
     private const string ImplicitUsings = """
@@ -17,23 +18,25 @@ internal static partial class ModelBuild
     // ThreadTier and Trimmer work under a lock throughout.
     private static readonly string[] Instrumented =
     [
-        "Tiers/Magazine.cs", "Tiers/Magazine.Slow.cs", "Tiers/Magazine.Visit.cs", "Tiers/Slot.cs", "Tiers/Inbox.cs", "Tiers/SharedTier.cs",
-        "Tiers/Stripe.cs", "Buffers/BufferCore.Return.cs", "Buffers/BufferCore.Rent.cs", "Tiers/Magazine.Objects.cs", "Leases/ObjectSlot.cs",
-        "Objects/PooledObject.cs", "Objects/ItemStation.cs", "Objects/ObjectCore.Rent.cs", "Objects/ObjectCore.Return.cs",
-        "Streams/PooledMemoryStream.cs", "Streams/PooledMemoryStream.Making.cs", "Streams/StreamCore.cs", "Streams/StreamCore.Changes.cs", "Streams/StreamCore.Writing.cs",
+        "Tiers/Magazine.cs", "Tiers/Magazine.Slow.cs", "Tiers/Magazine.Visit.cs", "Tiers/Magazine.Objects.cs",
+        "Tiers/Slot.cs", "Tiers/Inbox.cs", "Tiers/SharedTier.cs", "Tiers/Stripe.cs",
+        "Buffers/BufferCore.Return.cs", "Buffers/BufferCore.Rent.cs",
+        "Leases/ObjectSlot.cs", "Objects/PooledObject.cs", "Objects/ItemStation.cs",
+        "Objects/ObjectCore.Rent.cs", "Objects/ObjectCore.Return.cs",
+        "Streams/PooledMemoryStream.cs", "Streams/PooledMemoryStream.Making.cs",
+        "Streams/StreamCore.cs", "Streams/StreamCore.Changes.cs", "Streams/StreamCore.Writing.cs",
     ];
 
-    // A planted bug may count beyond the end of a magazine: that must be an exception, and not a write to somebody's memory.
-    private static readonly Mutation Places = new(
-        "Tiers/Items.cs", "ref Unsafe.Add(ref Unsafe.As<Items, object?>(ref items), index)", "ref Span(ref items)[index]");
+    // A planted bug may count beyond the end of a magazine: that must be an exception, and not a write to foreign memory.
+    private static readonly Mutation BoundsCheck = Mutation.In("Items.At")
+        .Replace("Unsafe.Add(ref Unsafe.As<Items, object?>(ref items), index)", "Span(ref items)[index]");
 
-    // No documentation is read and no nullable flow is followed: the ordinary build has looked at both.
-    private static readonly CSharpParseOptions Parsing = new(
-        LanguageVersion.Latest, DocumentationMode.None, preprocessorSymbols: ["TIDEPOOL_MODEL", "NET10_0", "NET10_0_OR_GREATER", "NET"]);
-
-    private static readonly Dictionary<string, string> Texts = ReadTexts();
+    private static readonly Lazy<SyntaxTree[]> Trees = new(ReadTrees);
     private static readonly Lazy<CSharpCompilation> Plain = new(() => Prepare(fine: false));
     private static readonly Lazy<CSharpCompilation> Fine = new(() => Prepare(fine: true));
+
+    /// <summary>The core's files, with no points but those that stand in the source.</summary>
+    internal static IEnumerable<SyntaxTree> Core => Trees.Value.Where(static t => t.FilePath.StartsWith("core/", StringComparison.Ordinal));
 
     /// <summary>Makes the scenario of the given type name, with a core of its own: it shares no static field with another one.</summary>
     /// <param name="scenario">The type's name.</param>
@@ -42,33 +45,39 @@ internal static partial class ModelBuild
     internal static IScenario Compile(string scenario, bool fine, Mutation? mutation = null)
     {
         CSharpCompilation sound = (fine ? Fine : Plain).Value;
-        Assembly core = Load(mutation is null ? sound : Plant(sound, mutation, fine));
-        return (IScenario)Activator.CreateInstance(core.GetType($"Tidepool.Models.Scenarios.{scenario}", throwOnError: true)!, nonPublic: true)!;
-    }
-
-    private static CSharpCompilation Plant(CSharpCompilation sound, Mutation mutation, bool fine)
-    {
-        string name = $"core/{mutation.File}";
-        SyntaxTree tree = sound.SyntaxTrees.Single(t => t.FilePath == name);
-        return sound.ReplaceSyntaxTree(tree, Parse(name, mutation.Apply(Texts[name]), fine));
-    }
-
-    private static Assembly Load(CSharpCompilation compilation)
-    {
+        CSharpCompilation compilation = mutation is null ? sound : Exchange(sound, mutation.Apply(Core).SyntaxTree, fine);
         using var image = new MemoryStream();
-        var result = compilation.Emit(image);
-        if (!result.Success)
-        {
-            throw new InvalidOperationException(string.Join("\n", result.Diagnostics.Where(static d => d.Severity == DiagnosticSeverity.Error).Take(20)));
-        }
+        ThrowIfWrong(mutation?.ToString() ?? "The core", compilation.Emit(image).Diagnostics);
+        Type type = Assembly.Load(image.ToArray()).GetType($"Tidepool.Models.Scenarios.{scenario}", throwOnError: true)!;
+        return (IScenario)Activator.CreateInstance(type, nonPublic: true)!;
+    }
 
-        return Assembly.Load(image.ToArray());
+    /// <summary>Compiles the method that a bug changes, and no other.</summary>
+    /// <exception cref="InvalidOperationException">The mutation does not fit the core, or what it makes does not compile.</exception>
+    internal static void Check(Mutation mutation)
+    {
+        MethodDeclarationSyntax changed = mutation.Apply(Core);
+        CSharpCompilation compilation = Exchange(Plain.Value, changed.SyntaxTree, fine: false);
+        ThrowIfWrong(mutation.ToString(), compilation.GetSemanticModel(changed.SyntaxTree).GetDiagnostics(changed.Span));
+    }
+
+    private static CSharpCompilation Exchange(CSharpCompilation sound, SyntaxTree changed, bool fine) => sound.ReplaceSyntaxTree(
+        sound.SyntaxTrees.Single(t => t.FilePath == changed.FilePath),
+        fine ? WithPoints(changed) : changed);
+
+    private static void ThrowIfWrong(string what, IEnumerable<Diagnostic> diagnostics)
+    {
+        Diagnostic[] errors = [.. diagnostics.Where(static d => d.Severity == DiagnosticSeverity.Error).Take(20)];
+        if (errors.Length > 0)
+        {
+            throw new InvalidOperationException($"{what} does not compile:\n{string.Join("\n", errors.AsEnumerable())}");
+        }
     }
 
     /// <summary>The core without a bug, parsed once for all of them.</summary>
     private static CSharpCompilation Prepare(bool fine) => CSharpCompilation.Create(
         "Planted",
-        Texts.Select(t => Parse(t.Key, t.Value, fine)).Prepend(CSharpSyntaxTree.ParseText(ImplicitUsings, Parsing)),
+        Trees.Value.Select(t => fine ? WithPoints(t) : t).Prepend(CSharpSyntaxTree.ParseText(ImplicitUsings, CoreSyntax.Parsing)),
         ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
             .Where(static f => Path.GetFileName(f).StartsWith("System.", StringComparison.Ordinal))
             .Append(typeof(ModelBuild).Assembly.Location)
@@ -79,32 +88,37 @@ internal static partial class ModelBuild
             optimizationLevel: OptimizationLevel.Release,
             nullableContextOptions: NullableContextOptions.Annotations));
 
-    private static SyntaxTree Parse(string name, string text, bool fine)
-    {
-        string file = name[(name.IndexOf('/', StringComparison.Ordinal) + 1)..];
-        string changed = file == Places.File ? Places.Apply(text) : text;
+    private static SyntaxTree WithPoints(SyntaxTree tree) => Instrumented.Contains(FileOf(tree))
+        ? Parse(tree.FilePath, new PointInserter().Visit(tree.GetRoot())!.ToString())
+        : tree;
 
-        // No source generators run here; these imports have only blittable parameters.
-        changed = Imports().Replace(changed, "[System.Runtime.InteropServices.DllImport($1)]\n    private static extern unsafe ");
-        if (fine && Instrumented.Contains(file))
-        {
-            changed = new PointInserter().Visit(CSharpSyntaxTree.ParseText(changed, Parsing).GetRoot())!.ToString();
-        }
+    /// <summary>The file's name below <c>src/Tidepool</c> or the scenarios.</summary>
+    private static string FileOf(SyntaxTree tree) => tree.FilePath[(tree.FilePath.IndexOf('/', StringComparison.Ordinal) + 1)..];
 
-        return CSharpSyntaxTree.ParseText(changed, Parsing, name);
-    }
+    private static SyntaxTree Parse(string name, string text) => CSharpSyntaxTree.ParseText(text, CoreSyntax.Parsing, name);
 
-    private static Dictionary<string, string> ReadTexts()
+    private static SyntaxTree[] ReadTrees()
     {
         Assembly assembly = typeof(ModelBuild).Assembly;
-        var texts = new Dictionary<string, string>();
+        var trees = new List<SyntaxTree>();
         foreach (string name in assembly.GetManifestResourceNames().Where(static n => n.EndsWith(".cs", StringComparison.Ordinal)))
         {
             using var reader = new StreamReader(assembly.GetManifestResourceStream(name)!);
-            texts.Add(name.Replace('\\', '/'), reader.ReadToEnd());
+
+            // No source generators run here; these imports have only blittable parameters.
+            string text = Imports().Replace(
+                reader.ReadToEnd(),
+                "[System.Runtime.InteropServices.DllImport($1)] private static extern unsafe ");
+            trees.Add(Parse(name.Replace('\\', '/'), text));
         }
 
-        return texts;
+        if (Instrumented.Except(trees.Select(FileOf)).FirstOrDefault() is { } missing)
+        {
+            throw new InvalidOperationException($"There is no file {missing}, which should have points: say where its code stands now.");
+        }
+
+        SyntaxTree bounded = BoundsCheck.Apply(trees).SyntaxTree;
+        return [.. trees.Select(t => t.FilePath == bounded.FilePath ? bounded : t)];
     }
 
     [GeneratedRegex(@"\[LibraryImport\(([^)]*)\)\]\s*private static (?:unsafe )?partial ")]
