@@ -84,15 +84,16 @@ public sealed partial class PooledMemoryStream
         if (stream == this)
         {
             // What is written may overwrite what is still to be read: read all of it first.
+            bool wipes = core.Wipes; // what is copied may dispose of this stream
             using BufferLease<byte> copy = BufferPool<byte>.Shared.Rent((int)CheckOneArray(length));
             try
             {
-                core.CopyOut(0, copy.Span);
+                CopyOut(core, 0, copy.Span);
                 Write(copy.Span);
             }
             finally
             {
-                if (core.Wipes)
+                if (wipes)
                 {
                     CryptographicOperations.ZeroMemory(copy.Span);
                 }
@@ -122,7 +123,7 @@ public sealed partial class PooledMemoryStream
         }
 
         byte[] copy = GC.AllocateUninitializedArray<byte>((int)length);
-        core.CopyOut(0, copy);
+        CopyOut(core, 0, copy);
         return copy;
     }
 
@@ -262,7 +263,7 @@ public sealed partial class PooledMemoryStream
 
     /// <summary>The next part to write: a segment, or several short ones gathered in a rented buffer.</summary>
     /// <returns>Its length.</returns>
-    private static int NextPart(
+    private int NextPart(
         StreamCore core, long start, long end, bool isDirect, ref byte[]? buffer, out ReadOnlyMemory<byte> memory, out byte[]? array, out int offset)
     {
         StreamSegment segment = core.SegmentAt(core.Find(start));
@@ -278,10 +279,25 @@ public sealed partial class PooledMemoryStream
 
         buffer ??= BufferPool<byte>.Shared.AsArrayPool().Rent(LeastCopy);
         length = (int)Math.Min(buffer.Length, end - start);
-        core.CopyOut(start, buffer.AsSpan(0, length));
+        CopyOut(core, start, buffer.AsSpan(0, length));
         memory = buffer.AsMemory(0, length);
         (array, offset) = (buffer, 0);
         return length;
+    }
+
+    /// <summary>Copies content out, all of it even where memory of the caller's own class disposes of this stream in between.</summary>
+    private void CopyOut(StreamCore core, long start, Span<byte> target)
+    {
+        if (!core.HasForeignMemory)
+        {
+            core.CopyOut(start, target);
+            return;
+        }
+
+        using (Change(core)) // its disposal leaves the segments to the copy
+        {
+            core.CopyOut(start, target);
+        }
     }
 
     private static void ReturnCopyBuffer(byte[]? buffer, bool wipes)

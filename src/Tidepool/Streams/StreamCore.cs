@@ -126,25 +126,29 @@ internal sealed partial class StreamCore
 
     internal bool IsExpandable => (Flags & StreamFlags.Expandable) != 0;
 
+    /// <summary>Whether a segment may be memory of a class of the caller's own, whose code runs when it is read.</summary>
+    internal bool HasForeignMemory =>
+        (Flags & StreamFlags.HasAppended) != 0 || (Flags & (StreamFlags.Fixed | StreamFlags.OverArray)) == StreamFlags.Fixed;
+
     /// <summary>Whether content must be zeroed wherever it was before the memory is returned.</summary>
     internal bool Wipes => (Flags & StreamFlags.Wipes) != 0;
 
-    /// <summary>Whether the core is as a new stream's but for numbers: the attached segment alone is in the window.</summary>
+    /// <summary>Whether only numbers differ from a new stream's core: the attached segment alone is in the window.</summary>
     internal bool IsSmall
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => ((int)(Flags ^ StreamFlags.Default) | Current) == 0;
     }
 
-    /// <summary>Whether the core of a stream that was disposed can rest as it is.</summary>
-    /// <remarks>Changes are looked for first: once there is none, none begins, and what the last one did is seen.</remarks>
+    /// <summary>Whether the core of a disposed stream can rest as it is.</summary>
+    /// <remarks>Looks for changes first: once there is none, none begins, and what the last one did is visible.</remarks>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool CanRest() => Volatile.Read(ref _changes) == 0 && IsSmall && Watch is null;
 
     /// <summary>Makes the core what a new stream needs, whatever a thread has done to it since it was returned.</summary>
     /// <remarks>
-    /// A thread that was on a fast path when its stream was disposed may still store into the window's numbers, and nowhere else. What
-    /// rests is closed, so such a store shows, and the array that the thread may be writing to is left to it.
+    /// A thread that was on a fast path when its stream was disposed may still store into the window's numbers, and nowhere else. A
+    /// resting core is closed, so such a store shows; the core then leaves that thread the array that it may be writing to.
     /// </remarks>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Begin()
@@ -383,7 +387,7 @@ internal sealed partial class StreamCore
     private bool MayWrite(StreamSegment segment) =>
         segment.Kind != SegmentKind.Foreign || (Flags & StreamFlags.WritesForeign) != 0;
 
-    /// <summary>Leaves all memory and nodes that another thread may still write to to the collector.</summary>
+    /// <summary>Drops all memory and nodes that another thread may still write to; they are the collector's.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void BeginAnew()
     {
