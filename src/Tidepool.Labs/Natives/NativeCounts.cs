@@ -15,8 +15,7 @@ internal static class NativeCounts
             Layout = SectionLayout.Metrics,
             Varies = ["call"],
         };
-        NativeSubject[] subjects = plan.Mode == LabMode.Full ? [.. NativeSubjects.Peers, NativeSubjects.Shared] : [NativeSubjects.CLibrary, NativeSubjects.Mimalloc, NativeSubjects.Shared];
-        foreach (var subject in subjects)
+        foreach (var subject in NativeSubjects.Mallocs(plan.Mode))
         {
             plan.Add(subject.NewProbe(
                 section,

@@ -1,6 +1,6 @@
 namespace Tidepool.Labs;
 
-/// <summary>What it costs to lengthen one block by small steps.</summary>
+/// <summary>Measures what it costs to lengthen one block in small steps.</summary>
 internal static class NativeGrowth
 {
     private static readonly Cell Cell = Cell.Of(("block", "to 256 MiB, by 64 KiB"));

@@ -47,10 +47,13 @@ internal static class NativeResidency
             Layout = SectionLayout.Metrics,
             Varies = ["returned"],
         };
-        string[] orders = plan.Mode == LabMode.Full ? Orders : Orders[..1];
+        bool isFull = plan.Mode == LabMode.Full;
+        string[] orders = isFull ? Orders : Orders[..1];
+        NativeSubject[] mallocs = NativeSubjects.Mallocs(plan.Mode);
+        NativeSubject[] subjects = isFull ? [.. mallocs, NativeSubjects.MutexPool] : mallocs;
         foreach (string order in orders)
         {
-            foreach (var subject in (NativeSubject[])[.. NativeSubjects.Mallocs(plan.Mode), .. plan.Mode == LabMode.Full ? (NativeSubject[])[NativeSubjects.MutexPool] : []])
+            foreach (var subject in subjects)
             {
                 plan.Add(DriverProbe(section, FreedCell(order), subject, waits: true, Freed, order));
             }

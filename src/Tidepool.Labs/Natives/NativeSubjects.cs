@@ -56,7 +56,7 @@ internal static class NativeSubjects
     public static IEnumerable<NativeSubject> Rivals { get; } =
         [Vector, MutexPool, .. Peers, BoostPool, BoostSingleton, Synchronized, Unsynchronized];
 
-    /// <summary>The mallocs whose memory is measured, ours last: all of them, or in the quick tour three.</summary>
+    /// <summary>All mallocs, or three of them in the quick tour; ours comes last.</summary>
     public static NativeSubject[] Mallocs(LabMode mode) => mode == LabMode.Full ? [.. Peers, Shared] : [CLibrary, Mimalloc, Shared];
 
     /// <summary>Names the versions of the rivals that are there, and the packages of those that are not.</summary>

@@ -1,6 +1,6 @@
 namespace Tidepool.Labs;
 
-/// <summary>A metric of ours less the highest of several rivals, cell by cell, each measured once; the worst cell is shown.</summary>
+/// <summary>Our metric minus the highest of several rivals in each cell, each measured once; shows the worst cell.</summary>
 internal sealed class AboveWorstRule(
     Bar bar,
     string metric,
@@ -12,12 +12,9 @@ internal sealed class AboveWorstRule(
     /// <inheritdoc/>
     public override Verdict Judge(LabResults results)
     {
-        foreach (var key in Needs)
+        if (FindMissing(results, Needs, key => results.Metric(key, metric)) is { } missing)
         {
-            if (results.Metric(key, metric) is null)
-            {
-                return NotRun(results, key);
-            }
+            return missing;
         }
 
         var worst = cells.MaxBy(Above);

@@ -261,7 +261,10 @@ internal static class Bars
         "native.start", "start-up memory", "a C program at its start: at most 0.3 MiB anonymous memory resident", 0.3);
 
     public static readonly Bar SmallRounding = Count(
-        "native.rounding.small", "resident memory", "blocks of 2 to 32 KiB: resident over requested bytes at most 0.05 above the worst of mimalloc, jemalloc and tcmalloc", 0.05);
+        "native.rounding.small",
+        "resident memory",
+        "blocks of 2 to 32 KiB: resident over requested bytes at most 0.05 above the worst of mimalloc, jemalloc and tcmalloc",
+        0.05);
 
     public static readonly Bar LargeRounding = Count(
         "native.rounding", "resident memory", "blocks of 33,000 to 132,000 bytes: at most 1.15 of the requested bytes resident", 1.15);
@@ -465,7 +468,8 @@ internal static class Bars
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
         PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,
-        VectorMean, VectorCell, VectorZeroed, IdleResident, PausedBulk, PeakOverhead, StartResident, SmallRounding, LargeRounding, ThreadResident, LimitedProgram,
+        VectorMean, VectorCell, VectorZeroed, IdleResident, PausedBulk, PeakOverhead, StartResident, SmallRounding,
+        LargeRounding, ThreadResident, LimitedProgram,
         MallocInstructions, FreeInstructions, MallocBranches, FreeBranches, ProgramPython, ProgramSqlite, ProgramRedis, ProgramGit,
         ProgramCompiler, ProgramsCorrect, TunedWaste, NetLease, NetSmall, NetLarge, NetAligned,
         ObjectsDepth1, ObjectsDepth8, ObjectsBytes, ObjectsThreads, ObjectsScaling, ObjectsDrain, ObjectsLinear,

@@ -9,12 +9,9 @@ internal sealed class MetricRatioRule(Bar bar, string metric, params IReadOnlyLi
     /// <inheritdoc/>
     public override Verdict Judge(LabResults results)
     {
-        foreach (var key in Needs)
+        if (FindMissing(results, Needs, key => results.Metric(key, metric)) is { } missing)
         {
-            if (results.Metric(key, metric) is null)
-            {
-                return NotRun(results, key);
-            }
+            return missing;
         }
 
         var worst = pairs.MaxBy(RatioOf);

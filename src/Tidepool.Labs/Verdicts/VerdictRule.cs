@@ -35,6 +35,20 @@ internal abstract class VerdictRule(Bar bar)
         return new(bar, VerdictState.NotRun, null, $"no result of {missing.Subject}{why}");
     }
 
+    /// <summary>Finds the first of the keys that has no number, and says so in a verdict; null when each has one.</summary>
+    protected Verdict? FindMissing(LabResults results, IEnumerable<WorkloadKey> keys, Func<WorkloadKey, double?> read)
+    {
+        foreach (var key in keys)
+        {
+            if (read(key) is null)
+            {
+                return NotRun(results, key);
+            }
+        }
+
+        return null;
+    }
+
     /// <summary>A number with as many digits as a reader needs.</summary>
     protected static string Text(double value) => value.ToString(Math.Abs(value) < 10 ? "0.00" : "0.#", CultureInfo.InvariantCulture);
 }
@@ -96,12 +110,9 @@ internal abstract class WorstRule(Bar bar, IReadOnlyList<WorkloadKey> keys) : Ve
     /// <inheritdoc/>
     public override Verdict Judge(LabResults results)
     {
-        foreach (var key in keys)
+        if (FindMissing(results, keys, key => Read(results, key)) is { } missing)
         {
-            if (Read(results, key) is null)
-            {
-                return NotRun(results, key);
-            }
+            return missing;
         }
 
         var worst = keys.MaxBy(key => Badness(Read(results, key)!.Value));
@@ -176,12 +187,9 @@ internal sealed class NotAboveRule(Bar bar, string metric, IReadOnlyList<Workloa
             return NotRun(results, rivals[0]);
         }
 
-        foreach (var key in ours)
+        if (FindMissing(results, ours, key => results.Metric(key, metric)) is { } missing)
         {
-            if (results.Metric(key, metric) is null)
-            {
-                return NotRun(results, key);
-            }
+            return missing;
         }
 
         var worst = ours.MaxBy(key => results.Metric(key, metric));
