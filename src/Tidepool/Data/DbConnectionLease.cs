@@ -31,8 +31,7 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
         get
         {
             ResourceLease<DbSession> lease = _lease;
-            SessionOf(lease);
-            return lease.Info;
+            return lease.TryGetInfo(out ResourceLeaseInfo info) ? info : throw Refusal(lease);
         }
     }
 
@@ -66,13 +65,14 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
     /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
     public ValueTask DisposeAsync() => _lease.DisposeAsync();
 
-    private static DbSession SessionOf(ResourceLease<DbSession> lease) => lease.TryGetValue(out DbSession? session)
-        ? session
-        : throw new ObjectDisposedException(
-            nameof(DbConnectionLease),
-            lease == default
-                ? "This lease is default(DbConnectionLease): it was never rented."
-                : "The lease was disposed before. Use its connection until then.");
+    private static DbSession SessionOf(ResourceLease<DbSession> lease) =>
+        lease.TryGetValue(out DbSession? session) ? session : throw Refusal(lease);
+
+    private static ObjectDisposedException Refusal(ResourceLease<DbSession> lease) => new(
+        nameof(DbConnectionLease),
+        lease == default
+            ? MisuseText.NeverRented(nameof(DbConnectionLease))
+            : "The lease was already disposed. Use its connection before that.");
 
     /// <inheritdoc/>
     public bool Equals(DbConnectionLease other) => _lease.Equals(other._lease);

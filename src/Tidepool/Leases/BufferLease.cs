@@ -227,7 +227,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     private static BufferSlot<T> Refuse(BufferSlot<T>? slot)
     {
         slot?.OnRetired(MisuseKind.UseAfterReturn);
-        throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", "This lease is default(BufferLease): it was never rented.");
+        throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", MisuseText.NeverRented(nameof(BufferLease<T>)));
     }
 
     private unsafe BufferLease<T> Renew()

@@ -129,6 +129,6 @@ public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     private static void Refuse([NotNull] ObjectSlot<T>? slot)
     {
         slot?.OnRetired(MisuseKind.UseAfterReturn);
-        throw new ObjectDisposedException($"ObjectLease<{typeof(T).Name}>", "This lease is default(ObjectLease): it was never rented.");
+        throw new ObjectDisposedException($"ObjectLease<{typeof(T).Name}>", MisuseText.NeverRented(nameof(ObjectLease<T>)));
     }
 }

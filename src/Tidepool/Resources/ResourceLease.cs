@@ -54,11 +54,10 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     {
         get
         {
-            ResourceSlot<T>? slot = Slot;
-            ResourceLeaseInfo info = slot is null ? default : new(slot.Id, slot.CreatedAt, slot.Uses, slot.Generation);
-            if (slot is null || !slot.Is(_ticket))
+            ResourceLease<T> lease = this;
+            if (!lease.TryGetInfo(out ResourceLeaseInfo info))
             {
-                Refuse(slot);
+                Refuse(lease._owner);
             }
 
             return info;
@@ -120,12 +119,20 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
         return owner.Slot.Core.ReturnAsync(owner.Slot, ticket);
     }
 
-    /// <summary>The resource, for leases of other kinds that refuse in words of their own.</summary>
+    /// <summary>Gets the resource of an active lease, for other leases over this one that refuse in their own words.</summary>
     internal bool TryGetValue([NotNullWhen(true)] out T? resource)
     {
         ResourceSlot<T>? slot = Slot;
-        resource = slot?.Resource; // read before the ticket: it is the next renter's afterwards
+        resource = slot?.Resource; // read before the ticket: afterwards it may be the next renter's
         return slot is not null && slot.Is(_ticket) && resource is not null;
+    }
+
+    /// <summary>Gets what the pool knows of the resource of an active lease, for the same.</summary>
+    internal bool TryGetInfo(out ResourceLeaseInfo info)
+    {
+        ResourceSlot<T>? slot = Slot;
+        info = slot is null ? default : new(slot.Id, slot.CreatedAt, slot.Uses, slot.Generation);
+        return slot is not null && slot.Is(_ticket);
     }
 
     /// <inheritdoc/>
@@ -160,6 +167,6 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     private static void Refuse(LeaseOwner<T>? owner) => throw new ObjectDisposedException(
         $"ResourceLease<{typeof(T).Name}>",
         owner is null
-            ? "This lease is default(ResourceLease): it was never rented."
+            ? MisuseText.NeverRented(nameof(ResourceLease<T>))
             : "The lease was disposed or detached before. Use its value before it is returned.");
 }

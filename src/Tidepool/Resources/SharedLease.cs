@@ -65,5 +65,7 @@ public readonly struct SharedLease<T> : IDisposable, IEquatable<SharedLease<T>>
     [DoesNotReturn]
     private static T Refuse(SharedTicket<T>? ticket) => throw new ObjectDisposedException(
         $"SharedLease<{typeof(T).Name}>",
-        ticket is null ? "This lease is default(SharedLease): it was never rented." : "The lease was disposed before. Use its value until then.");
+        ticket is null
+            ? MisuseText.NeverRented(nameof(SharedLease<T>))
+            : "The lease was already disposed. Use its value before that.");
 }

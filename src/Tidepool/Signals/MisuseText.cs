@@ -5,6 +5,9 @@ internal static class MisuseText
 {
     internal const string LostRace = "The renting thread won; the other return was ignored.";
 
+    /// <summary>What a lease says that is <c>default</c>.</summary>
+    internal static string NeverRented(string lease) => $"This lease is default({lease}): it was never rented.";
+
     /// <summary>What a report says.</summary>
     /// <param name="kind">What was done.</param>
     /// <param name="pool">The name of the pool.</param>

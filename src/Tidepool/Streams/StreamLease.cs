@@ -114,6 +114,6 @@ public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
             StreamPool.Instance.OnRetired(core, MisuseKind.UseAfterReturn);
         }
 
-        throw new ObjectDisposedException(nameof(StreamLease), "This lease is default(StreamLease): it was never rented.");
+        throw new ObjectDisposedException(nameof(StreamLease), MisuseText.NeverRented(nameof(StreamLease)));
     }
 }
