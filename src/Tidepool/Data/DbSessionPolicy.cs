@@ -8,8 +8,12 @@ namespace Tidepool.Data;
 /// <summary>How sessions are opened, reset, asked and closed.</summary>
 internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, bool hasPrepared) : ResourcePolicy<DbSession>
 {
-    private int _hasLooked;
+    private const int LookDue = 0;
+    private const int LookClaimed = 1;
+    private const int LookDone = 2;
+
     private readonly RoleRenewals _renewals = new();
+    private int _look;
 
     internal DbAdapter Adapter => adapter;
 
@@ -243,39 +247,23 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     private async ValueTask LookForPoolerAsync(DbConnection native, CancellationToken cancellationToken)
     {
-        if (!LooksForPooler || Interlocked.Exchange(ref _hasLooked, 1) != 0)
+        if (ClaimsLook())
         {
-            return;
-        }
-
-        try
-        {
+            using var claim = new Look(this);
             Tell(await adapter.FindPoolerAsync(native, cancellationToken).ConfigureAwait(false));
-        }
-        catch
-        {
-            Volatile.Write(ref _hasLooked, 0); // the next session is asked
-            throw;
         }
     }
 
     private void LookForPooler(DbConnection native)
     {
-        if (!LooksForPooler || Interlocked.Exchange(ref _hasLooked, 1) != 0)
+        if (ClaimsLook())
         {
-            return;
-        }
-
-        try
-        {
+            using var claim = new Look(this);
             Tell(adapter.FindPooler(native));
         }
-        catch
-        {
-            Volatile.Write(ref _hasLooked, 0);
-            throw;
-        }
     }
+
+    private bool ClaimsLook() => LooksForPooler && Interlocked.CompareExchange(ref _look, LookClaimed, LookDue) == LookDue;
 
     private void Tell(string? pooler)
     {
@@ -283,6 +271,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         {
             PoolDiagnostics.TellPooler(Core?.Name ?? string.Empty, pooler, ProcessChecks.Logs ? Console.Error : null);
         }
+
+        Volatile.Write(ref _look, LookDone);
     }
 
     /// <summary>Makes all sessions anew, unless that was done since this one's creation began: of many that report the same fault one clears.</summary>
@@ -358,4 +348,10 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
             Types = adapter.TypesOf(inner),
             Generation = generation,
         };
+
+    /// <summary>The claim to look for a pooler; a session that fails over it leaves the question to the next one.</summary>
+    private readonly struct Look(DbSessionPolicy policy) : IDisposable
+    {
+        public void Dispose() => Interlocked.CompareExchange(ref policy._look, LookDue, LookClaimed);
+    }
 }
