@@ -58,6 +58,40 @@ public sealed class LeakTests : ResourceTest
         Assert.Equal(1, pool.GetStatistics().Reclaimed);
     }
 
+    [Fact]
+    public async Task Every_event_of_a_keyed_pool_carries_the_key()
+    {
+        const string name = "events with keys";
+        string[] expected = ["LeaseOverdue", "LeaseReclaimed", "LeaseRecovered", "PolicyFailed", "ResourceMarkedBroken"];
+        using var listener = new Listener();
+        var perKey = new ResourcePoolOptions<FakeResource>
+        {
+            Name = name,
+            MaxSize = 2,
+            LeakThreshold = Second,
+            LeakReclaim = true,
+            TimeProvider = Time,
+            Executor = static item => item.Execute(),
+        };
+        await using var pool = new KeyedResourcePool<string, FakeResource>(new Undying(), new() { PerKey = perKey, MaxTotal = 10 });
+        using (KeyedResourceLease<string, FakeResource> lease = await pool.RentAsync("the key"))
+        {
+            Time.Advance(1000);
+            lease.MarkBroken(new IOException("cut"));
+        }
+
+        Drop(pool);
+        Eventually.TrueAfterCollections(() => listener.Of("LeaseReclaimed", name).Count > 0, "the dropped lease to be found");
+        Assert.All(expected, e => Assert.NotEmpty(listener.Of(e, name)));
+        Assert.All(
+            expected.SelectMany(e => listener.Of(e, name)),
+            static e => Assert.Equal("the key", e.Payload![e.PayloadNames!.IndexOf("key")]));
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void Drop(KeyedResourcePool<string, FakeResource> pool) =>
+        pool.RentAsync("the key").AsTask().GetAwaiter().GetResult();
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void Drop(ResourcePool<FakeResource> pool) => pool.Rent(TimeSpan.FromSeconds(30));
 
@@ -66,6 +100,13 @@ public sealed class LeakTests : ResourceTest
     {
         Task<ResourceLease<FakeResource>> rental = pool.RentAsync().AsTask();
         return rental.GetAwaiter().GetResult();
+    }
+
+    private sealed class Undying : KeyedResourcePolicy<string, FakeResource>
+    {
+        public override ValueTask<FakeResource> CreateAsync(string key, CancellationToken cancellationToken) => new(new FakeResource(1));
+
+        public override ValueTask DestroyAsync(FakeResource resource, DestroyReason reason) => throw new IOException("not yet");
     }
 
     private sealed class Listener : EventListener

@@ -99,7 +99,7 @@ public sealed class PoolNameTests : PoolTest
     [MemberData(nameof(Kinds))]
     public void The_name_of_a_pool_that_was_dropped_comes_free(string kind)
     {
-        string dropped = Drop(kind);
+        string dropped = Drop(kind, "dropped pool");
         Eventually.TrueAfterCollections(
             () =>
             {
@@ -108,6 +108,24 @@ public sealed class PoolNameTests : PoolTest
                 return name == dropped;
             },
             "the dropped pool's name");
+    }
+
+    [Fact]
+    public void Ten_thousand_pools_that_were_dropped_have_as_many_names_as_lived_at_once()
+    {
+        const int batch = 600;
+        HashSet<string> names = [];
+        for (int made = 0; made < 10_000; made += batch)
+        {
+            Drop(batch, names);
+            Eventually.TrueAfterCollections(() => Drop("buffers", "dropped often") == "dropped often", "the names of a batch");
+        }
+
+        // A few pools may outlive their batch, where a register or the stack still holds them.
+        Assert.InRange(names.Count, batch, batch + (batch / 2));
+        Eventually.TrueAfterCollections(
+            () => !Aggregate().Keys.Any(static key => key.Contains("pool.name=dropped often", StringComparison.Ordinal)),
+            "the series of the dropped pools to end");
     }
 
     [Theory]
@@ -164,7 +182,16 @@ public sealed class PoolNameTests : PoolTest
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static string Drop(string kind) => Make(kind, "dropped pool").Name;
+    private static string Drop(string kind, string name) => Make(kind, name).Name;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void Drop(int pools, HashSet<string> names)
+    {
+        for (int i = 0; i < pools; i++)
+        {
+            names.Add(Drop(AllKinds[i % AllKinds.Length], "dropped often"));
+        }
+    }
 
     private static (string Name, Func<ValueTask> End) Make(string kind, string name)
     {
