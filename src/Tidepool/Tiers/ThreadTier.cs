@@ -135,8 +135,8 @@ internal static unsafe class ThreadTier
         var buckets = station.Buckets().ToList(); // asked first: a station that makes a bucket holds its own lock and then takes the gate
         lock (Gate)
         {
-            // By their places: a look through all tables would take as long as there are pools, for each pool that ends.
-            taken = Close(from shard in Shards from bucket in buckets where shard.Find(bucket) is not null select (shard, shard.Find(bucket)!));
+            // By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends.
+            taken = Close(from shard in Shards from magazine in buckets.Select(shard.Find).OfType<Magazine>() select (shard, magazine));
             foreach (Bucket bucket in buckets)
             {
                 if (bucket.Id >= 0)
