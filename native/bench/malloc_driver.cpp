@@ -7,7 +7,7 @@
 //   tidepool-bench-malloc FACE rounding SIZE       resident over requested bytes of blocks of one size
 //   tidepool-bench-malloc FACE threads COUNT       resident memory of a thread that used a little of many sizes
 //   tidepool-bench-malloc malloc limited           a program that limits its own address space
-//   tidepool-bench-malloc malloc growth            one block that realloc lengthens by small steps
+//   tidepool-bench-malloc malloc growth            one block lengthened by realloc in small steps
 //   tidepool-bench-malloc FACE profile DISTRIBUTION FILE
 //                                                  the same, and writes the size profile of the preloaded tidepool
 //

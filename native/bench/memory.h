@@ -227,7 +227,7 @@ inline int run_limited() {
   return 0;
 }
 
-// One block that grows by steps of 64 KiB to 256 MiB, each step written: the time in realloc, and with the writing.
+// Grows one block to 256 MiB in steps of 64 KiB and writes each step. Reports the time in realloc, and with the writes.
 inline int run_growth() {
   constexpr std::size_t step = std::size_t{64} << 10, most = std::size_t{256} << 20;
   char* block = nullptr;

@@ -25,7 +25,7 @@ public sealed class PooledMemoryStreamPolicy : ResettablePolicy<PooledMemoryStre
 
     private static Func<PooledMemoryStream> MakerOf(PooledMemoryStreamOptions options)
     {
-        new PooledMemoryStream(options).Dispose(); // wrong options are refused here, and not when the first stream is made
+        new PooledMemoryStream(options).Dispose(); // refuses wrong options here, not when the first stream is made
         return () => new PooledMemoryStream(options);
     }
 }

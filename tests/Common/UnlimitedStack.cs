@@ -23,7 +23,9 @@ public static class UnlimitedStack
         using Process shell = Process.Start(new ProcessStartInfo("/bin/sh", ["-c", Command]) { RedirectStandardError = true })!;
         string said = shell.StandardError.ReadToEnd();
         shell.WaitForExit();
-        return shell.ExitCode == 0 ? null : $"This shell refuses '{Command}' ({said.Trim()}). Raise the hard limit: ulimit -H -s unlimited, as root";
+        return shell.ExitCode == 0
+            ? null
+            : $"This shell refuses '{Command}' ({said.Trim()}). Raise the hard limit: ulimit -H -s unlimited, as root";
     }
 }
 

@@ -56,7 +56,7 @@ internal abstract class Attack
     }
 
     /// <summary>Notes a pool that is not valid.</summary>
-    /// <remarks>The background trimmer may move buffers during one walk, and hardly during several.</remarks>
+    /// <remarks>The background trimmer may move buffers during one walk, but hardly during all of several.</remarks>
     protected void Validate(Action validate)
     {
         for (int again = 5; ; again--)
@@ -90,7 +90,7 @@ internal abstract class Attack
         }
     }
 
-    /// <summary>Runs the body on so many threads, each with its number and random choices of its own.</summary>
+    /// <summary>Runs the body on so many threads, each with its number and its own random choices.</summary>
     protected void Together(int threads, int seed, Action<int, Random> body) =>
         Together(Enumerable.Range(0, threads).Select<int, Action>(thread => () => body(thread, new Random(seed + thread))));
 

@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 namespace Tidepool.Attacks;
 
 /// <summary>
-/// Looks behind what was rented: the whole array of each lease, segment, owner and writer, from pools of all kinds of options.
+/// Looks behind each rental: at the whole array of a lease, segment, owner or writer, from pools of all kinds of options.
 /// Writers grow, leases are detached, and arrays from elsewhere are returned full of content.
 /// </summary>
 internal sealed class ContentBehind : Attack

@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 namespace Tidepool.Attacks;
 
 /// <summary>
-/// Threads go to stacks of their program's own, with <c>makecontext</c>, and back. Each such stack is used by one thread after another,
-/// while those that used it before rent on.
+/// Threads switch to stacks that the program made, with <c>makecontext</c>, and back. One thread after another uses each such stack,
+/// while those that used it before go on renting.
 /// </summary>
 internal sealed unsafe partial class Coroutines : ForeignStacks
 {

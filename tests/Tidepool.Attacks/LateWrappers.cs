@@ -5,7 +5,7 @@ namespace Tidepool.Attacks;
 
 /// <summary>
 /// Wraps rented streams in writers, readers and compressors, which close them, and closes the wrapper or the stream again, any number of
-/// rentals later and on any thread. Some wrappers have something to write when they are closed at last.
+/// rentals later and on any thread. Some wrappers still have something to write when they are closed.
 /// </summary>
 internal sealed class LateWrappers : Attack
 {

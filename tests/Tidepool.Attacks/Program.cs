@@ -6,7 +6,7 @@ namespace Tidepool.Attacks;
 /// <summary>
 /// <c>Tidepool.Attacks NAME|all [seconds] [threads]</c>: runs attacks, each in a process of its own, and says for each promise whether it held.
 /// <c>Tidepool.Attacks list</c>: their names.
-/// Exit codes: 0 all held, 1 one was broken, 2 wrong usage, 3 none was broken and one was not run, because the machine lacks what it needs.
+/// Exit codes: 0 all held, 1 one was broken, 2 wrong usage, 3 none was broken but the machine lacks what one of them needs.
 /// </summary>
 internal static class Program
 {
@@ -42,7 +42,8 @@ internal static class Program
             return Run(Attack.All[name], seconds, threads);
         }
 
-        int[] codes = [.. (name == "all" ? Attack.All.Values : [Attack.All[name]]).Select(attack => RunInAChild(attack, seconds, threads, Console.WriteLine))];
+        IEnumerable<Attack> attacks = name == "all" ? Attack.All.Values : [Attack.All[name]];
+        int[] codes = [.. attacks.Select(attack => RunInAChild(attack, seconds, threads, Console.WriteLine))];
         return Array.TrueForAll(codes, static code => code is 0 or NotRun) ? codes.Max() : 1;
     }
 

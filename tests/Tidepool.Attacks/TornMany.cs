@@ -15,7 +15,7 @@ internal sealed class TornMany : TornReads<long>
     public override string Promise =>
         "A lease that is replaced while it is read never shows memory beyond its buffer, however long the read takes.";
 
-    protected override int WritersAmong(int threads) => Math.Max(1, threads / 8); // a field that many write to changes more slowly
+    protected override int WritersAmong(int threads) => Math.Max(1, threads / 8); // a field with many writers changes more slowly
 
     protected override BufferLease<long>[] Rent(BufferPool<long> pool, Random random)
     {

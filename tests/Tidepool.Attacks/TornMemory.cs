@@ -18,7 +18,7 @@ internal abstract class TornMemory<TLease>(ClearMode clear) : TornRentals<TLease
         Ends("the disposal of the pool", Pool.Dispose);
     }
 
-    /// <summary>Notes a buffer that shows what an earlier renter of a pool that clears has left.</summary>
+    /// <summary>Notes a buffer of a clearing pool that shows an earlier renter's content.</summary>
     protected void ShowsNothing(ReadOnlySpan<long> content)
     {
         if (content.ContainsAnyExcept(0L))

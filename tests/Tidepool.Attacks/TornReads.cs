@@ -3,13 +3,13 @@ using System.Runtime.CompilerServices;
 namespace Tidepool.Attacks;
 
 /// <summary>
-/// Reads a lease out of a field that other threads replace all the time. Every lease in it is active, so no read may fail for good reason
-/// but that of a torn copy, and none may reach beyond its own buffer.
+/// Reads a lease from a field that other threads keep replacing. Every lease in it is active, so only the read of a torn copy may fail,
+/// and no read may reach beyond its own buffer.
 /// </summary>
 internal abstract class TornReads<T> : Attack
     where T : unmanaged
 {
-    /// <summary>What some threads replace and others read.</summary>
+    /// <summary>The field that some threads replace and others read.</summary>
     protected BufferLease<T> Field;
 
     public override void Run(TimeSpan time, int threads, int seed)
@@ -31,7 +31,7 @@ internal abstract class TornReads<T> : Attack
     /// <summary>How many of the threads replace the field.</summary>
     protected abstract int WritersAmong(int threads);
 
-    /// <summary>Rents what goes through the field; the first element of each says whose buffer it is.</summary>
+    /// <summary>Rents the leases for the field; the first element of each tells whose buffer it is.</summary>
     protected abstract BufferLease<T>[] Rent(BufferPool<T> pool, Random random);
 
     /// <summary>The length that the buffer with this first element was rented for.</summary>
@@ -64,7 +64,7 @@ internal abstract class TornReads<T> : Attack
                 }
                 catch (ObjectDisposedException)
                 {
-                    // A torn copy was refused, which is right.
+                    // A refused torn copy is right.
                 }
             }
 
@@ -72,7 +72,7 @@ internal abstract class TornReads<T> : Attack
         }
     }
 
-    // Each on its own, so that the compiler reads the field as it does in a program, part by part.
+    // A method each, so that the compiler reads the field part by part, as it does in a program.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ReadOnlySpan<T> Span() => Field.Span;
 

@@ -28,7 +28,7 @@ internal abstract class TornWithKeys<TLease> : TornRentals<TLease>
     }
 }
 
-/// <summary>Leases of a pool with keys: the resource is of the key that was asked for.</summary>
+/// <summary>Leases of a pool with keys: each has a resource of the key that it was rented for.</summary>
 internal sealed class TornKeyed : TornWithKeys<KeyedResourceLease<int, Marked>>
 {
     public override string Name => "torn-keyed";
@@ -74,7 +74,7 @@ internal sealed class TornKeyed : TornWithKeys<KeyedResourceLease<int, Marked>>
         Pool.RentAsync(key, TimeSpan.FromMinutes(1)).AsTask().GetAwaiter().GetResult();
 }
 
-/// <summary>Leases of a resource that many share.</summary>
+/// <summary>Leases of a shared resource.</summary>
 internal sealed class TornShared : TornWithKeys<SharedLease<Marked>>
 {
     public override string Name => "torn-shared";

@@ -118,9 +118,10 @@ public sealed class ProviderTypeTests(PostgresServer server)
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
         connection.Run("CREATE TEMPORARY TABLE many (x int); INSERT INTO many VALUES (1), (2), (3); CREATE TEMPORARY TABLE whole (a int[])");
 
-        Assert.Equal([1, 3], await connection.QueryAsync<int>("SELECT x FROM many WHERE x = ANY(@ids) ORDER BY x", new { ids = new[] { 1, 3 } }));
-        Assert.Empty(await connection.QueryAsync<int>("SELECT x FROM many WHERE x = ANY(@ids)", new { ids = Array.Empty<int>() }));
-        Assert.Equal([1, 3], await connection.QueryAsync<int>("SELECT x FROM many WHERE x = ANY(@ids) ORDER BY x", new { ids = new List<int> { 1, 3 } }));
+        const string query = "SELECT x FROM many WHERE x = ANY(@ids) ORDER BY x";
+        Assert.Equal([1, 3], await connection.QueryAsync<int>(query, new { ids = new[] { 1, 3 } }));
+        Assert.Empty(await connection.QueryAsync<int>(query, new { ids = Array.Empty<int>() }));
+        Assert.Equal([1, 3], await connection.QueryAsync<int>(query, new { ids = new List<int> { 1, 3 } }));
         List<int> list = await connection.QuerySingleAsync<List<int>>("SELECT ARRAY[4, 5]");
         Assert.Equal([4, 5], list);
         Assert.Equal(1, await connection.ExecuteAsync("INSERT INTO whole VALUES (@a)", new { a = new[] { 1, 2 } }));
@@ -140,7 +141,7 @@ public sealed class ProviderTypeTests(PostgresServer server)
         Assert.Equal("42809", (await Assert.ThrowsAsync<PostgresException>(() => connection.QueryAsync<long>(query, ids))).SqlState);
         Assert.Equal([1, 3], await connection.Unwrap<NpgsqlConnection>().QueryAsync<long>(query, ids));
 
-        // An expanded list is what IN needs, and here it is the provider's connection that refuses it.
+        // IN needs an expanded list; here the provider's own connection refuses it.
         const string within = "SELECT x FROM (VALUES (1::bigint), (2), (3)) AS many (x) WHERE x IN @ids ORDER BY x";
         Assert.Equal([1, 3], await connection.QueryAsync<long>(within, ids));
         DbConnection native = connection.Unwrap<NpgsqlConnection>();

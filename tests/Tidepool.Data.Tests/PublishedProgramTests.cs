@@ -3,15 +3,15 @@ using Tidepool.Data.Tests.Support;
 
 namespace Tidepool.Data.Tests;
 
-/// <summary>What the pages promise of trimmed programs and of native AOT, in a program that was published so.</summary>
+/// <summary>What the pages promise for trimmed programs and native AOT, checked in a program that was published so.</summary>
 [Collection(PostgresServer.Collection)]
 public sealed class PublishedProgramTests(PostgresServer server)
 {
     /// <summary>The pool of each rental that the program drops, and the method that rents there.</summary>
     private static readonly (string Pool, string Method)[] Dropped =
     [
-        ("buffer", "DropBuffer"), ("array", "DropArray"), ("object", "DropObject"), ("PooledMemoryStream", "DropStreams"), ("resource", "DropResource"),
-        ("overdue resource", "HoldResource"),
+        ("buffer", "DropBuffer"), ("array", "DropArray"), ("object", "DropObject"), ("PooledMemoryStream", "DropStreams"),
+        ("resource", "DropResource"), ("overdue resource", "HoldResource"),
     ];
 
     [PublishedTheory(needsServer: false)]

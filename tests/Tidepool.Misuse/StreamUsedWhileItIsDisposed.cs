@@ -64,8 +64,8 @@ public sealed class StreamUsedWhileItIsDisposed
         var race = new Race(isRented, size);
         race.Run(rounds: 300_000, limit: TimeSpan.FromSeconds(6));
         Assert.Empty(race.Failures);
-        Assert.InRange(race.NotEmpty, 0, 2); // a writer that is held up in the midst of a fast path for eight streams is beyond our reach
-        Assert.InRange(race.Foreign, 0, 20 + (race.Rounds / 200)); // and so is memory that it has in hand
+        Assert.InRange(race.NotEmpty, 0, 2); // a writer may be held up inside a fast path for eight streams; that is beyond our reach
+        Assert.InRange(race.Foreign, 0, 20 + (race.Rounds / 200)); // and so is memory that a writer has in hand
     }
 
     /// <summary>The members that change a stream in several steps, each with a stream of 3,000 bytes at its start.</summary>
@@ -86,7 +86,7 @@ public sealed class StreamUsedWhileItIsDisposed
         if (change == "Advance")
         {
             stream.Position = 10;
-            stream.GetSpan(3000).Clear(); // apart from the content, so advancing copies it
+            stream.GetSpan(3000).Clear(); // lies apart from the content, so advancing copies it
         }
 
         arrays.Stream = stream;
@@ -193,7 +193,7 @@ public sealed class StreamUsedWhileItIsDisposed
         }
     }
 
-    /// <summary>What a late thread may leave behind on a fast path: numbers of the window, and what it asked for last.</summary>
+    /// <summary>Stores what a late thread may leave behind on a fast path: numbers of the window, and its last result.</summary>
     private static void Disturb(StreamCore core, int round)
     {
         switch (round % 4)
@@ -215,7 +215,7 @@ public sealed class StreamUsedWhileItIsDisposed
         }
     }
 
-    /// <summary>Disposes a stream as soon as that asks for an array, or returns one.</summary>
+    /// <summary>Disposes a stream as soon as it asks for an array or returns one.</summary>
     private sealed class DisposingArrays : ArrayPool<byte>
     {
         private readonly HashSet<byte[]> _out = [];
@@ -241,7 +241,7 @@ public sealed class StreamUsedWhileItIsDisposed
         }
     }
 
-    /// <summary>Makes an array only when it is told to.</summary>
+    /// <summary>Waits with an array until the test lets it go on.</summary>
     private sealed class WaitingArrays : BufferSource<byte>
     {
         public ManualResetEventSlim Begun { get; } = new();

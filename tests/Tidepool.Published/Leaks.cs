@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Tidepool.Published;
 
-/// <summary>One rental of each kind that never comes back, and what the callback tells of it.</summary>
+/// <summary>Drops one rental of each kind and shows what the callback tells of it.</summary>
 internal static class Leaks
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
@@ -12,15 +12,18 @@ internal static class Leaks
     /// <summary>Prints the kind of each rental with the first frame of its report.</summary>
     internal static async Task RunAsync()
     {
-        Console.WriteLine($"event sources: {!AppContext.TryGetSwitch("System.Diagnostics.Tracing.EventSource.IsSupported", out bool isSupported) || isSupported}");
+        bool isSwitched = AppContext.TryGetSwitch("System.Diagnostics.Tracing.EventSource.IsSupported", out bool isSupported);
+        Console.WriteLine($"event sources: {!isSwitched || isSupported}");
         var reports = new ConcurrentDictionary<string, string>();
         PoolDiagnostics.MisuseReported += report => reports.TryAdd(report.PoolName, report.Message);
         using BufferPool<byte> buffers = BufferPool<byte>.Create(new() { Name = "buffer" });
         using BufferPool<byte> arrays = BufferPool<byte>.Create(new() { Name = "array" });
         using ObjectPool<StringBuilder> objects = ObjectPool<StringBuilder>.Create(static () => new(), options: new() { Name = "object" });
-        await using var dropped = new ResourcePool<Resource>(new Policy(), new() { Name = "resource", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
+        await using var dropped = new ResourcePool<Resource>(
+            new Policy(), new() { Name = "resource", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
+        TimeSpan soon = TimeSpan.FromMilliseconds(100);
         await using var held = new ResourcePool<Resource>(
-            new Policy(), new() { Name = "overdue resource", MaxSize = 1, LeakThreshold = TimeSpan.FromMilliseconds(100), LeakCapture = LeakCapture.Stack });
+            new Policy(), new() { Name = "overdue resource", MaxSize = 1, LeakThreshold = soon, LeakCapture = LeakCapture.Stack });
         DropBuffer(buffers);
         DropArray(arrays);
         DropObject(objects);
@@ -38,7 +41,8 @@ internal static class Leaks
         lease.Dispose();
         foreach ((string pool, string message) in reports)
         {
-            Console.WriteLine($"{pool}:{message.Split('\n').FirstOrDefault(static line => line.StartsWith("   at ", StringComparison.Ordinal))}");
+            string? frame = message.Split('\n').FirstOrDefault(static line => line.StartsWith("   at ", StringComparison.Ordinal));
+            Console.WriteLine($"{pool}:{frame}");
         }
     }
 
@@ -51,7 +55,7 @@ internal static class Leaks
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void DropObject(ObjectPool<StringBuilder> pool) => pool.Rent().Value.Append('x');
 
-    /// <summary>Of streams a sample is reported.</summary>
+    /// <summary>Drops many streams, because only a sample of them is reported.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void DropStreams()
     {

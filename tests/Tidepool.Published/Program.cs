@@ -1,8 +1,9 @@
 namespace Tidepool.Published;
 
 /// <summary>
-/// <c>Tidepool.Published leaks</c>: drops one rental of each kind and prints what is reported of it. <c>Tidepool.Published types</c>: reloads the
-/// types of the server in the environment and prints how many rentals see a new one. Exit codes: 0 done, 1 an exception, 2 wrong usage.
+/// <c>Tidepool.Published leaks</c>: drops one rental of each kind and prints what is reported of it.
+/// <c>Tidepool.Published types</c>: reloads the types of the server in the environment and prints how many rentals see a new one.
+/// Exit codes: 0 done, 1 an exception, 2 wrong usage.
 /// </summary>
 internal static class Program
 {

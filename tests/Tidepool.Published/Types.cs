@@ -4,7 +4,7 @@ using Tidepool.Data;
 
 namespace Tidepool.Published;
 
-/// <summary>A type that is new to the database, and the rentals that know it after a reload.</summary>
+/// <summary>Makes a type in the database and counts the rentals that know it after a reload.</summary>
 internal static class Types
 {
     private const int Sessions = 3;

@@ -3,7 +3,7 @@ using Dapper;
 
 namespace Samples;
 
-/// <summary>Gives PostgreSQL a list as one parameter, as <see cref="DapperArray{T}"/> does an array.</summary>
+/// <summary>Gives PostgreSQL a list as one parameter, as <see cref="DapperArray{T}"/> does with an array.</summary>
 public sealed class DapperList<T> : SqlMapper.TypeHandler<List<T>>
 {
     public override void SetValue(IDbDataParameter parameter, List<T>? value)

@@ -1,4 +1,4 @@
-// What tests ask of the entry points for blocks.
+// Counters of the entry points for blocks, for tests.
 #pragma once
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 namespace tp {
 
 #if defined(TIDEPOOL_TESTING)
-// Number of frees that left the inline fast path, ever, by all threads.
+// The number of frees by all threads so far that left the inline fast path.
 size_t slow_free_count();
 #endif
 

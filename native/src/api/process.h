@@ -6,8 +6,8 @@
 
 namespace tp {
 
-// As tp_purge(0), but so many idle bytes may stay, to be used again without a page fault; and what few blocks leave that have
-// come back since the last time.
+// As tp_purge(0), but keeps up to so many idle bytes for use without a page fault, and leaves heaps alone to which only a few
+// blocks have come back since the last purge.
 size_t trim_process(size_t keep);
 
 }  // namespace tp

@@ -161,7 +161,7 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
   return bytes;
 }
 
-// A block was all that kept the units in use that it lies in, no others; the last one of a page kept the whole page.
+// At most the units that a block lies in become idle when it comes back; the whole page does with its last block.
 size_t idle_after_return(PageId id, uint32_t count) {
   const Page* page = page_of(id);
   if (page->used == 0) return size_t{page->slices} << slice_shift;

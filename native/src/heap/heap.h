@@ -67,7 +67,7 @@ struct Heap : detail::fast_heap {
   bool zero_on_free;
   bool caches;                       // blocks of its pages may wait in magazines
   std::atomic<bool> changed;         // since a purge of all that is idle saw it; set without the lock by threads that give blocks back
-  std::atomic<size_t> may_be_idle;   // bytes; what came back to pages of this heap since then, at most; read without the lock
+  std::atomic<size_t> may_be_idle;   // bytes that may have become idle in its pages since then, at most; read without the lock
   std::atomic<uint32_t> pending;     // stack of pages that became listed; no lock needed to push
   uint32_t queue[bin_count];         // pages that have, or may have, blocks to give
   uint32_t full[bin_count];          // pages whose blocks are all out
@@ -109,7 +109,7 @@ inline void note_change(Heap* heap) {
   if (!heap->changed.load(std::memory_order_relaxed)) heap->changed.store(true, std::memory_order_relaxed);
 }
 
-// The same for blocks that came back to a page of the heap's own, which may be too little for a trim. Heap's lock.
+// The same for blocks that came back to a page of this heap; few of them are not worth a trim. Heap's lock.
 inline void note_idle(Heap* heap, size_t bytes) {
   heap->may_be_idle.store(heap->may_be_idle.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
 }
@@ -153,7 +153,7 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
 // What is resident of partly used pages and not in use, in bytes. Heap's lock.
 size_t idle_parts(Heap* heap);
 
-// What may have become idle, at most, by count blocks that have just come back to the page. Heap's lock. Bytes, at least 1.
+// How many bytes may have become idle with count blocks that have just come back to the page, at most; never 0. Heap's lock.
 size_t idle_after_return(PageId id, uint32_t count);
 
 // Makes blocks whose memory was discarded available again, some of them. There are such blocks.
@@ -222,7 +222,7 @@ PageId detach_page(Heap* heap, size_t bin);
 // calling thread's magazines hold stays.
 size_t purge(uint32_t min_idle_ms, size_t keep = 0);
 
-// A purge of all that is idle, for programs that ask again and again: heaps are left alone while hardly anything has changed.
+// Purges all that is idle, for programs that ask often: leaves the heaps alone while little has changed in them.
 size_t trim(size_t keep);
 
 // For an allocation that found no memory: what any heap keeps empty, also of those whose locks are taken at this moment,

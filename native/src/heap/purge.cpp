@@ -23,8 +23,8 @@ constexpr size_t worth_a_thread = size_t{8} << 20;
 // (some 0.3 us each), and nobody misses what is less than one more thread's stack. tp_purge leaves nothing.
 constexpr size_t kept_while_idle = size_t{8} << 20;
 
-// A trim may leave so much in the heaps of all threads together. A program that trims after every few calls would give back
-// what its next calls touch again, and have all its pages looked at each time.
+// A trim leaves up to so much idle memory in all heaps together. Otherwise a program that trims after every few calls would
+// give back what its next calls touch again, and pay for a look at all its pages each time.
 constexpr size_t worth_a_visit = size_t{1} << 20;
 
 std::atomic<bool> activity{false};       // since the thread looked last
@@ -210,7 +210,7 @@ void make_purging_thread_if_worth_it() {
 
 namespace {
 
-// Something changed that may have left anything idle, or enough blocks came back since the heaps were last purged.
+// Whether a heap has changed in a way that may leave any amount idle, or enough blocks came back since the last purge.
 bool is_worth_a_visit() {
   size_t bytes = 0;
   for (const Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {

@@ -78,7 +78,7 @@ __attribute__((no_sanitize("thread"))) size_t cached_blocks(const Heap* heap, si
 void empty_magazines(Heap* heap) {
   uint32_t now = now_stamp();
   {
-    // From the first look on: the pool of a bin may be destroyed while this thread ends.
+    // Locked before the first look at a bin: its pool may be destroyed while this thread ends.
     LockedAsOwner locked(heap->lock);
     for (size_t bin = 1; bin < bin_count; ++bin) {
       void** bottom = heap->bottom(bin);

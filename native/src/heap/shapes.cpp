@@ -4,11 +4,11 @@ namespace tp {
 
 namespace {
 
-// What no block takes at the end of a page; in a huge page it is resident.
+// The bytes at the end of a page that hold no block; in a huge page they are resident.
 constexpr uint32_t rest_of_page(uint32_t slices, uint32_t block_size) { return (slices << slice_shift) % block_size; }
 
-// Small blocks lie 64 KiB at a time; blocks above 2 KiB take more slices, so that a page has at least 8. Of what huge pages may
-// back, at most a 32nd is left over.
+// A page of small blocks has 64 KiB. Blocks above 2 KiB take more slices, so that a page holds at least 8; where huge pages may
+// back it, at most a 32nd of the page is left over.
 constexpr uint32_t slices_of_page(uint32_t block_size) {
   if (block_size <= 2048) return 1;
   if (block_size <= 8192) return rest_of_page(2, block_size) <= slice_size / 16 ? 2 : 4;

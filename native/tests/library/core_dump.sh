@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A core of a trivial program is below 32 MiB: what the library has reserved and not used stays out of it.
+# A core of a trivial program is smaller than 32 MiB: memory that the library reserved and has not used stays out of it.
 source "$(dirname "$0")/common.sh"
 need gcore gdb
 

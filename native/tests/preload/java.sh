@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A Java program with 300,000 small arrays and 2,000 direct buffers a little above 64 KiB: at its peak at most 1.10 of what it
-# has without huge pages is resident.
+# A Java program with 300,000 small arrays and 2,000 direct buffers a little above 64 KiB: its peak of resident memory is at most
+# 1.10 times that without huge pages.
 source "$(dirname "$0")/common.sh"
 need javac openjdk-17-jdk-headless
 

@@ -57,7 +57,7 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-// Forks so many times. Each child runs the body, which gives its exit code: 0 when all is well.
+// Forks so many times. Each child exits with the code that the body returns: 0 when all is well.
 template <typename Body>
 void fork_each_time(int times, Body in_child) {
   for (int i = 0; i < times; ++i) {

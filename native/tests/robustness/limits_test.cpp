@@ -89,7 +89,7 @@ int exit_code_of(pid_t child) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Also as much as the test allows the library to have.
+// Whether this process may lock as much memory as the test below allows the library.
 bool may_lock_all() {
   pid_t child = fork();
   if (child == 0) {
@@ -120,7 +120,7 @@ TEST(Limits, AProgramThatLocksAllItsMemoryLocksLittle) {
   }
 }
 
-// Resident over requested bytes of so many bytes in such blocks, in a program that is large enough for huge pages.
+// Resident over requested bytes of blocks of this size, so many bytes in all, in a program large enough for huge pages.
 double resident_over_requested(size_t bytes, size_t size) {
   void* untouched = tp_malloc(80 * megabyte);
   std::vector<void*> blocks(bytes / size);
@@ -141,7 +141,7 @@ TEST(Resident, RoundingTakesAddressesAndNoMemory) {
   for (size_t size : {33000, 40000, 65600, 100000, 132000, 200000, 1100000}) {
     IN_A_QUIET_PROCESS({ EXPECT_LE(resident_over_requested(32 * megabyte, size), 1.15) << size; });
   }
-  // Some 1.5 MiB are no block's: tables, and a huge page that is being filled. They are little of so many bytes.
+  // Some 1.5 MiB belong to no block: tables, and the huge page that is being filled. Beside 128 MiB that is little.
   for (size_t size : {48, 1000, 2049, 3000, 5000, 6500, 9000, 17000, 24577, 32000}) {
     IN_A_QUIET_PROCESS({
       double classes = static_cast<double>(tp_good_size(size)) / static_cast<double>(size);
@@ -151,7 +151,7 @@ TEST(Resident, RoundingTakesAddressesAndNoMemory) {
   }
 }
 
-// A little of 28 sizes from 16 to 6,617 bytes, as a server's thread uses.
+// Uses a little of 28 sizes from 16 to 6,617 bytes, as a server's thread does.
 void use_many_sizes() {
   double size = 16;
   for (int i = 0; i < 28; ++i, size *= 1.25) {
@@ -176,7 +176,7 @@ TEST(Resident, AThreadTakesNoMoreThanWhatItUsed) {
       all.emplace_back([&] {
         use_many_sizes();
         done.count_down();
-        over.wait();  // and stays
+        over.wait();  // so that the thread stays
       });
     }
     done.wait();

@@ -26,7 +26,8 @@ set(optimized -O1)
 if(TIDEPOOL_SANITIZE MATCHES "undefined")
   set(optimized -Og)
 endif()
-set(TIDEPOOL_TEST_FLAGS ${optimized} -Wall -Wextra -Wno-alloc-size-larger-than -Wno-mismatched-new-delete -fno-builtin-malloc -fno-builtin-free -fno-builtin-calloc -fno-builtin-realloc)
+set(TIDEPOOL_TEST_FLAGS ${optimized} -Wall -Wextra -Wno-alloc-size-larger-than -Wno-mismatched-new-delete
+  -fno-builtin-malloc -fno-builtin-free -fno-builtin-calloc -fno-builtin-realloc)
 
 # One GoogleTest program, named like its folder, of all sources in it; linked with the testing library unless another is
 # given.

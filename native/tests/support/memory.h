@@ -36,7 +36,7 @@ inline size_t resident_bytes() { return process_memory().resident; }
 // Address space, which a limit of the process counts.
 inline size_t mapped_bytes() { return process_memory().mapped; }
 
-// What is locked into memory (mlockall).
+// Bytes that are locked into memory (mlockall).
 inline size_t locked_bytes() {
   FILE* file = fopen("/proc/self/status", "r");
   if (file == nullptr) return 0;

@@ -8,7 +8,7 @@ namespace Tidepool.Labs;
 
 /// <summary>A time without a server.</summary>
 /// <param name="Seconds">How long it is.</param>
-/// <param name="IsKilled">Whether a server is killed and started again; otherwise a proxy refuses, which is exact to a millisecond.</param>
+/// <param name="IsKilled">Whether the server is killed and started again. Otherwise a proxy refuses, exact to a millisecond.</param>
 /// <param name="Times">How many of them are measured, one after another.</param>
 internal sealed record Outage(double Seconds, bool IsKilled, int Times)
 {
@@ -193,7 +193,7 @@ internal static class Recovery
         }
     }
 
-    /// <summary>Whether a request waited in vain for a session, in either pool.</summary>
+    /// <summary>Whether a request timed out waiting for a session, in either pool.</summary>
     private static bool IsTimeout(DbException failure) =>
         failure is PooledDbException { PoolError: ResourcePoolTimeoutException } || failure.InnerException is TimeoutException;
 

@@ -46,7 +46,7 @@
     const spread = values.length ? Math.max(...values) / Math.min(...values) : 1;
     const logarithmic = view.unit === 'ns' && spread > 30;
     const narrow = width < 560;
-    // The text after a bar is drawn outside of the grid.
+    // The text after a bar is drawn outside the grid.
     const longest = Math.max(0, ...view.items.map(item => item.label.length));
     const room = Math.max(narrow ? 92 : 120, 16 + longest * (narrow ? 6 : 6.6));
     const hasLongNames = view.items.some(item => item.name.length > 40);

@@ -99,12 +99,12 @@ internal static class PlotViews
         return Bar(row, cell is null ? row.Subject : $"{row.Subject}, {cell}", value, amount, [amount]);
     }
 
-    /// <summary>A bar with its texts, which the page shows as they are: the script knows no words and appends nothing.</summary>
+    /// <summary>Makes a bar with all its texts; the script has no words of its own and shows them as they are.</summary>
     /// <param name="row">The row of the table.</param>
-    /// <param name="name">What stands before the bar.</param>
+    /// <param name="name">The text before the bar.</param>
     /// <param name="value">Its length.</param>
-    /// <param name="label">What stands after it.</param>
-    /// <param name="details">The lines that are shown beside the pointer.</param>
+    /// <param name="label">The text after it.</param>
+    /// <param name="details">The lines beside the pointer.</param>
     private static JsonObject Bar(ReportRow row, string name, double value, string label, IEnumerable<string> details) => new()
     {
         ["name"] = name,

@@ -58,7 +58,7 @@ internal abstract class ItemPool<T> : ItemStation
     /// <param name="kind">What was done.</param>
     /// <param name="isOutAgain">Whether the item has another renter by now.</param>
     /// <param name="item">What the ticket was for.</param>
-    /// <param name="describe">The name of the lease's type, and what is known of the rental or null: asked only when it is told.</param>
+    /// <param name="describe">Gives the name of the lease's type, and what is known of the rental or null. Only for a report.</param>
     protected void OnRetired(MisuseKind kind, bool isOutAgain, T item, Func<T, (string Lease, string? Detail)> describe) =>
         AnswerRetired(kind, isOutAgain, ProcessChecks.Mode, item, describe);
 

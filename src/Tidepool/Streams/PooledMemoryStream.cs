@@ -9,14 +9,17 @@ namespace Tidepool;
 /// lengths above 2 GiB. Put <c>new PooledMemoryStream()</c> in place of <c>new MemoryStream()</c>, and dispose it.
 /// </summary>
 /// <remarks>
-/// <para>What differs from <see cref="MemoryStream"/>, in full: (1) after <see cref="Stream.Dispose()"/> the content is gone: <see cref="ToArray"/> and
-/// <see cref="GetBuffer"/> throw <see cref="ObjectDisposedException"/> and <see cref="TryGetBuffer"/> says false, unless the stream is over an array of the caller; (2) a stream over a <c>byte[]</c> alone is read-only,
-/// the constructors that say <c>writable</c> decide themselves; (3) positions and lengths end at 1 TiB and not at 2 GiB: <see cref="Capacity"/> saturates,
-/// <see cref="CapacityLong"/> is exact, members that need one array throw <see cref="IOException"/> above <see cref="Array.MaxLength"/>, and what needs more memory than the
-/// process may have throws <see cref="InsufficientMemoryException"/> before anything is rented;
-/// (4) the array of <see cref="GetBuffer"/> is rented, so it may be longer than <see cref="Capacity"/>, holds anything behind the content, and is void after the stream
-/// has grown or was disposed; (5) copies are written segment by segment, and throw <see cref="InvalidOperationException"/> when their target makes the stream shorter in between;
-/// (6) the array of <see cref="TryGetBuffer"/> has room for the content only; (7) a write into room that the stream has, and that races the disposal, may change memory that has another renter by then.</para>
+/// <para>What differs from <see cref="MemoryStream"/>, in full: (1) after <see cref="Stream.Dispose()"/> the content is gone:
+/// <see cref="ToArray"/> and <see cref="GetBuffer"/> throw <see cref="ObjectDisposedException"/> and <see cref="TryGetBuffer"/> says false,
+/// unless the stream is over an array of the caller; (2) a stream over a <c>byte[]</c> alone is read-only, the constructors that say
+/// <c>writable</c> decide themselves; (3) positions and lengths end at 1 TiB and not at 2 GiB: <see cref="Capacity"/> saturates,
+/// <see cref="CapacityLong"/> is exact, members that need one array throw <see cref="IOException"/> above <see cref="Array.MaxLength"/>,
+/// and what needs more memory than the process may have throws <see cref="InsufficientMemoryException"/> before anything is rented; (4) the
+/// array of <see cref="GetBuffer"/> is rented, so it may be longer than <see cref="Capacity"/>, holds anything behind the content, and is
+/// void after the stream has grown or was disposed; (5) copies are written segment by segment, and throw
+/// <see cref="InvalidOperationException"/> when their target makes the stream shorter in between; (6) the array of
+/// <see cref="TryGetBuffer"/> has room for the content only; (7) a write that fits into the stream's room and races the disposal may
+/// change memory that has another renter by then.</para>
 /// <para>Memory: the first 1,024 bytes come with the stream's state from the thread's tier; longer content lies in segments of growing length,
 /// 4 KiB to 1 MiB, from <see cref="BufferPool{T}.Shared"/> or a pool of your choice. Nothing is copied when the stream grows. A stream that is dropped without
 /// being disposed is collected with its memory; one in some is reported as <see cref="MisuseKind.NeverReturned"/> with the place where it was made.</para>
@@ -329,7 +332,7 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         return new StreamChange(core);
     }
 
-    /// <summary>Checks that the stream still has the core: what was called in a change may have disposed of it.</summary>
+    /// <summary>Throws if the stream no longer has the core: code that was called in a change may have disposed of the stream.</summary>
     private void CheckHas(StreamCore core)
     {
         if (!Has(core))

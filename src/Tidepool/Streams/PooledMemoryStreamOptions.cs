@@ -3,7 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool;
 
 /// <summary>What a <see cref="PooledMemoryStream"/> is made of. Make one instance and share it: a budget belongs to the instance.</summary>
-/// <remarks>Immutable and thread-safe. Checked when a stream is made of it.</remarks>
+/// <remarks>Immutable and thread-safe. Every constructor and rental that takes the options checks them.</remarks>
 public sealed class PooledMemoryStreamOptions
 {
     private readonly Lock _gate = new();

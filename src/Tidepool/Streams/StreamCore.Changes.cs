@@ -1,6 +1,6 @@
 namespace Tidepool;
 
-/// <content>Changes in several steps, and the disposal that meets one.</content>
+/// <content>Changes in several steps, and disposals that meet one.</content>
 /// <remarks>
 /// <para>A call that does more than move within the window is a change: it counts itself, and then looks again whether its stream
 /// (<see cref="PooledMemoryStream"/>) still has the core. A disposal takes the core from the stream, and then looks whether changes are
@@ -20,7 +20,7 @@ internal sealed partial class StreamCore
 
     private bool IsTangled => (_changes & Tangled) != 0;
 
-    /// <summary>Counts a change. The caller looks then whether its stream still has the core.</summary>
+    /// <summary>Counts a change. The caller then looks whether its stream still has the core.</summary>
     internal void BeginChange()
     {
         if (Interlocked.Increment(ref _changes) != 1)
@@ -52,7 +52,7 @@ internal sealed partial class StreamCore
         }
     }
 
-    /// <summary>Releases the core of a stream that was disposed, or leaves that to the changes under way.</summary>
+    /// <summary>Releases the core of a disposed stream, or leaves that to the changes under way.</summary>
     internal void RetireAfterChanges()
     {
         int seen = Volatile.Read(ref _changes);

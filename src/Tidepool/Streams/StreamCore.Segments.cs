@@ -304,7 +304,7 @@ internal sealed partial class StreamCore
         }
     }
 
-    /// <summary>Returns the segments after two threads changed their list at once: it may have holes, and a node twice.</summary>
+    /// <summary>Returns the segments of a list that two threads changed at once: it may have holes, or hold a node twice.</summary>
     private void ReleaseTangled(ref Exception? failure)
     {
         ReturnScratch(ref failure);

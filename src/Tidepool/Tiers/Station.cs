@@ -60,12 +60,12 @@ internal abstract class Station
     }
 
     /// <summary>Answers the use of a ticket that has ended: a use always throws, a return with checks on, a disposal never.</summary>
-    /// <remarks>A disposal is counted, and is no misuse until the item has another renter.</remarks>
+    /// <remarks>A late disposal is counted; it is misuse only once the item has another renter.</remarks>
     /// <param name="kind">What was done.</param>
     /// <param name="isOutAgain">Whether the item has another renter by now.</param>
     /// <param name="checks">The checks of the pool.</param>
     /// <param name="item">What the ticket was for.</param>
-    /// <param name="describe">The name of the lease's type, and what is known of the rental or null: asked only when it is told.</param>
+    /// <param name="describe">Gives the name of the lease's type, and what is known of the rental or null. Only for a report.</param>
     protected void AnswerRetired<TItem>(
         MisuseKind kind, bool isOutAgain, PoolChecks checks, TItem item, Func<TItem, (string Lease, string? Detail)> describe)
     {

@@ -126,7 +126,7 @@ internal static class Trimmer
     }
 
     /// <summary>Says whether what was given up may still lead to a collection.</summary>
-    /// <remarks>What a call of Trim() has given up since the last turn of the clock is counted by the next one.</remarks>
+    /// <remarks>The next turn of the clock counts what calls of Trim() have given up since the last one.</remarks>
     private static bool AwaitsCollection() =>
         IdleCollection.Mode != IdleCollectionMode.Off && (Idle.IsPending || Interlocked.Read(ref s_given) > 0);
 

@@ -162,7 +162,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         return await AskAsync(connection);
     }
 
-    /// <summary>Options of a pool that asks no idle session and lets nothing time out.</summary>
+    /// <summary>Options of a pool that never validates idle sessions and lets nothing time out.</summary>
     private static PooledDbOptions Patient(int size, ResetMode reset = default, TimeProvider? clock = null) => new()
     {
         MaxSize = size,

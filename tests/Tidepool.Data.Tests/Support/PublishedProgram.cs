@@ -6,7 +6,7 @@ using Xunit.Sdk;
 
 namespace Tidepool.Data.Tests.Support;
 
-/// <summary>tests/Tidepool.Published as it is shipped: compiled ahead of time, or trimmed with a runtime of its own; without event sources.</summary>
+/// <summary>Publishes and runs tests/Tidepool.Published: compiled ahead of time, or trimmed and self-contained; without event sources.</summary>
 public static class PublishedProgram
 {
     public const string Native = "native";
@@ -17,16 +17,17 @@ public static class PublishedProgram
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(12);
     private static readonly Lazy<string?> LazyMissing = new(FindMissing);
 
-    /// <summary>What this machine lacks to publish, with the line that installs it; or null.</summary>
+    /// <summary>What this machine lacks to publish the program, with the command that installs it; or null.</summary>
     internal static string? Missing => LazyMissing.Value;
 
     private static readonly Dictionary<string, Task<string>> Made = [];
 
     /// <summary>Publishes the program, once for all tests, and runs it.</summary>
     /// <param name="kind">One of the constants above.</param>
-    /// <param name="part">What it shall do.</param>
-    /// <param name="variables">Of its environment.</param>
-    internal static async Task<(string Output, string Errors)> RunAsync(string kind, string part, params (string Name, string Value)[] variables)
+    /// <param name="part">What it does: the argument of the program.</param>
+    /// <param name="variables">Variables of its environment.</param>
+    internal static async Task<(string Output, string Errors)> RunAsync(
+        string kind, string part, params (string Name, string Value)[] variables)
     {
         if (!Made.TryGetValue(kind, out Task<string>? made)) // tests here run one after the other
         {
@@ -41,9 +42,12 @@ public static class PublishedProgram
     private static async Task<string> PublishAsync(string kind)
     {
         string folder = Path.Combine(Root, Artifacts, kind);
-        string[] way = kind == Native ? ["-p:PublishAot=true"] : ["--self-contained", "-p:PublishTrimmed=true", "-p:EventSourceSupport=false"];
+        string[] how = kind == Native
+            ? ["-p:PublishAot=true"]
+            : ["--self-contained", "-p:PublishTrimmed=true", "-p:EventSourceSupport=false"];
+        string[] where = ["--artifacts-path", Artifacts, "-o", folder];
         (int code, string output, string errors) = await RunAsync(
-            "dotnet", ["publish", Project, "-c", "Release", "--use-current-runtime", .. way, "--artifacts-path", Artifacts, "-o", folder, "--nologo"], []);
+            "dotnet", ["publish", Project, "-c", "Release", "--use-current-runtime", "--nologo", .. how, .. where], []);
         Assert.True(code == 0, $"The program does not publish ({kind}).\n{output}\n{errors}");
         return folder;
     }
@@ -62,9 +66,15 @@ public static class PublishedProgram
         }
     }
 
-    private static async Task<(int Code, string Output, string Errors)> RunAsync(string program, string[] arguments, (string Name, string Value)[] variables)
+    private static async Task<(int Code, string Output, string Errors)> RunAsync(
+        string program, string[] arguments, (string Name, string Value)[] variables)
     {
-        var start = new ProcessStartInfo(program, arguments) { WorkingDirectory = Root, RedirectStandardOutput = true, RedirectStandardError = true };
+        var start = new ProcessStartInfo(program, arguments)
+        {
+            WorkingDirectory = Root,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
         start.Environment["DOTNET_NOLOGO"] = "1";
         start.Environment["DOTNET_CLI_UI_LANGUAGE"] = "en";
         start.Environment["MSBUILDDISABLENODEREUSE"] = "1"; // a node that stays would hold the pipes open
@@ -90,7 +100,7 @@ public static class PublishedProgram
         return (process.ExitCode, await output, await errors);
     }
 
-    /// <summary>The compiler's package is asked of the feed once; then it lies in the folder of packages.</summary>
+    /// <summary>Finds what is missing to publish; on first use restores the compiler's package into the package cache.</summary>
     private static string? FindMissing()
     {
         if (!OperatingSystem.IsLinux())

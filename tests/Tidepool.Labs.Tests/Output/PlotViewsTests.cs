@@ -8,7 +8,7 @@ namespace Tidepool.Labs.Tests.Output;
 
 public class PlotViewsTests
 {
-    /// <summary>Runs the page's script on a page of one plot, and writes the texts of each bar: its label and the pointer's.</summary>
+    /// <summary>Runs the page's script on a page with one plot and returns the texts of each bar: its label and the pointer's.</summary>
     private const string Harness = """
         const page = JSON.parse(require('fs').readFileSync(0, 'utf8'));
         const drawn = [];
@@ -85,7 +85,7 @@ public class PlotViewsTests
         return PlotViews.Of(sections)[0]!["items"]!.AsArray();
     }
 
-    /// <summary>The rival takes 10 ns in each process; ours takes what is given.</summary>
+    /// <summary>The rival takes 10 ns in each process; ours takes the times that are given.</summary>
     private static LabResults Results(params double[] ours)
     {
         var results = new LabResults(seed: 7);

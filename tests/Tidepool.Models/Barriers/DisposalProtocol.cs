@@ -1,7 +1,7 @@
 namespace Tidepool.Models.Barriers;
 
 /// <summary>
-/// The disposal of a stream (thread 0) that meets a change (thread 1): the one takes the core and asks for changes, the other counts
+/// The disposal of a stream (thread 0) meets a change (thread 1): the disposal takes the core and asks for changes, the change counts
 /// itself and asks whether the stream still has the core. At most one of the two may go on.
 /// </summary>
 /// <param name="isLease">Whether a lease ends the stream: the locked instruction is on its ticket, a plain store takes the core.</param>

@@ -1,6 +1,6 @@
 namespace Tidepool.Models.Scenarios;
 
-/// <summary>The magazines that a model has closed, each of them once: in earnest the gate lets in one closer.</summary>
+/// <summary>The magazines that a model has closed, each once: in the real pool the gate lets in one closer.</summary>
 internal sealed class ClosedMagazines
 {
     private readonly HashSet<Magazine> _closed = [];
@@ -15,7 +15,7 @@ internal sealed class ClosedMagazines
         }
     }
 
-    /// <summary>Refunds what closing in earnest refunds.</summary>
+    /// <summary>Refunds to the budget what closing refunds in the real pool.</summary>
     /// <remarks>Magazines that still lie in a table are left out: they are refunded when their thread makes the next.</remarks>
     /// <param name="budget">The pool's.</param>
     internal void Refund(Budget budget)

@@ -275,7 +275,7 @@ internal sealed class ObjectWorld
         }
     }
 
-    /// <summary>Answers for a policy that is asked whether an object may be used again; now and then it throws or refuses.</summary>
+    /// <summary>Answers for a policy whether an object may be used again; now and then refuses or throws.</summary>
     private bool IsFit(Tracked item, Place from, string point)
     {
         Schedule.Point(point);

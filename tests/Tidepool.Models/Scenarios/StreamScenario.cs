@@ -105,7 +105,7 @@ internal sealed class StreamScenario : IScenario
                     }
                     catch (Exception e) when (e is not ScheduleException)
                     {
-                        // Two threads that change one stream at once get what they deserve.
+                        // Two threads that change one stream at once misuse it.
                     }
                 }
             });
@@ -168,7 +168,7 @@ internal sealed class StreamScenario : IScenario
                 Schedule.Point("return");
                 lock (_out)
                 {
-                    _twice += _out.Remove(array) ? 0 : 1; // no exception: it would go to the thread that misuses the stream
+                    _twice += _out.Remove(array) ? 0 : 1; // not thrown: the exception would go to the thread that misuses the stream
                 }
             }
 

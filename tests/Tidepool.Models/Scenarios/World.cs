@@ -208,7 +208,7 @@ internal sealed class World
         Note(thread, "disposed the pool");
     }
 
-    /// <summary>Keeps the pool from ending: its tiers may be in a state in which that would never return.</summary>
+    /// <summary>Keeps the pool from ending: its tiers may be in a state in which ending it would never return.</summary>
     internal void Abandon() => Abandoned.Add(Pool);
 
     public override string ToString() => _log.ToString();

@@ -5,7 +5,7 @@ using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.HitPaths;
 
-/// <summary>Rents and returns in each way, in methods of their own, until the JIT has compiled them with all its optimizations.</summary>
+/// <summary>Rents and returns in each way, one method each, until the JIT has compiled all of them with full optimization.</summary>
 internal static class HitPathProgram
 {
     private const int QuietRounds = 30; // without a new method, of 100 ms each: the JIT has nothing more to do

@@ -7,8 +7,8 @@ using Xunit.Sdk;
 namespace Tidepool.Tests.HitPaths;
 
 /// <summary>
-/// The code of each hit path does not grow: its instructions, calls and locked operations are counted in what the JIT makes of it.
-/// No clock can see a change of 5 % on a shared machine; this sees one instruction, on every machine.
+/// The code of each hit path does not grow: the tests count its instructions, calls and locked operations in what the JIT makes of it.
+/// No clock shows a change of 5 % on a shared machine; this shows one instruction, on every machine.
 /// </summary>
 public sealed class HitPathTests(ITestOutputHelper output)
 {

@@ -12,7 +12,7 @@ public sealed class IdleProcessTests
     [Trait("Category", "Environment")]
     public async Task A_process_collects_when_it_is_idle_as_its_mode_says()
     {
-        // Side by side: each mostly sleeps, for the 30 quiet seconds and the turns of the clock before them.
+        // Side by side: each sleeps most of the time, for turns of the clock and then 30 quiet seconds.
         string[] said = await Task.WhenAll(Modes.Select(mode => Task.Run(() => Run(mode))));
 
         Assert.Equal("given up: True\nin the background: False\nblocking: False\nbuffers alive: True\n", said[0]);

@@ -138,6 +138,8 @@ public sealed class StreamAllocationTests(ITestOutputHelper output) : PoolTest
         }
     }
 
-    /// <remarks>A core that is watched for leaks has its stack taken at its 1st, 2nd, 4th, 8th ... rental: ever more rarely, once it is warm.</remarks>
+    /// <remarks>
+    /// The pool takes the stack of a core that it watches for leaks at the 1st, 2nd, 4th, 8th ... rental: ever more rarely once it is warm.
+    /// </remarks>
     private static double Allocated(Action operation) => Allocations.Each(operation, operations: 500, warmUp: 5000);
 }

@@ -31,7 +31,7 @@ public static class Allocations
         return rounds[Rounds / 2];
     }
 
-    /// <summary>What an operation usually allocates once it is warm, which it is after <paramref name="warmUp"/> operations.</summary>
+    /// <summary>The bytes that an operation usually allocates once <paramref name="warmUp"/> operations have made it warm.</summary>
     public static double Each(Action operation, int operations = 5000, int warmUp = 200)
     {
         for (int i = 0; i < warmUp; i++)

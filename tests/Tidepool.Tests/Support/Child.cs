@@ -63,7 +63,8 @@ public static class Child
     /// <param name="checks">TIDEPOOL_CHECKS, or null.</param>
     /// <param name="identity">TIDEPOOL_IDENTITY, or null for that of this process.</param>
     /// <param name="withoutStackLimit">
-    /// Whether the main thread's stack has no limit and large blocks come from the heap; only where <see cref="UnlimitedStack.Missing"/> says nothing.
+    /// Whether the main thread's stack has no limit and large blocks come from the heap; only where
+    /// <see cref="UnlimitedStack.Missing"/> is null.
     /// </param>
     /// <param name="eventSources">False: the runtime has no event sources, as in a trimmed program and under native AOT.</param>
     /// <param name="environment">More variables, or null.</param>

@@ -2,22 +2,22 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool.Tests.Support;
 
-/// <summary>A program whose pools give up much memory and which then does nothing, with the trimmer's own clock.</summary>
+/// <summary>A program that lets its pools give up much memory and then does nothing, with the trimmer's own clock.</summary>
 internal static class IdleProcess
 {
     private const int BufferBytes = 1 << 20;
 
-    /// <summary>Seconds of idleness and turns of the clock are 40 s; a process that seems busy for a moment begins anew.</summary>
+    /// <summary>The clock's turns and the quiet seconds take 40 s; a process that seems busy for a moment starts over.</summary>
     private const int LongestWait = 105_000;
 
-    /// <summary>Prints what was collected once the clock stands, or the process has collected.</summary>
+    /// <summary>Waits until the clock has stopped or the process has collected, and prints what was collected.</summary>
     public static void Run()
     {
         Trimmer.IsAutomatic = true;
         WeakReference[] buffers = RentAndReturn();
         for (int i = 0; i < 2; i++)
         {
-            GC.Collect(); // the collections that renting has brought about are over
+            GC.Collect(); // so that the collections that renting causes are over
             GC.WaitForPendingFinalizers();
         }
 
@@ -25,10 +25,10 @@ internal static class IdleProcess
         (long background, long blocking) before = Collections();
         for (int i = 0; i < 3; i++)
         {
-            Trimmer.Epoch(all: false); // as time would do; part is given up so
+            Trimmer.Epoch(all: false); // as time would do; this gives up a part
         }
 
-        BufferPool<byte>.Shared.Trim(); // and the rest
+        BufferPool<byte>.Shared.Trim(); // gives up the rest
         long deadline = Environment.TickCount64 + LongestWait;
         while (Collections() == before && Trimmer.IsRunning && Environment.TickCount64 < deadline)
         {

@@ -19,7 +19,7 @@ const size_t steps[] = {0, 1, 16, 17, 100, 128, 129, 1024, 1025, 4096, 8192, 819
 
 class From : public testing::TestWithParam<size_t> {};
 
-// Every byte follows from its place and the key, eight at a time: under sanitizers a loop over bytes takes most of the time.
+// The eight bytes at a place, derived from it and the key. A loop over single bytes would take most of the time under sanitizers.
 uint64_t word_at(size_t i, unsigned key) { return (i + 1) * 0x9e3779b97f4a7c15u + key; }
 
 void fill_all(unsigned char* block, size_t size, unsigned key) {
@@ -244,7 +244,7 @@ size_t resident_pages(void* block, size_t size) {
   return static_cast<size_t>(std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page % 2 != 0; }));
 }
 
-// One page of each step is in use: a step that copied the block would bring all of its pages into memory.
+// Touches one page of each step: a step that copied the block would bring all its pages into memory.
 TEST(Realloc, GrowingByStepsOfASliceCopiesNothing) {
   if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "qemu does not know which pages are resident";
   IN_A_QUIET_PROCESS({

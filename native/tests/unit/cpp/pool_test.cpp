@@ -85,7 +85,7 @@ TEST(Pool, ObjectsDoNotOverlap) {
 
 TEST(Pool, LosesNothingWhenTheConstructorThrows) {
   tp::pool<counted> pool({.name = "throws", .limit = 1 << 16});
-  for (int i = 0; i < 10000; ++i) {  // far more than the limit, if failed constructions kept their block
+  for (int i = 0; i < 10000; ++i) {  // far beyond the limit if failed constructions kept their blocks
     counted::until_throw = 0;
     ASSERT_THROW(static_cast<void>(pool.construct()), std::runtime_error);
     counted::until_throw = 0;

@@ -208,7 +208,7 @@ TEST(TrimCalls, AddUp) {
   });
 }
 
-// One block of the size in each of so many units of the system, alone there.
+// Rents blocks of the size so that each lies alone in one of so many units of the system.
 std::vector<void*> blocks_that_keep_units(size_t size, size_t units) {
   std::vector<void*> blocks(units * (4096 / size));
   for (void*& block : blocks) block = tp_malloc(size);
@@ -222,7 +222,7 @@ std::vector<void*> blocks_that_keep_units(size_t size, size_t units) {
   return blocks;
 }
 
-// The blocks fit into magazines: nothing but their number says what they leave.
+// The blocks fit into magazines, so only their number tells how much they leave idle.
 TEST(TrimCalls, CountSmallBlocksThatKeptMuch) {
   if (os::page_size() != 4096) GTEST_SKIP() << "pages of this system are larger than what each block keeps";
   IN_A_QUIET_PROCESS({

@@ -50,7 +50,7 @@ TEST(Growth, FirstUseMapsLittle) {
   });
 }
 
-// A debugger that writes a core reads every mapping that does not say no: for a heap of a few MiB, 16 MiB of zeros.
+// A debugger that writes a core reads every mapping that is not excluded: for a heap of a few MiB, 16 MiB of zeros.
 TEST(Growth, WhatOfTheMapOfBinsIsNotUsedStaysOutOfCoreDumps) {
   if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "the flags would be those of the emulator's mappings";
   IN_A_PROCESS_OF_ITS_OWN({
@@ -64,7 +64,7 @@ TEST(Growth, WhatOfTheMapOfBinsIsNotUsedStaysOutOfCoreDumps) {
   });
 }
 
-// Found out in a process of its own, for the first use fixes the options.
+// Looks in a process of its own, because the first use fixes the options.
 bool window_is_small() {
   pid_t child = fork();
   if (child == 0) {
@@ -75,7 +75,7 @@ bool window_is_small() {
   return waitpid(child, &status, 0) != child || status != 0;
 }
 
-// Why a heap of 64 GiB, untouched but for small blocks, cannot be had here; null where it can.
+// The reason why this machine cannot have a heap of 64 GiB of which only small blocks are touched; null where it can.
 const char* why_no_large_heap() {
   if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) return "the emulator keeps a record of every page";
   if (os::mapping_limit() <= 80 * gigabyte) return "a limit of this process is below a heap of 64 GiB";
@@ -94,7 +94,7 @@ size_t slow_frees_of(const std::vector<void*>& blocks) {
   return slow_free_count() - before;
 }
 
-// Every block is freed and rented again: its magazine has room for it, so nothing but its place could make the free slow.
+// Frees each block and rents it again: its magazine has room for it, so only its place could make the free slow.
 size_t slow_frees_one_by_one(const std::vector<void*>& blocks, size_t size) {
   void* room = tp_malloc(size);
   size_t before = slow_free_count();
@@ -110,12 +110,12 @@ size_t slow_frees_one_by_one(const std::vector<void*>& blocks, size_t size) {
 constexpr size_t heap_steps = 64;
 constexpr size_t sizes_of_steps[] = {64, 640, 5000, 20000};
 
-// Blocks of a size for one step: more than a page, so that some come from a new one.
+// How many blocks of a size one step takes: more than a page holds, so that some come from a new one.
 size_t blocks_of_step(size_t size) { return shapes.of[bin_of(size)].capacity + 1; }
 
 void fill_and_free_64_gib(int huge_pages) {
   ASSERT_EQ(0, tp_set_option(tp_option_huge_pages, huge_pages));
-  // What as many frees cost while the heap is small: magazines that are full.
+  // The slow frees of as many blocks while the heap is small, where full magazines cause them.
   size_t slow_at_first[std::size(sizes_of_steps)];
   for (size_t s = 0; s < std::size(sizes_of_steps); ++s) {
     std::vector<void*> blocks(blocks_of_step(sizes_of_steps[s]) * heap_steps);
@@ -137,7 +137,7 @@ void fill_and_free_64_gib(int huge_pages) {
   EXPECT_TRUE(arenas_are_valid());
   for (size_t s = 0; s < std::size(sizes_of_steps); ++s) {
     auto [first, last] = std::minmax_element(small[s].begin(), small[s].end());
-    // With huge pages the two arenas take turns; without, one has everything.
+    // With huge pages the two arenas take turns; without, one has all blocks.
     size_t apart = static_cast<size_t>(static_cast<char*>(*last) - static_cast<char*>(*first));
     if (huge_pages == 0) EXPECT_GE(apart, (heap_steps - 2) * gigabyte) << sizes_of_steps[s];
     EXPECT_EQ(0u, slow_frees_one_by_one(small[s], sizes_of_steps[s])) << sizes_of_steps[s];
