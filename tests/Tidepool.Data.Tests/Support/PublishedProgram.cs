@@ -6,7 +6,7 @@ using Xunit.Sdk;
 
 namespace Tidepool.Data.Tests.Support;
 
-/// <summary>Publishes and runs tests/Tidepool.Published: compiled ahead of time, or trimmed and self-contained; without event sources.</summary>
+/// <summary>Publishes and runs tests/Tidepool.Published: ahead of time, or trimmed and self-contained; without event sources.</summary>
 public static class PublishedProgram
 {
     public const string Native = "native";
