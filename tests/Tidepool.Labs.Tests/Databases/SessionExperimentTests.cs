@@ -1,6 +1,7 @@
 namespace Tidepool.Labs.Tests.Databases;
 
 /// <summary>The classic experiment, in child processes that end by themselves, and what is seen of it from outside.</summary>
+[Trait("Category", "Environment")]
 public class SessionExperimentTests
 {
     private static readonly ChildCommand Child = new("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll")]);

@@ -59,7 +59,7 @@ public class InstanceSubjectTests
         drain.Run(2048);
         drain.Run(2048);
 
-        Assert.Equal(0, drain.Measure(2048).Bytes);
+        Assert.Equal(0, Samples.UsualBytes(() => drain.Measure(2048)));
     }
 
     private static void AssertDistinct<TSubject, TItem>(TSubject subject, Func<TItem, object> of)

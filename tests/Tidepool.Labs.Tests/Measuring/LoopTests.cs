@@ -26,10 +26,8 @@ public class LoopTests
             }
         });
 
-        var sample = loop.Measure(100);
-
-        Assert.Equal(1024, sample.Bytes, tolerance: 8);
-        Assert.True(sample.Nanoseconds > 0);
+        Assert.Equal(1024, Samples.UsualBytes(() => loop.Measure(100)), tolerance: 8);
+        Assert.True(loop.Measure(100).Nanoseconds > 0);
     }
 
     [Fact]
@@ -45,9 +43,8 @@ public class LoopTests
             operations: 3);
 
         Run();
-        var sample = Run();
 
-        Assert.InRange(sample.Bytes, 1024, 4096);
+        Assert.InRange(Samples.UsualBytes(Run), 1024, 4096);
     }
 
     [Fact]

@@ -1,5 +1,6 @@
 namespace Tidepool.Labs.Tests.Processes;
 
+[Trait("Category", "Environment")]
 public class LabRunnerTests
 {
     private static readonly ChildCommand Child = new("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll")]);
