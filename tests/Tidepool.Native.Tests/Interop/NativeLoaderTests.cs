@@ -4,6 +4,7 @@ using Tidepool.Native.Tests.Support;
 namespace Tidepool.Native.Tests.Interop;
 
 /// <summary>Where the library is looked for, and what is said when it is nowhere.</summary>
+[Trait("Category", "Environment")]
 public sealed class NativeLoaderTests : IDisposable
 {
     private static readonly string PackageFolder = Path.Combine(
@@ -96,7 +97,6 @@ public sealed class NativeLoaderTests : IDisposable
     }
 
     [Fact]
-    [Trait("Category", "Environment")]
     public void Next_to_the_assembly_goes_before_the_folder_of_the_runtime_identifier()
     {
         string beside = Path.Combine(_folder, NativeLoader.FileName);
