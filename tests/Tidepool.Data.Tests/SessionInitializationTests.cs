@@ -295,6 +295,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
     }
 
     [Fact]
+    [Trait("Category", "Environment")]
     public async Task One_that_takes_too_long_is_cancelled_and_gives_its_place_back()
     {
         int calls = 0;
