@@ -44,7 +44,7 @@ class [[nodiscard]] buffer_lease {
   // Gives back what this lease held, then takes over. Moving to itself changes nothing.
   buffer_lease& operator=(buffer_lease&& other) noexcept {
     if (this != &other) {
-      give_back();
+      return_now();
       data_ = std::exchange(other.data_, nullptr);
       size_ = std::exchange(other.size_, 0);
       alignment_ = other.alignment_;
@@ -54,17 +54,17 @@ class [[nodiscard]] buffer_lease {
 
   buffer_lease(const buffer_lease&) = delete;
   buffer_lease& operator=(const buffer_lease&) = delete;
-  ~buffer_lease() { give_back(); }
+  ~buffer_lease() { return_now(); }
 
   // Gives the buffer back now; false, and nothing happens, when the lease is empty. Cost: as tp::deallocate.
-  bool give_back() noexcept {
+  bool return_now() noexcept {
     if (data_ == nullptr) return false;
     detail::return_bytes(std::exchange(data_, nullptr), sizeof(T) * std::exchange(size_, 0), alignment_);
     return true;
   }
 
   // The buffer without its owner: the caller frees it with tp::deallocate or tp_free. The lease is empty afterwards.
-  [[nodiscard]] T* release() noexcept {
+  [[nodiscard]] T* detach() noexcept {
     size_ = 0;
     return std::exchange(data_, nullptr);
   }

@@ -39,7 +39,7 @@ struct usage {
 template <class T>
 class pool;
 
-// Owns one object of a pool<T>, which must live longer. Moving leaves the source empty, so an object is given back once.
+// Owns one object of a pool<T>, which must live longer. Moving leaves the source empty, so an object is returned once.
 // Used by one thread at a time; it may be moved to another thread and end there.
 template <class T>
 class [[nodiscard]] lease {
@@ -51,7 +51,7 @@ class [[nodiscard]] lease {
   // Gives back what this lease held, then takes over. Moving to itself changes nothing.
   lease& operator=(lease&& other) noexcept {
     if (this != &other) {
-      give_back();
+      return_now();
       object_ = std::exchange(other.object_, nullptr);
       pool_ = other.pool_;
     }
@@ -60,10 +60,10 @@ class [[nodiscard]] lease {
 
   lease(const lease&) = delete;
   lease& operator=(const lease&) = delete;
-  ~lease() { give_back(); }
+  ~lease() { return_now(); }
 
   // Destroys the object and gives its block back now; false, and nothing happens, when the lease is empty.
-  bool give_back() noexcept {
+  bool return_now() noexcept {
     if (object_ == nullptr) return false;
     T* object = std::exchange(object_, nullptr);
     object->~T();
@@ -72,7 +72,7 @@ class [[nodiscard]] lease {
   }
 
   // The object without its owner: the caller ends it with pool<T>::destroy. The lease is empty afterwards.
-  [[nodiscard]] T* release() noexcept { return std::exchange(object_, nullptr); }
+  [[nodiscard]] T* detach() noexcept { return std::exchange(object_, nullptr); }
 
   // False for an empty lease, and after a try_rent that failed.
   explicit operator bool() const noexcept { return object_ != nullptr; }

@@ -7,7 +7,7 @@
 #include "api/options.h"
 #include "base/report.h"
 #include "checked/checked.h"
-#include "heap/raw.h"
+#include "heap/unchecked.h"
 #include "slab/pool.h"
 
 namespace tp {
@@ -25,7 +25,7 @@ bool alignment_is_valid(size_t alignment) {
   return false;
 }
 
-TP_COLD void report_wrong_pointer(const void* block, const raw::Block& found) {
+TP_COLD void report_wrong_pointer(const void* block, const unchecked::Block& found) {
   Text text;
   if (found.start == nullptr) {
     text.add("free of a foreign pointer: ").add_address(block).add(" is not in a block of this library, or was freed before");
@@ -46,7 +46,7 @@ TP_COLD void report_double_free(const void* block, size_t size) {
 
 // True when the block is one that a page gave out, as far as can be told without a record of each.
 bool may_be_freed(const void* block) {
-  raw::Block found = raw::find(block);
+  unchecked::Block found = unchecked::find(block);
   if (TP_LIKELY(found.start == block && found.start != nullptr)) return true;
   report_wrong_pointer(block, found);
   return false;
@@ -65,13 +65,13 @@ void free_slow(void* block) {
       }
     }
   }
-  if (may_be_freed(block)) raw::release(block);
+  if (may_be_freed(block)) unchecked::free(block);
 }
 
 void* aligned(size_t alignment, size_t size, bool zero) {
   if (!alignment_is_valid(alignment)) return nullptr;
   if (checked) return check::allocate(size, alignment, zero);
-  return or_enomem(raw::allocate(size, alignment, zero));
+  return or_enomem(unchecked::allocate(size, alignment, zero));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ using namespace tp;
 
 extern "C" TP_EXPORT void* tp_malloc_slow_(size_t size) noexcept {
   if (checked) return check::allocate(size, 0, false);
-  return or_enomem(raw::allocate(size, 0, false));
+  return or_enomem(unchecked::allocate(size, 0, false));
 }
 
 #if defined(TIDEPOOL_TESTING)
@@ -105,7 +105,7 @@ void* tp_malloc(size_t size) noexcept {
 
 void* tp_zalloc(size_t size) noexcept {
   if constexpr (checked) return check::allocate(size, 0, true);
-  if (size > max_class_size) return or_enomem(raw::allocate(size, 0, true));
+  if (size > max_class_size) return or_enomem(unchecked::allocate(size, 0, true));
   void* block = detail::allocate(size);
   if (TP_LIKELY(block != nullptr)) memset(block, 0, size);
   return block;
@@ -124,7 +124,7 @@ void* tp_realloc(void* block, size_t size) noexcept {
   if (block == nullptr) return tp_malloc(size);
   if (checked) return check::reallocate(block, size);
   if (!may_be_freed(block)) return nullptr;
-  return or_enomem(raw::reallocate(block, size));
+  return or_enomem(unchecked::reallocate(block, size));
 }
 
 void* tp_reallocarray(void* block, size_t count, size_t size) noexcept {
@@ -153,7 +153,7 @@ void tp_free_aligned_sized(void* block, size_t alignment, size_t size) noexcept 
 size_t tp_usable_size(const void* block) noexcept {
   if (block == nullptr) return 0;
   if (checked) return check::usable_size(block);
-  return may_be_freed(block) ? raw::usable_size(block) : 0;
+  return may_be_freed(block) ? unchecked::usable_size(block) : 0;
 }
 
 bool tp_owns(const void* address) noexcept {
@@ -198,7 +198,7 @@ bool tp_try_free(void* block) noexcept {
   return heap->top[bin][-1] != block && detail::push(heap, bin, block);
 }
 
-size_t tp_good_size(size_t size) noexcept { return raw::good_size(size); }
+size_t tp_good_size(size_t size) noexcept { return unchecked::good_size(size); }
 size_t tp_class_count() noexcept { return class_count; }
 size_t tp_class_size(size_t index) noexcept { return index < class_count ? detail::class_sizes[index] : 0; }
 size_t tp_class_index(size_t size) noexcept { return size <= max_class_size ? bin_of(size) - 1 : class_count; }

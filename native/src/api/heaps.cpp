@@ -4,7 +4,7 @@
 
 #include "base/report.h"
 #include "checked/checked.h"
-#include "heap/raw.h"
+#include "heap/unchecked.h"
 #include "slab/pool.h"
 
 // A tp_heap of the release library is a Heap; of the checked library, a record of its own.
@@ -26,7 +26,7 @@ void copy_name(char (&to)[32], const char* name) {
 }
 
 bool belongs_to(const Heap* heap, const void* block) {
-  raw::Block found = raw::find(block);
+  unchecked::Block found = unchecked::find(block);
   if (found.start == block && found.owner == heap) return true;
   Text text;
   text.add("heap mismatch: ").add_address(block).add(" of ").add(found.size).add(" bytes is not a block of the heap ");
@@ -73,12 +73,12 @@ tp_heap* tp_heap_create(const tp_heap_options* options) noexcept {
 
 void* tp_heap_malloc(tp_heap* heap, size_t size) noexcept {
   if (checked) return check::heap_allocate(heap, size, 0, false);
-  return or_enomem(raw::allocate_in(heap_of(heap), size, 0, false));
+  return or_enomem(unchecked::allocate_in(heap_of(heap), size, 0, false));
 }
 
 void* tp_heap_zalloc(tp_heap* heap, size_t size) noexcept {
   if (checked) return check::heap_allocate(heap, size, 0, true);
-  return or_enomem(raw::allocate_in(heap_of(heap), size, 0, true));
+  return or_enomem(unchecked::allocate_in(heap_of(heap), size, 0, true));
 }
 
 void* tp_heap_aligned_alloc(tp_heap* heap, size_t alignment, size_t size) noexcept {
@@ -87,12 +87,12 @@ void* tp_heap_aligned_alloc(tp_heap* heap, size_t alignment, size_t size) noexce
     return nullptr;
   }
   if (checked) return check::heap_allocate(heap, size, alignment, false);
-  return or_enomem(raw::allocate_in(heap_of(heap), size, alignment, false));
+  return or_enomem(unchecked::allocate_in(heap_of(heap), size, alignment, false));
 }
 
 void tp_heap_free(tp_heap* heap, void* block) noexcept {
   if (checked) return check::heap_release(heap, block);
-  if (block != nullptr && belongs_to(heap_of(heap), block)) raw::release(block);
+  if (block != nullptr && belongs_to(heap_of(heap), block)) unchecked::free(block);
 }
 
 void tp_heap_free_aligned_sized(tp_heap* heap, void* block, size_t alignment, size_t size) noexcept {
@@ -141,13 +141,13 @@ extern "C" TP_EXPORT void tp_pool_return_slow_(tp_pool* pool, void* block) noexc
 
 void* tp_pool_rent(tp_pool* pool) noexcept {
   if constexpr (checked) return check::pool_rent(pool);
-  else return detail::rent(pool);
+  else return detail::rent_from(pool);
 }
 
 void tp_pool_return(tp_pool* pool, void* block) noexcept {
   if (TP_UNLIKELY(block == nullptr)) return;
   if constexpr (checked) check::pool_return(pool, block);
-  else detail::give_back(pool, block);
+  else detail::return_to(pool, block);
 }
 
 size_t tp_pool_rent_batch(tp_pool* pool, size_t count, void** blocks) noexcept {

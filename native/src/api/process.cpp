@@ -5,7 +5,7 @@
 #include "api/process.h"
 #include "base/report.h"
 #include "checked/checked.h"
-#include "heap/raw.h"
+#include "heap/unchecked.h"
 #include "slab/pool.h"
 
 using namespace tp;

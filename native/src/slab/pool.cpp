@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/options.h"
-#include "heap/raw.h"
+#include "heap/unchecked.h"
 
 namespace tp {
 
@@ -142,7 +142,7 @@ void* rent_from_pool(tp_pool* pool) {
   return rent_once(pool);
 }
 
-void return_to_pool(tp_pool*, void* block) { raw::release(block); }
+void return_to_pool(tp_pool*, void* block) { unchecked::free(block); }
 
 void pool_usage(tp_pool* pool, size_t* live_bytes, size_t* held_bytes) {
   size_t bin = pool->bin;

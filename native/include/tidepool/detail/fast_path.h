@@ -182,7 +182,7 @@ template <std::size_t Size>
   if (TP_UNLIKELY(!push(agreed::thread_heap, bin, block))) tp_free_slow_(block);
 }
 
-[[gnu::always_inline]] inline void* rent(tp_pool* pool) {
+[[gnu::always_inline]] inline void* rent_from(tp_pool* pool) {
   std::size_t bin = reinterpret_cast<const fast_pool*>(pool)->bin;
   void* block = pop(agreed::thread_heap, bin);
   if (TP_UNLIKELY(block == nullptr)) return tp_pool_rent_slow_(pool);
@@ -190,7 +190,7 @@ template <std::size_t Size>
 }
 
 // The block must not be null.
-[[gnu::always_inline]] inline void give_back(tp_pool* pool, void* block) {
+[[gnu::always_inline]] inline void return_to(tp_pool* pool, void* block) {
   std::size_t bin = reinterpret_cast<const fast_pool*>(pool)->bin;
   if (TP_UNLIKELY(!push(agreed::thread_heap, bin, block))) tp_pool_return_slow_(pool, block);
 }
@@ -199,8 +199,8 @@ template <std::size_t Size>
 inline void* allocate_fixed() { return tp_malloc(Size); }
 template <std::size_t Size>
 inline void free_fixed(void* block) { tp_free_sized(block, Size); }
-inline void* rent(tp_pool* pool) { return tp_pool_rent(pool); }
-inline void give_back(tp_pool* pool, void* block) { tp_pool_return(pool, block); }
+inline void* rent_from(tp_pool* pool) { return tp_pool_rent(pool); }
+inline void return_to(tp_pool* pool, void* block) { tp_pool_return(pool, block); }
 #endif
 
 }  // namespace tp::detail

@@ -133,20 +133,13 @@ template <std::size_t Size, std::size_t Alignment>
 #endif
 }
 
-// ---- Blocks of pools --------------------------------------------------------------------------------------------
-
-[[gnu::always_inline]] inline void* rent_from(tp_pool* pool) { return rent(pool); }
-
-// The block must not be null.
-[[gnu::always_inline]] inline void return_to(tp_pool* pool, void* block) { give_back(pool, block); }
-
 // ---- Construction -----------------------------------------------------------------------------------------------
 
 // Gives a block back unless kept, so that a constructor that throws loses nothing. Return is called with the block.
 template <class Return>
 class unless_kept {
  public:
-  unless_kept(void* block, Return give_back) : block_(block), return_(give_back) {}
+  unless_kept(void* block, Return return_block) : block_(block), return_(return_block) {}
   unless_kept(const unless_kept&) = delete;
   unless_kept& operator=(const unless_kept&) = delete;
   ~unless_kept() {

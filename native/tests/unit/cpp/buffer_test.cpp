@@ -38,13 +38,13 @@ TEST(BufferLease, OfZeroElementsIsNotEmpty) {
   auto lease = tp::rent<int>(0);
   EXPECT_TRUE(lease);
   EXPECT_EQ(lease.size(), 0u);
-  EXPECT_TRUE(lease.give_back());
+  EXPECT_TRUE(lease.return_now());
 }
 
 TEST(BufferLease, IsGivenBackOnce) {
   auto lease = tp::rent<char>(100);
-  EXPECT_TRUE(lease.give_back());
-  EXPECT_FALSE(lease.give_back());
+  EXPECT_TRUE(lease.return_now());
+  EXPECT_FALSE(lease.return_now());
   EXPECT_FALSE(lease);
   EXPECT_EQ(lease.size(), 0u);
   EXPECT_EQ(lease.data(), nullptr);
@@ -79,7 +79,7 @@ TEST(BufferLease, GivesBackWhatItHeldWhenItTakesOver) {
 
 TEST(BufferLease, ReleasedIsTheCallersBlock) {
   auto lease = tp::rent<int>(50, 64);
-  int* block = lease.release();
+  int* block = lease.detach();
   EXPECT_FALSE(lease);
   EXPECT_TRUE(is_aligned(block, 64));
   tp_free(block);
@@ -127,7 +127,7 @@ TEST(BufferLease, MayEndInAnotherThread) {
   long sum = 0;
   std::thread([moved = std::move(lease), &sum]() mutable {
     sum = std::accumulate(moved.begin(), moved.end(), 0L);
-    moved.give_back();
+    moved.return_now();
   }).join();
   EXPECT_EQ(sum, 4950);
 }

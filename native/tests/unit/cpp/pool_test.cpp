@@ -38,9 +38,9 @@ TEST(Pool, LeaseConstructsAndGivesBackOnce) {
     EXPECT_EQ((*lease).value, 5);
     EXPECT_EQ(counted::live, 1);
     EXPECT_GE(pool.get_usage().live_bytes, sizeof(counted));
-    EXPECT_TRUE(lease.give_back());
+    EXPECT_TRUE(lease.return_now());
     EXPECT_EQ(counted::live, 0);
-    EXPECT_FALSE(lease.give_back());
+    EXPECT_FALSE(lease.return_now());
     EXPECT_EQ(lease.get(), nullptr);
   }
   EXPECT_EQ(counted::live, 0);
@@ -61,7 +61,7 @@ TEST(Pool, LeasesMove) {
   auto& same = third;
   third = std::move(same);
   EXPECT_EQ(third.get(), object);
-  counted* raw = third.release();
+  counted* raw = third.detach();
   EXPECT_FALSE(third);
   EXPECT_EQ(counted::live, 1);
   pool.destroy(raw);
@@ -151,7 +151,7 @@ TEST(Pool, MovesWithItsObjects) {
   EXPECT_FALSE(source);  // NOLINT: what a moved-from pool promises
   EXPECT_TRUE(target);
   EXPECT_GT(target.get_usage().live_bytes, 0u);
-  lease.give_back();
+  lease.return_now();
   EXPECT_EQ(target.get_usage().live_bytes, 0u);
   tp::pool<counted> other;
   other = std::move(target);

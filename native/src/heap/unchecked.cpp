@@ -1,11 +1,11 @@
-#include "heap/raw.h"
+#include "heap/unchecked.h"
 
 #include <string.h>
 
 #include "api/options.h"
 #include "profile/profile.h"
 
-namespace tp::raw {
+namespace tp::unchecked {
 
 namespace {
 
@@ -142,7 +142,7 @@ Block find(const void* address) {
   return {start + offset / page->block_size * page->block_size, page->block_size, id, owner};
 }
 
-void release(void* block) {
+void free(void* block) {
   PageId id = page_with(block);
   Heap* heap = known_heap();
   if (page_of(id)->is(PageKind::large)) {
@@ -201,8 +201,8 @@ void* reallocate(void* block, size_t size) {
   } else {
     memcpy(moved, block, kept);
   }
-  release(block);
+  free(block);
   return moved;
 }
 
-}  // namespace tp::raw
+}  // namespace tp::unchecked

@@ -4,7 +4,7 @@
 
 #include "heap/heap.h"
 
-namespace tp::raw {
+namespace tp::unchecked {
 
 // From the calling thread's heap. alignment 0 or a power of two up to max_alignment. Null: out of memory (errno unset).
 void* allocate(size_t size, size_t alignment, bool zero);
@@ -13,7 +13,7 @@ void* allocate(size_t size, size_t alignment, bool zero);
 void* allocate_in(Heap* heap, size_t size, size_t alignment, bool zero);
 
 // A live block of any kind, not null.
-void release(void* block);
+void free(void* block);
 
 // A live block; the old one stays on failure.
 void* reallocate(void* block, size_t size);
@@ -32,4 +32,4 @@ Block find(const void* address);
 // The class or the slices that serve this; 0 when nothing can.
 size_t good_size(size_t size);
 
-}  // namespace tp::raw
+}  // namespace tp::unchecked
