@@ -12,28 +12,21 @@ internal sealed partial class BufferCore<T>
     internal BufferSlot<T> RefillHandle(Magazine magazine)
     {
         ThrowIfRetired();
-        if (magazine.PopSlow() is { } item)
-        {
-            return (PooledSlot<T>)item;
-        }
-
         Bucket bucket = magazine.Bucket;
-        if (!magazine.IsPrivate)
+        bool isNew = false;
+        object? item = magazine.IsPrivate ? TakeThrough(magazine, out isNew) : null;
+        if (item is null)
         {
-            return RentFrom(bucket, bucket.ItemLength);
+            return RentFrom(bucket, bucket.ItemLength); // the budget has no room for a handle's magazine
         }
 
-        if ((bucket.Shared.TryTake() ?? TakeFromTwin(bucket)) is { } chunk)
+        var slot = (PooledSlot<T>)item;
+        if (isNew)
         {
-            item = magazine.Refill(chunk);
-            Magazine.PutShared(bucket, chunk);
-            return (PooledSlot<T>)item!;
+            WriteAllocated(slot, bucket, bucket.ItemLength);
         }
 
-        PooledSlot<T> born = Birth(bucket, bucket.ItemLength);
-        born.Home = magazine;
-        magazine.CountBirth();
-        return born;
+        return slot;
     }
 
     /// <summary>Takes back what the magazine of a thread handle holds and closes it.</summary>
@@ -72,7 +65,12 @@ internal sealed partial class BufferCore<T>
     /// <summary>An idle array of the bucket's length from the tiers, or a new one.</summary>
     internal T[] RentArray(Bucket bucket, int requested, int poolId, bool cleared)
     {
-        T[] array = TakeArray(bucket, requested, poolId, cleared);
+        var array = (T[])Take(bucket, out bool isNew);
+        if (isNew)
+        {
+            Begin(array, requested, poolId, cleared);
+        }
+
         if (Guard is not null)
         {
             CheckPoison(bucket, array);
@@ -90,7 +88,18 @@ internal sealed partial class BufferCore<T>
     internal T[] RentUnkeptArray(int length, int poolId, bool cleared)
     {
         cleared |= Geometry.Clear == ClearMode.OnRent;
-        T[] array = length <= Geometry.Source.MaxLength ? BirthArray(length, length, poolId, cleared) : new T[length];
+        T[] array;
+        if (length <= Geometry.Source.MaxLength)
+        {
+            array = MakeArray(length);
+            Interlocked.Increment(ref Counters.Missed);
+            Begin(array, length, poolId, cleared);
+        }
+        else
+        {
+            array = new T[length];
+        }
+
         Counters.AddRental(BufferGeometry<T>.BytesOf(length));
         if (Guard is not null)
         {
@@ -158,75 +167,18 @@ internal sealed partial class BufferCore<T>
     /// </summary>
     internal bool IsOurs(T[] array) => Geometry.TakesForeignArrays || _made.TryGetValue(array, out _);
 
-    private T[] TakeArray(Bucket bucket, int requested, int poolId, bool cleared)
+    /// <summary>Clears a new array where its renter expects that, and tells of it.</summary>
+    private void Begin(T[] array, int requested, int poolId, bool cleared)
     {
-        while (ThreadTier.FindSlow(bucket) is { } magazine)
+        if (cleared && !Geometry.ClearsNew && !BufferGeometry<T>.HoldsReferences)
         {
-            if (magazine.PopSlow() is { } item)
-            {
-                return (T[])item;
-            }
-
-            if ((bucket.Shared.TryTake() ?? TakeArraysFromTwin(bucket)) is { } chunk)
-            {
-                item = magazine.Refill(chunk);
-                Magazine.PutShared(bucket, chunk);
-                if (item is not null)
-                {
-                    return (T[])item;
-                }
-
-                continue; // the magazine was closed meanwhile
-            }
-
-            T[] born = BirthArray(bucket.ItemLength, requested, poolId, cleared);
-            magazine.CountBirth();
-            return born;
+            Array.Clear(array);
         }
 
-        return TakeLargeArray(bucket, requested, poolId, cleared);
-    }
-
-    private T[] TakeLargeArray(Bucket bucket, int requested, int poolId, bool cleared)
-    {
-        T[] array;
-        if ((bucket.Shared.TryTake() ?? TakeArraysFromTwin(bucket)) is { } chunk)
+        if (TidepoolEventSource.Log.IsEnabled())
         {
-            chunk.Count--;
-            ref object? last = ref chunk.Places[chunk.Count];
-            array = (T[])last!;
-            last = null;
-            Magazine.PutShared(bucket, chunk);
+            TidepoolEventSource.Log.BufferAllocated(array.GetHashCode(), array.Length, poolId, -1, requested);
         }
-        else
-        {
-            array = BirthArray(bucket.ItemLength, requested, poolId, cleared);
-        }
-
-        Counters.AddRental(bucket.ItemBytes);
-        return array;
-    }
-
-    /// <summary>Idle slots of the same length as a chunk of arrays; the slots die.</summary>
-    private Chunk? TakeArraysFromTwin(Bucket bucket)
-    {
-        if (bucket.Twin is not { } twin || twin.Shared.TryTake() is not { } chunk)
-        {
-            return null;
-        }
-
-        for (int i = 0; i < chunk.Count; i++)
-        {
-            ref object? place = ref chunk.Places[i];
-            if (place is PooledSlot<T> slot)
-            {
-                slot.Record?.Forget();
-                Remember(slot.Array!, slot.Tag);
-                place = slot.Array;
-            }
-        }
-
-        return chunk;
     }
 
     private void Remember(T[] array, object? tag)
@@ -298,9 +250,9 @@ internal sealed partial class BufferCore<T>
         }
     }
 
-    private void OnTwice(object item)
+    private void OnTwice(T[] array)
     {
-        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, MisuseText.OneArray(((T[])item).Length), "It is idle in the pool already.");
+        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, MisuseText.OneArray(array.Length), "It is idle in the pool already.");
         if (Geometry.Checks != PoolChecks.Off)
         {
             throw misuse;

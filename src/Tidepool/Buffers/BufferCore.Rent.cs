@@ -29,84 +29,16 @@ internal sealed partial class BufferCore<T>
         }
     }
 
-    /// <summary>
-    /// A slot from the tiers in their order, or a new one: own magazine and inbox, shared tier, its other form, the next class, the source.
-    /// </summary>
+    /// <summary>A slot from the tiers, or a new one.</summary>
     private PooledSlot<T> RentFrom(Bucket bucket, int requested)
     {
-        while (true)
+        var slot = (PooledSlot<T>)Take(bucket, out bool isNew);
+        if (isNew)
         {
-            Magazine? magazine = ThreadTier.FindSlow(bucket);
-            if (magazine is null)
-            {
-                return RentLarge(bucket, requested);
-            }
-
-            if (magazine.PopSlow() is { } item)
-            {
-                return (PooledSlot<T>)item;
-            }
-
-            Chunk? chunk = bucket.Shared.TryTake() ?? TakeFromTwin(bucket);
-            if (chunk is not null)
-            {
-                item = magazine.Refill(chunk);
-                Magazine.PutShared(bucket, chunk);
-                if (item is not null)
-                {
-                    return (PooledSlot<T>)item;
-                }
-
-                continue; // the magazine was closed meanwhile
-            }
-
-            if (FindNext(bucket) is { } next && !next.Shared.IsEmpty && RentShared(next) is { } larger)
-            {
-                return larger;
-            }
-
-            PooledSlot<T> born = Birth(bucket, requested);
-            born.Home = magazine;
-            magazine.CountBirth();
-            return born;
-        }
-    }
-
-    /// <summary>A slot of the next class through this thread's magazine of that class, or null when another thread was faster.</summary>
-    private static PooledSlot<T>? RentShared(Bucket bucket)
-    {
-        Magazine? magazine = ThreadTier.FindSlow(bucket);
-        Chunk? chunk = magazine is null || magazine.IdleCount > 0 ? null : bucket.Shared.TryTake();
-        if (chunk is null)
-        {
-            return null;
+            WriteAllocated(slot, bucket, requested);
         }
 
-        object? item = magazine!.Refill(chunk);
-        Magazine.PutShared(bucket, chunk);
-        return (PooledSlot<T>?)item;
-    }
-
-    /// <summary>A slot whose size no thread keeps: from the shared tier, or new.</summary>
-    private PooledSlot<T> RentLarge(Bucket bucket, int requested)
-    {
-        Chunk? chunk = bucket.Shared.TryTake() ?? TakeFromTwin(bucket);
-        PooledSlot<T> slot;
-        if (chunk is null)
-        {
-            slot = Birth(bucket, requested);
-        }
-        else
-        {
-            chunk.Count--;
-            ref object? last = ref chunk.Places[chunk.Count];
-            slot = (PooledSlot<T>)last!;
-            last = null;
-            Magazine.PutShared(bucket, chunk);
-        }
-
-        Counters.AddRental(bucket.ItemBytes);
-        return (PooledSlot<T>)slot.MoveTo(bucket.ClosedHome);
+        return slot;
     }
 
     /// <summary>A slot longer than what the pool keeps: it dies on return.</summary>
@@ -114,7 +46,8 @@ internal sealed partial class BufferCore<T>
     {
         int made = Math.Max(length, 1); // sources make nothing empty
         var bucket = new Bucket(this, -1, made, BufferGeometry<T>.BytesOf(made)) { IsKept = false };
-        PooledSlot<T> slot = Birth(bucket, length);
+        var slot = (PooledSlot<T>)Create(bucket);
+        WriteAllocated(slot, bucket, length);
         Counters.AddRental(bucket.ItemBytes);
         return slot;
     }
@@ -157,28 +90,5 @@ internal sealed partial class BufferCore<T>
         }
 
         record.TryBegin(Guard!.SampleStack());
-    }
-
-    /// <summary>Idle arrays of the same length as a chunk of slots.</summary>
-    private Chunk? TakeFromTwin(Bucket bucket)
-    {
-        if (bucket.Twin is not { } twin || twin.Shared.TryTake() is not { } chunk)
-        {
-            return null;
-        }
-
-        for (int i = 0; i < chunk.Count; i++)
-        {
-            ref object? place = ref chunk.Places[i];
-            if (place is T[] array)
-            {
-                var slot = new PooledSlot<T>(this, bucket);
-                slot.Adopt(Forget(array));
-                slot.ClearReferences(-1); // arrays come back as their renters left them, leases clear
-                place = slot;
-            }
-        }
-
-        return chunk;
     }
 }

@@ -80,28 +80,14 @@ internal sealed partial class BufferCore<T>
             kind, isOutAgain, Geometry.Checks, slot, static slot => ($"BufferLease<{typeof(T).Name}>", slot.Record?.Where()));
     }
 
-    /// <summary>Puts an idle item where the next renter of this thread finds it, else into the shared tier, else gives it to the source.</summary>
+    /// <summary>Keeps an idle item in the tiers, or gives it to the source.</summary>
+    /// <exception cref="PoolMisuseException">An array lies idle here already.</exception>
     internal void Keep(Bucket bucket, object item)
     {
-        while (!Retired && ThreadTier.FindSlow(bucket) is { } magazine)
+        if (!Put(bucket, item, isOnce: !bucket.HoldsArrays))
         {
-            bool kept = magazine.PushSlow(item, out Chunk? flushed, out bool twice);
-            Magazine.PutShared(bucket, flushed);
-            if (twice)
-            {
-                OnTwice(item);
-            }
-
-            if (kept || twice)
-            {
-                return;
-            }
+            OnTwice((T[])item);
         }
-
-        Counters.AddReturns(1, bucket.ItemBytes);
-        Chunk one = bucket.Shared.TakeEmpty();
-        one.Add(item);
-        Magazine.PutShared(bucket, one);
     }
 
     /// <summary>Ends the rest of everything in quarantine: into the tiers, or to the source when the pool is retired.</summary>

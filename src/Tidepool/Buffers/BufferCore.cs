@@ -21,7 +21,7 @@ internal sealed partial class BufferCore<T> : Station
     private readonly Bucket?[] _buckets;
     private readonly List<RawBuckets<T>> _raws = [];
     private readonly int _lastIndex;
-    private int _births;
+    private int _slotsMade;
 
     internal BufferCore(BufferGeometry<T> geometry)
         : base(geometry.Name, geometry.Budget)
@@ -40,9 +40,6 @@ internal sealed partial class BufferCore<T> : Station
     }
 
     internal override bool IsOnHeap => !Geometry.IsNative;
-
-    /// <summary>The number that stands for the pool in events.</summary>
-    internal int PoolId => Name.GetHashCode(StringComparison.Ordinal);
 
     internal override IEnumerable<Bucket> Buckets()
     {
@@ -78,11 +75,11 @@ internal sealed partial class BufferCore<T> : Station
         return Volatile.Read(ref _buckets[index]) ?? MakeBucket(index);
     }
 
-    /// <summary>The bucket of the class after <paramref name="bucket"/>'s, if it exists and wastes at most a quarter.</summary>
-    internal Bucket? FindNext(Bucket bucket)
+    /// <summary>The slots of the class after <paramref name="bucket"/>'s, if it exists and wastes at most a quarter.</summary>
+    protected override Bucket? FindNext(Bucket bucket)
     {
         int index = Geometry.Sizes.IndexOf(bucket.ItemLength) + 1;
-        if (index >= _buckets.Length)
+        if (bucket.HoldsArrays || index >= _buckets.Length)
         {
             return null;
         }
@@ -103,37 +100,55 @@ internal sealed partial class BufferCore<T> : Station
         return raw;
     }
 
-    /// <summary>Makes a bucket of this pool; the twin is the lease bucket of the same length for arrays, and the other way round.</summary>
-    internal Bucket NewBucket(int length)
+    /// <summary>Makes a bucket of this pool.</summary>
+    internal Bucket NewBucket(int length, bool holdsArrays)
     {
         long bytes = BufferGeometry<T>.BytesOf(length);
         int id = Bucket.FitsThreadTier(bytes) && !Retired ? ThreadTier.AllocateId() : -1;
-        return new Bucket(this, id, length, bytes);
+        return new Bucket(this, id, length, bytes) { HoldsArrays = holdsArrays };
     }
 
     /// <summary>Connects the buckets of equal length, so that idle buffers can change their form.</summary>
-    internal void FindTwin(Bucket bucket, bool raw)
+    internal void FindSibling(Bucket bucket)
     {
         if (!Geometry.HasWholeArrays)
         {
             return;
         }
 
-        Bucket? twin = raw
+        Bucket? sibling = bucket.HoldsArrays
             ? Array.Find(_buckets, b => b?.ItemLength == bucket.ItemLength)
             : _raws.SelectMany(static r => r.Made()).FirstOrDefault(b => b.ItemLength == bucket.ItemLength);
-        if (twin is not null)
+        if (sibling is not null)
         {
-            bucket.Twin = twin;
-            twin.Twin ??= bucket;
+            bucket.Sibling = sibling;
+            sibling.Sibling ??= bucket;
         }
     }
 
     internal Lock BucketGate => _gate;
 
-    /// <summary>Makes a slot with a new buffer.</summary>
+    /// <summary>Makes a slot with a new buffer, or a new array.</summary>
     /// <exception cref="OutOfMemoryException">The source has no memory left.</exception>
-    internal PooledSlot<T> Birth(Bucket bucket, int requested)
+    protected override object Make(Bucket bucket) => bucket.HoldsArrays ? MakeArray(bucket.ItemLength) : MakeSlot(bucket);
+
+    /// <summary>Turns an idle array into a slot, or the other way round.</summary>
+    protected override object Convert(Bucket bucket, object item)
+    {
+        if (item is PooledSlot<T> idle)
+        {
+            idle.Record?.Forget();
+            Remember(idle.Array!, idle.Tag);
+            return idle.Array!;
+        }
+
+        var slot = new PooledSlot<T>(this, bucket);
+        slot.Adopt(Forget((T[])item));
+        slot.ClearReferences(-1); // arrays come back as their renters left them, leases clear
+        return slot;
+    }
+
+    private PooledSlot<T> MakeSlot(Bucket bucket)
     {
         SourceBuffer<T> buffer = Allocate(bucket.ItemLength);
         var slot = new PooledSlot<T>(this, bucket);
@@ -143,8 +158,7 @@ internal sealed partial class BufferCore<T> : Station
             slot.Whole().Clear();
         }
 
-        Interlocked.Increment(ref Counters.Missed);
-        bool isSampled = Guard is null && Geometry.LeakSampling > 0 && Interlocked.Increment(ref _births) % Geometry.LeakSampling == 0;
+        bool isSampled = Guard is null && Geometry.LeakSampling > 0 && Interlocked.Increment(ref _slotsMade) % Geometry.LeakSampling == 0;
         if (isSampled || Guard is not null || slot.OutlivesSlot)
         {
             slot.Record = new RentalRecord(this, slot, bucket.ItemBytes, "A leased buffer", bucket.ItemLength);
@@ -155,31 +169,28 @@ internal sealed partial class BufferCore<T> : Station
             slot.Record!.TryBegin(CallerStack.Capture());
         }
 
-        if (TidepoolEventSource.Log.IsEnabled())
-        {
-            TidepoolEventSource.Log.BufferAllocated(slot.GetHashCode(), bucket.ItemLength, PoolId, bucket.Id, requested);
-        }
-
         return slot;
     }
 
-    internal T[] BirthArray(int length, int requested, int poolId, bool cleared)
+    private T[] MakeArray(int length)
     {
         SourceBuffer<T> buffer = Allocate(length);
         T[] array = buffer.Array!;
         Remember(array, buffer.Tag);
-        if (Geometry.ClearsNew || (cleared && !BufferGeometry<T>.HoldsReferences))
+        if (Geometry.ClearsNew)
         {
             Array.Clear(array);
         }
 
-        Interlocked.Increment(ref Counters.Missed);
+        return array;
+    }
+
+    private void WriteAllocated(PooledSlot<T> slot, Bucket bucket, int requested)
+    {
         if (TidepoolEventSource.Log.IsEnabled())
         {
-            TidepoolEventSource.Log.BufferAllocated(array.GetHashCode(), array.Length, poolId, -1, requested);
+            TidepoolEventSource.Log.BufferAllocated(slot.GetHashCode(), bucket.ItemLength, PoolId, bucket.Id, requested);
         }
-
-        return array;
     }
 
     internal override void Discard(Bucket bucket, ReadOnlySpan<object?> items)
@@ -212,78 +223,6 @@ internal sealed partial class BufferCore<T> : Station
         }
     }
 
-    internal override void WriteDropped(int bucketId, ReadOnlySpan<object?> items)
-    {
-        if (!TidepoolEventSource.Log.IsEnabled())
-        {
-            return;
-        }
-
-        foreach (object? item in items)
-        {
-            int length = item is PooledSlot<T> slot ? slot.Capacity : ((T[])item!).Length;
-            TidepoolEventSource.Log.BufferDropped(item.GetHashCode(), length, PoolId, bucketId);
-        }
-    }
-
-    internal override void WriteTrimmed(long count)
-    {
-        if (count > 0 && TidepoolEventSource.Log.IsEnabled())
-        {
-            TidepoolEventSource.Log.BufferTrimmed(count, Name);
-        }
-    }
-
-    internal override PoolStatistics GetStatistics()
-    {
-        long rented, returned, leasedBytes, idle = 0, idleBytes = 0;
-        lock (ThreadTier.Gate)
-        {
-            // Under the gate no magazine is closed, which would move its counts from the one place to the other.
-            rented = Volatile.Read(ref Counters.Rented);
-            returned = Volatile.Read(ref Counters.Returned);
-            leasedBytes = Volatile.Read(ref Counters.LeasedBytes);
-            ThreadTier.ForEach(magazine =>
-            {
-                if (magazine.Bucket.Station == this)
-                {
-                    long here = magazine.Rented, back = magazine.Returned;
-                    rented += here;
-                    returned += back;
-                    leasedBytes += (here - back) * magazine.Bucket.ItemBytes;
-                    int waiting = magazine.IdleCount;
-                    idle += waiting;
-                    idleBytes += waiting * magazine.Bucket.ItemBytes;
-                }
-            });
-        }
-
-        foreach (Bucket bucket in Buckets())
-        {
-            long waiting = bucket.Shared.Count;
-            idle += waiting;
-            idleBytes += waiting * bucket.ItemBytes;
-        }
-
-        // What rests in quarantine has been returned and is counted by a tier only when it gets there.
-        long restingBytes = Guard?.RestingBytes ?? 0;
-        int resting = Guard?.RestingCount ?? 0;
-        returned += resting;
-        return new PoolStatistics
-        {
-            Rented = rented,
-            Returned = returned,
-            BytesLeased = leasedBytes - restingBytes,
-            Idle = idle + resting,
-            BytesIdle = idleBytes + restingBytes,
-            Missed = Volatile.Read(ref Counters.Missed),
-            Dropped = Volatile.Read(ref Counters.Dropped),
-            Trimmed = Volatile.Read(ref Counters.Trimmed),
-            StaleDisposes = Volatile.Read(ref Counters.StaleDisposes),
-            Misuse = Counters.Misuse,
-        };
-    }
-
     /// <summary>Ends the pool: tiers are emptied, and what is out is given to the source when it comes back.</summary>
     internal void Retire()
     {
@@ -306,16 +245,10 @@ internal sealed partial class BufferCore<T> : Station
             _raws.ForEach(static r => r.Stop());
         }
 
-        ThreadTier.Retire(this);
-        Leave();
-        EndRest();
-        foreach (Bucket bucket in Buckets())
-        {
-            var chunks = new List<Chunk>();
-            bucket.Shared.Trim(all: true, chunks);
-            chunks.ForEach(c => Discard(bucket, c.Content()));
-        }
+        Drain();
     }
+
+    protected override int LengthOf(object item) => item is PooledSlot<T> slot ? slot.Capacity : ((T[])item).Length;
 
     private SourceBuffer<T> Allocate(int length)
     {
@@ -352,8 +285,8 @@ internal sealed partial class BufferCore<T> : Station
                 return made;
             }
 
-            Bucket bucket = NewBucket(Geometry.Sizes.LengthOf(index));
-            FindTwin(bucket, raw: false);
+            Bucket bucket = NewBucket(Geometry.Sizes.LengthOf(index), holdsArrays: false);
+            FindSibling(bucket);
             Volatile.Write(ref _buckets[index], bucket);
             if (index < FastIds.Length && bucket.Id >= 0)
             {

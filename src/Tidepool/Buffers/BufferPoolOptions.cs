@@ -7,7 +7,7 @@ public sealed class BufferPoolOptions<T>
     /// <summary>The name in messages, events and metrics. The default is the type's name and a number; a further pool of a name gets one too (<c>name#2</c>).</summary>
     public string? Name { get; init; }
 
-    /// <summary>Where buffers are born. The default is <see cref="HeapSource{T}"/>.</summary>
+    /// <summary>What makes the buffers. The default is <see cref="HeapSource{T}"/>.</summary>
     public BufferSource<T>? Source { get; init; }
 
     /// <summary>The lengths of leases. The default is <see cref="SizeClasses.Default"/>; other tables cost a few nanoseconds per rental.</summary>

@@ -59,8 +59,8 @@ internal sealed class RawBuckets<T>
                 return made;
             }
 
-            Bucket bucket = _core.NewBucket(_sizes.LengthOf(index));
-            _core.FindTwin(bucket, raw: true);
+            Bucket bucket = _core.NewBucket(_sizes.LengthOf(index), holdsArrays: true);
+            _core.FindSibling(bucket);
             Volatile.Write(ref _buckets[index], bucket);
             if (bucket.Id >= 0 && index < FastIds.Length)
             {

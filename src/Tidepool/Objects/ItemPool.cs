@@ -70,7 +70,7 @@ internal abstract class ItemPool<T> : ItemStation
         }
     }
 
-    internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item, isOnce: true);
+    internal override void ReturnItem(Bucket bucket, object item) => Put(bucket, item, isOnce: true);
 
     /// <summary>Too few items rest here: one that has rested and made way for others, or what the tiers have.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -95,6 +95,6 @@ internal abstract class ItemPool<T> : ItemStation
             }
         }
 
-        Keep(_bucket, idle, isOnce: true);
+        Put(_bucket, idle, isOnce: true);
     }
 }

@@ -37,7 +37,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     private readonly int _leakSampling;
     private readonly bool _allStacks;
     private readonly Blanks?[] _blanks = new Blanks?[BlankPlaces];
-    private int _births;
+    private int _created;
     private int _rentals;
 
     internal ObjectCore(TPolicy policy, ObjectPoolOptions options)
@@ -50,7 +50,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
         _leakSampling = options.LeakSampling;
         _slots = AddBucket();
         _raw = AddBucket();
-        (_slots.Twin, _raw.Twin) = (_raw, _slots);
+        (_slots.Sibling, _raw.Sibling) = (_raw, _slots);
         if (Checks == PoolChecks.Full)
         {
             _records = [];
@@ -83,7 +83,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
         }
     }
 
-    internal override void ReturnItem(Bucket bucket, object item) => Keep(bucket, item, isOnce: bucket == _slots);
+    internal override void ReturnItem(Bucket bucket, object item) => Put(bucket, item, isOnce: bucket == _slots);
 
     /// <summary>Ends the pool: idle objects are destroyed, and what is out is destroyed when it comes back.</summary>
     internal void Retire()
@@ -129,7 +129,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     {
         PooledObject<T, TPolicy> slot = TakeBlank();
         slot.Item = item;
-        bool isSampled = isNew && !IsTracked && _leakSampling > 0 && Interlocked.Increment(ref _births) % _leakSampling == 0;
+        bool isSampled = isNew && !IsTracked && _leakSampling > 0 && Interlocked.Increment(ref _created) % _leakSampling == 0;
         if (isSampled || IsTracked)
         {
             slot.Record = new RentalRecord(this, slot, _slots.ItemBytes, Leased);

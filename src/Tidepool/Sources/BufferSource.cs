@@ -3,7 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool;
 
 /// <summary>
-/// Where the buffers of a pool are born and die. Derive from it to bring memory of another kind; a pool calls it on a miss and when idle
+/// Makes and frees the buffers of a pool. Derive from it to bring memory of another kind; a pool calls it on a miss and when idle
 /// buffers are given back, never on a rental that a tier serves.
 /// </summary>
 /// <typeparam name="T">The element type.</typeparam>

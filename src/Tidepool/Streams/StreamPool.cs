@@ -9,7 +9,7 @@ internal sealed class StreamPool : ItemPool<StreamCore>
 
     private const int CoreBytes = StreamCore.AttachedLength + 512; // the attached segment and the objects of a core
 
-    private int _births;
+    private int _created;
 
     private StreamPool()
         : base(nameof(PooledMemoryStream), CoreBytes, isSlow: ProcessChecks.Mode == PoolChecks.Full)
@@ -37,7 +37,7 @@ internal sealed class StreamPool : ItemPool<StreamCore>
 
     protected override StreamCore Make()
     {
-        bool watched = WatchesAll || Interlocked.Increment(ref _births) % LeakSampling == 0;
+        bool watched = WatchesAll || Interlocked.Increment(ref _created) % LeakSampling == 0;
         return new StreamCore(watched ? new RentalRecord(this, null, CoreBytes, "A PooledMemoryStream") : null);
     }
 

@@ -42,6 +42,9 @@ internal sealed class Bucket
     /// <summary>Whether the items have no home: objects. Their magazines may grow.</summary>
     internal bool IsHomeless { get; }
 
+    /// <summary>Whether its items are arrays without slots.</summary>
+    internal bool HoldsArrays { get; init; }
+
     /// <summary>How many items a magazine holds besides its hot one.</summary>
     internal int MagazineCapacity { get; }
 
@@ -66,7 +69,7 @@ internal sealed class Bucket
     internal bool IsKept { get; init; } = true;
 
     /// <summary>The bucket of the same pool with items of the same length in the other form (slots for arrays, arrays for slots), if any.</summary>
-    internal Bucket? Twin { get; set; }
+    internal Bucket? Sibling { get; set; }
 
     internal static bool FitsThreadTier(long itemBytes) => itemBytes <= HotBytes;
 }

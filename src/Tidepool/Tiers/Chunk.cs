@@ -29,6 +29,15 @@ internal sealed class Chunk
         Count += items.Length;
     }
 
+    /// <summary>Takes the item that was added last out of a chunk that has one.</summary>
+    internal object RemoveLast()
+    {
+        Count--;
+        object item = Places[Count]!;
+        Places[Count] = null;
+        return item;
+    }
+
     internal ReadOnlySpan<object?> Content() => Places.AsSpan(0, Count);
 
     internal void Clear()

@@ -94,9 +94,8 @@ internal sealed partial class Magazine
         return false;
     }
 
-    /// <summary>Puts items of <paramref name="chunk"/> into this magazine and takes the newest of them. Only for the owning thread.</summary>
-    /// <returns>Null when the magazine is closed; the chunk is untouched then. Otherwise the chunk may hold items that did not fit.</returns>
-    internal object? RefillHomeless(Chunk chunk)
+    /// <summary>Refills by an exchange of arrays, and takes the newest item.</summary>
+    private object? RefillAtOnce(Chunk chunk)
     {
         int last = chunk.Count - 1;
         object? item = chunk.Places[last]; // before entering: an empty chunk, which there never is, would throw
@@ -145,11 +144,15 @@ internal sealed partial class Magazine
         return chunk;
     }
 
-    /// <summary>Puts a chunk into the shared tier as <see cref="PutShared(Bucket, Chunk)"/> does, and takes an empty one from there for the next time. Only for the owning thread.</summary>
+    /// <summary>
+    /// Puts a chunk into the shared tier as <see cref="PutShared(Bucket, Chunk)"/> does; a magazine of objects takes an empty one from there for the
+    /// next time. Only for the owning thread.
+    /// </summary>
     internal void PutShared(Chunk? chunk)
     {
-        if (chunk is null)
+        if (chunk is null || !Bucket.IsHomeless)
         {
+            PutShared(Bucket, chunk);
             return;
         }
 
@@ -160,39 +163,6 @@ internal sealed partial class Magazine
         }
 
         KeepSpare(spare);
-    }
-
-    /// <summary>Keeps an idle item where <see cref="TryPushLast"/> could not. Only for the owning thread.</summary>
-    /// <param name="item">The item.</param>
-    /// <param name="isOnce">Whether its ticket makes sure that it is returned once.</param>
-    /// <param name="flushed">What had to make way for it, for <see cref="PutShared(Chunk)"/>; else null or empty.</param>
-    /// <param name="twice">True when the item lies here already: nothing was changed.</param>
-    /// <returns>False when the magazine is closed or the item lies here already.</returns>
-    internal bool PushHomeless(object item, bool isOnce, out Chunk? flushed, out bool twice)
-    {
-        // Outside, because inside no lock may be taken and nothing allocated. Only the owner fills it, so one that does not look full is not.
-        bool isFull = IsFull && !TryGrow();
-        flushed = isFull ? TakeSpare() ?? Bucket.Shared.TakeEmpty() : null;
-        twice = false;
-        if (!TryEnter())
-        {
-            return false;
-        }
-
-        twice = !isOnce && Lies(item, Compared);
-        if (!twice)
-        {
-            // A visitor may have made room in between.
-            if (flushed is not null && IsFull)
-            {
-                MakeRoomAtOnce(flushed);
-            }
-
-            PushInside(item);
-        }
-
-        Leave();
-        return !twice;
     }
 
     /// <summary>Whether the idle item lies here. Only for the owning thread.</summary>

@@ -32,9 +32,11 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Puts the items of <paramref name="chunk"/> into this empty magazine and takes one of them. Only for the owning thread.</summary>
+    /// <summary>Puts items of <paramref name="chunk"/> into this magazine and takes one of them. Only for the owning thread.</summary>
     /// <returns>Null when the magazine is closed; the chunk is untouched then. Otherwise the chunk may hold items that did not fit.</returns>
-    internal object? Refill(Chunk chunk)
+    internal object? Refill(Chunk chunk) => Bucket.IsHomeless ? RefillAtOnce(chunk) : RefillOneByOne(chunk);
+
+    private object? RefillOneByOne(Chunk chunk)
     {
         if (!TryEnter())
         {
@@ -62,7 +64,7 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Counts a rental of an item that never lay here: it was just made. The owner's thread, or the counters of the station when closed.</summary>
-    internal void CountBirth()
+    internal void CountCreated()
     {
         if (!TryEnter())
         {
@@ -107,7 +109,7 @@ internal sealed partial class Magazine
                 return ReturnOutcome.Closed;
             }
 
-            MakeRoom(ref flushed);
+            MakeRoom(flushed);
             clear.Run();
             slot.State.Generation = generation + 1;
             PushInside(slot);
@@ -155,15 +157,16 @@ internal sealed partial class Magazine
         return slot.TryTakeBack(generation);
     }
 
-    /// <summary>Keeps an idle item that was not rented from here. Only for the owning thread.</summary>
+    /// <summary>Keeps an idle item where the fast paths could not. Only for the owning thread.</summary>
     /// <param name="item">The item; a slot becomes one of this home.</param>
-    /// <param name="flushed">The older half of a magazine that was full, for the shared tier; else null.</param>
-    /// <param name="twice">True when the item lies here already: nothing was changed.</param>
+    /// <param name="isOnce">Whether its ticket makes sure that it is returned once; otherwise it is compared with the last ones.</param>
+    /// <param name="flushed">What had to make way for it, for the shared tier; else null or empty.</param>
+    /// <param name="isTwice">True when the item lies here already: nothing was changed.</param>
     /// <returns>False when the magazine is closed or the item lies here already.</returns>
-    internal bool PushSlow(object item, out Chunk? flushed, out bool twice)
+    internal bool PushSlow(object item, bool isOnce, out Chunk? flushed, out bool isTwice)
     {
         flushed = TakeRoom();
-        twice = false;
+        isTwice = false;
         if (!TryEnter())
         {
             return false;
@@ -171,15 +174,15 @@ internal sealed partial class Magazine
 
         try
         {
-            twice = Lies(item, _state.Count);
-            if (!twice)
+            isTwice = !isOnce && Lies(item, Compared);
+            if (!isTwice)
             {
                 object mover = item is Slot slot ? slot.MoveTo(this) : item;
-                MakeRoom(ref flushed);
+                MakeRoom(flushed);
                 PushInside(mover);
             }
 
-            return !twice;
+            return !isTwice;
         }
         finally
         {
@@ -273,24 +276,25 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// An empty chunk if the magazine looks full: no lock may be taken and nothing allocated inside, for a throw there would leave the magazine
-    /// busy. Only the owner fills it, so one that does not look full is not.
+    /// An empty chunk if the magazine looks full and may not grow: no lock may be taken and nothing allocated inside, for a throw there would
+    /// leave the magazine busy. Only the owner fills it, so one that does not look full is not.
     /// </summary>
-    private Chunk? TakeRoom()
-    {
-        return IsFull ? Bucket.Shared.TakeEmpty() : null;
-    }
+    private Chunk? TakeRoom() => IsFull && !TryGrow() ? TakeSpare() ?? Bucket.Shared.TakeEmpty() : null;
 
-    /// <summary>Makes at least one place by moving the older half (rounded up) of a full magazine into a chunk.</summary>
-    private void MakeRoom(ref Chunk? flushed)
+    /// <summary>Makes at least one place in a full magazine by moving items into a chunk: the older half (rounded up), of objects all but the newest.</summary>
+    private void MakeRoom(Chunk? flushed)
     {
-        if (!IsFull)
+        // A visitor may have made room since it looked full.
+        if (flushed is null || !IsFull)
         {
             return;
         }
 
-        flushed ??= new Chunk(Bucket.ChunkCapacity);
-        if (_state.Count == 0)
+        if (Bucket.IsHomeless)
+        {
+            MakeRoomAtOnce(flushed);
+        }
+        else if (_state.Count == 0)
         {
             // A magazine of one: what lies hot makes way for what is hotter.
             flushed.Add(_state.Hot!);

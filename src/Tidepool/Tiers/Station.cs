@@ -4,7 +4,7 @@ namespace Tidepool;
 /// What the tiers know of the pool that they serve: its budget and counters, and a place to put items that they may not keep.
 /// The pool implements it; tiers never call a source.
 /// </summary>
-internal abstract class Station
+internal abstract partial class Station
 {
     internal StationCounters Counters;
     private int _retired;
@@ -22,6 +22,9 @@ internal abstract class Station
     /// <summary>The name as the registry of live pools has it.</summary>
     internal PoolName PoolName { get; }
 
+    /// <summary>The number that stands for the pool in events.</summary>
+    internal int PoolId => Name.GetHashCode(StringComparison.Ordinal);
+
     /// <summary>Whether what it gives up is the garbage collector's to free.</summary>
     internal virtual bool IsOnHeap => true;
 
@@ -32,7 +35,9 @@ internal abstract class Station
     internal abstract void Discard(Bucket bucket, ReadOnlySpan<object?> items);
 
     /// <summary>Puts what rests outside the tiers (a quarantine) into them.</summary>
-    internal abstract void EndRest();
+    internal virtual void EndRest()
+    {
+    }
 
     /// <summary>Ends the rental of a raw item that the thread tier could not take.</summary>
     internal abstract void ReturnItem(Bucket bucket, object item);
@@ -97,14 +102,33 @@ internal abstract class Station
         }
     }
 
-    /// <summary>Tells whoever listens that returned items could not be kept.</summary>
-    internal abstract void WriteDropped(int bucketId, ReadOnlySpan<object?> items);
+    /// <summary>Reports returned items that could not be kept, where events are listened to.</summary>
+    internal void WriteDropped(int bucketId, ReadOnlySpan<object?> items)
+    {
+        if (!TidepoolEventSource.Log.IsEnabled())
+        {
+            return;
+        }
 
-    /// <summary>Tells whoever listens that trimming gave items to the source.</summary>
-    internal abstract void WriteTrimmed(long count);
+        foreach (object? item in items)
+        {
+            TidepoolEventSource.Log.BufferDropped(item!.GetHashCode(), LengthOf(item), PoolId, bucketId);
+        }
+    }
+
+    /// <summary>Reports how many items trimming gave to the source, where events are listened to.</summary>
+    internal void WriteTrimmed(long count)
+    {
+        if (count > 0 && TidepoolEventSource.Log.IsEnabled())
+        {
+            TidepoolEventSource.Log.BufferTrimmed(count, Name);
+        }
+    }
 
     /// <summary>A listener has begun or ceased to ask for every rental.</summary>
-    internal abstract void OnRentalsChanged();
+    internal virtual void OnRentalsChanged()
+    {
+    }
 
     /// <summary>Counts misuse now and reports it later, on another thread: for places where no foreign code may run. Never throws.</summary>
     internal void ReportLater(MisuseKind kind, Func<(string? What, string? Detail)>? describe = null)
@@ -127,16 +151,6 @@ internal abstract class Station
         }
     }
 
-    /// <summary>Leaves trimming and metrics, and lets another pool have the name: the station is retired, and its tiers are empty.</summary>
-    protected void Leave()
-    {
-        Trimmer.Remove(this);
-        PoolName.Free();
-    }
-
-    /// <summary>What the station has done and holds.</summary>
-    internal abstract PoolStatistics GetStatistics();
-
     /// <summary>Every bucket that the station has made so far.</summary>
     internal abstract IEnumerable<Bucket> Buckets();
 
@@ -152,4 +166,22 @@ internal abstract class Station
     /// <summary>Marks the station as retired.</summary>
     /// <returns>True for the first caller.</returns>
     internal bool TryRetire() => Interlocked.Exchange(ref _retired, 1) == 0;
+
+    /// <summary>The length of an item in elements, for events; 1 for objects.</summary>
+    protected virtual int LengthOf(object item) => 1;
+
+    /// <summary>Takes every idle item out of the tiers and gives it up. The station is retired.</summary>
+    protected void Drain()
+    {
+        ThreadTier.Retire(this);
+        Trimmer.Remove(this);
+        PoolName.Free(); // another pool may have the name
+        EndRest();
+        foreach (Bucket bucket in Buckets())
+        {
+            var chunks = new List<Chunk>();
+            bucket.Shared.Trim(all: true, chunks);
+            chunks.ForEach(chunk => Discard(bucket, chunk.Content()));
+        }
+    }
 }

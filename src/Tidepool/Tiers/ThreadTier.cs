@@ -16,7 +16,7 @@ internal static unsafe class ThreadTier
 {
     private const int DirectorySize = 1024;
     private const int PageShift = 20;
-    private const int ReapsPerBirth = 4;
+    private const int ReapsPerShard = 4;
 
     /// <summary>Held for changes of the registry and of tables, for trimming and for counting. Never while code of a source or a renter runs.</summary>
     internal static readonly Lock Gate = new();
@@ -69,6 +69,11 @@ internal static unsafe class ThreadTier
         StackIdentity owner = shard.Owner; // a copy: its address is not computed then
         return owner.Is(address) && (uint)id < (uint)table.Length ? table[id] : null;
     }
+
+    /// <summary>The running thread's magazine of <paramref name="bucket"/>, by the fast look-up where it finds one that is open.</summary>
+    /// <returns>Null when there is none, as <see cref="FindSlow"/> says.</returns>
+    internal static Magazine? FindOpen(Bucket bucket) =>
+        Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && !magazine.IsShut ? magazine : FindSlow(bucket);
 
     /// <summary>The running thread's magazine of <paramref name="bucket"/>; made when there is none.</summary>
     /// <returns>Null when the bucket's items are too large for the thread tier, the budget has no room, or the pool is retired.</returns>
@@ -246,7 +251,7 @@ internal static unsafe class ThreadTier
 
         t_shard = shard; // last: a shard that is not in the list would keep places that are given to other pools
 
-        Reap(ReapsPerBirth);
+        Reap(ReapsPerShard);
         Trimmer.Wake();
         return shard;
     }

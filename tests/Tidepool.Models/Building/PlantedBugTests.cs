@@ -75,11 +75,11 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         {
             "ObjectScenario", "a chunk keeps an object that the magazine has taken",
-            In("Magazine.RefillHomeless").Replace("source.Clear(); chunk.Count = last - moved;", "chunk.Count = last - moved + 1;")
+            In("Magazine.RefillAtOnce").Replace("source.Clear(); chunk.Count = last - moved;", "chunk.Count = last - moved + 1;")
         },
         {
             "ObjectScenario", "a magazine in which a visitor has made room makes room again",
-            In("Magazine.PushHomeless").Replace("flushed is not null && IsFull", "flushed is not null")
+            In("Magazine.MakeRoom").Replace("flushed is null || !IsFull", "flushed is null")
         },
         {
             "ObjectScenario", "the hot object does not leave with the others",
@@ -87,11 +87,11 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         {
             "ObjectScenario", "a refilled magazine has an old hot object",
-            In("Magazine.RefillHomeless").Remove("Settle(ref _state.Hot, Place(0)!);")
+            In("Magazine.RefillAtOnce").Remove("Settle(ref _state.Hot, Place(0)!);")
         },
         {
             "ObjectScenario", "an object rented without a magazine stays in its chunk",
-            In("ItemStation.TakeWithoutMagazine").Replace("last = null;", "chunk.Count++;")
+            In("Chunk.RemoveLast").Replace("Places[Count] = null;", "Count++;")
         },
         {
             "RestScenario", "an item is laid to rest without the busy flag",
