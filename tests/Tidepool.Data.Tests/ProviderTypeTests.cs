@@ -1,6 +1,8 @@
 using System.Data.Common;
 using Dapper;
 using Microsoft.EntityFrameworkCore;
+using Microsoft.EntityFrameworkCore.Infrastructure;
+using Microsoft.EntityFrameworkCore.Migrations;
 using Npgsql;
 using Samples;
 using Tidepool.Data.Tests.Support;
@@ -35,20 +37,22 @@ public sealed class ProviderTypeTests(PostgresServer server)
             await connection.Unwrap<NpgsqlConnection>().ReloadTypesAsync();
         }
 
-        for (int round = 0; round < 2; round++)
+        await AssertEveryRentalSeesAsync(pool, type);
+        Assert.Equal(2 * Sessions, pool.GetStatistics().Created);
+    }
+
+    [PostgresFact]
+    public async Task After_a_migration_of_Entity_Framework_every_rental_sees_its_type()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = Sessions });
+        await pool.WarmUpAsync(Sessions);
+        using (DbConnectionLease lease = pool.Lease())
         {
-            PooledDbConnection[] all = await Task.WhenAll(Enumerable.Range(0, Sessions).Select(_ => pool.OpenConnectionAsync().AsTask()));
-            foreach (PooledDbConnection connection in all)
-            {
-                await using DbCommand command = connection.CreateCommand();
-                command.CommandText = "SELECT $1::text";
-                command.Parameters.Add(new NpgsqlParameter { Value = "happy", DataTypeName = type });
-                Assert.Equal("happy", await command.ExecuteScalarAsync());
-                await connection.DisposeAsync();
-            }
+            await using var context = new Migrated(new DbContextOptionsBuilder<Migrated>().UseNpgsql(lease.Connection).Options);
+            await context.Database.MigrateAsync();
         }
 
-        Assert.Equal(2 * Sessions, pool.GetStatistics().Created);
+        await AssertEveryRentalSeesAsync(pool, AddMood.Type);
     }
 
     [PostgresFact]
@@ -177,6 +181,22 @@ public sealed class ProviderTypeTests(PostgresServer server)
         Assert.Contains(said.MessageText, error.Message, StringComparison.Ordinal);
     }
 
+    private static async Task AssertEveryRentalSeesAsync(PooledDbDataSource pool, string type)
+    {
+        for (int round = 0; round < 2; round++)
+        {
+            PooledDbConnection[] all = await Task.WhenAll(Enumerable.Range(0, Sessions).Select(_ => pool.OpenConnectionAsync().AsTask()));
+            foreach (PooledDbConnection connection in all)
+            {
+                await using DbCommand command = connection.CreateCommand();
+                command.CommandText = "SELECT $1::text";
+                command.Parameters.Add(new NpgsqlParameter { Value = "happy", DataTypeName = type });
+                Assert.Equal("happy", await command.ExecuteScalarAsync());
+                await connection.DisposeAsync();
+            }
+        }
+    }
+
     private sealed class Shop(DbContextOptions<Shop> options) : DbContext(options)
     {
         public DbSet<Item> Trapped => Set<Item>();
@@ -187,5 +207,17 @@ public sealed class ProviderTypeTests(PostgresServer server)
         public int Id { get; set; }
 
         public required string Name { get; set; }
+    }
+
+    private sealed class Migrated(DbContextOptions<Migrated> options) : DbContext(options);
+
+    [DbContext(typeof(Migrated))]
+    [Migration("1_AddMood")]
+    private sealed class AddMood : Migration
+    {
+        public const string Type = "migrated_mood";
+
+        protected override void Up(MigrationBuilder migrationBuilder) =>
+            migrationBuilder.AlterDatabase().Annotation($"Npgsql:Enum:{Type}", "happy,sad");
     }
 }
