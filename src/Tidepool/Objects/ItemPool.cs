@@ -24,6 +24,9 @@ internal abstract class ItemPool<T> : ItemStation
         Start();
     }
 
+    /// <summary>What the pool has done and holds.</summary>
+    internal PoolStatistics Statistics => GetStatistics();
+
     /// <summary>Takes an idle item, or makes one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Rent() =>

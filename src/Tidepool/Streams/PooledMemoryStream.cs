@@ -142,7 +142,7 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     }
 
     /// <summary>What all streams of the process have rented and returned. Sizes count only what comes with a stream's state; segments are counted by their pools.</summary>
-    public static PoolStatistics GetStatistics() => StreamPool.Instance.GetStatistics();
+    public static PoolStatistics GetStatistics() => StreamPool.Instance.Statistics;
 
     /// <summary>Sets the position relative to the start, the position or the end.</summary>
     /// <param name="offset">Bytes from there.</param>
