@@ -25,11 +25,11 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         { "ExchangeScenario", "a chunk is taken without the lock", In("Stripe.Pop").Unlock() },
         {
-            "ExchangeScenario", "an empty chunk is handed out and stays on the stack",
+            "ExchangeScenario", "an empty chunk is handed out and stays",
             In("Stripe.PopEmpty").Unlock().Replace("_empties.TryPop(out Chunk? chunk)", "_empties.TryPeek(out Chunk? chunk)")
         },
         {
-            "TicketScenario", "a ticket is claimed without a compare-and-swap",
+            "TicketScenario", "a ticket is claimed by a plain store",
             In("Slot.TryClaim").Replace(
                 """
                 var claimed = new TicketState { Generation = generation, Mail = generation };
@@ -42,17 +42,17 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("Slot.MoveTo").Replace("Volatile.Read(ref State.Mail) == 0 ? this : Replace()", "this")
         },
         {
-            "TicketScenario", "a place in the inbox is taken without a compare-and-swap",
+            "TicketScenario", "a place in the inbox is taken by a plain store",
             In("Inbox.Push").Replace(
                 "int found = Interlocked.CompareExchange(ref _tail, tail + 1, tail);",
                 "int found = tail; _tail = tail + 1;")
         },
         {
-            "TicketScenario", "what was posted during a closing stays in the inbox",
+            "TicketScenario", "what is posted during a closing stays there",
             In("Magazine.FinishClose").Remove("EmptyClosedInbox(taken);")
         },
         {
-            "ObjectScenario", "an object's ticket ends without a compare-and-swap",
+            "ObjectScenario", "an object's ticket ends by a plain store",
             In("ObjectSlot.TryEnd").Replace(
                 "return Interlocked.CompareExchange(ref State.Generation, generation + 1, generation) == generation;",
                 "if (State.Generation != generation) { return false; } State.Generation = generation + 1; return true;")
@@ -62,7 +62,7 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("PooledObject.TryReturn").Replace("core.RefuseSlot(this); throw;", "throw;")
         },
         {
-            "ObjectScenario", "a raw object that could not be reset is not destroyed",
+            "ObjectScenario", "a raw object that cannot be reset is not destroyed",
             In("ObjectCore.ResetRaw").Replace("RefuseRaw(item);", "CountRefusal();")
         },
         {
@@ -74,11 +74,11 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("Magazine.TryPushLast").Remove("Volatile.Write(ref _state.Busy, 1);")
         },
         {
-            "ObjectScenario", "a chunk keeps an object that the magazine has taken",
+            "ObjectScenario", "a chunk keeps an object that a magazine has taken",
             In("Magazine.RefillAtOnce").Replace("source.Clear(); chunk.Count = last - moved;", "chunk.Count = last - moved + 1;")
         },
         {
-            "ObjectScenario", "a magazine in which a visitor has made room makes room again",
+            "ObjectScenario", "a magazine that has room makes room again",
             In("Magazine.MakeRoom").Replace("flushed is null || !IsFull", "flushed is null")
         },
         {
@@ -90,7 +90,7 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("Magazine.RefillAtOnce").Remove("Settle(ref _state.Hot, Place(0)!);")
         },
         {
-            "ObjectScenario", "an object rented without a magazine stays in its chunk",
+            "ObjectScenario", "an object that was rented stays in its chunk",
             In("Chunk.RemoveLast").Replace("Places[Count] = null;", "Count++;")
         },
         {
@@ -119,7 +119,7 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("StreamCore.BeginChange").Remove("Interlocked.Or(ref _changes, Tangled);")
         },
         {
-            "StreamScenario", "a stream with segments is reset as if it were small",
+            "StreamScenario", "a stream with segments is reset as a small one",
             In("PooledMemoryStream.TryReset").Replace("core.IsSmall", "core.Capacity >= 0")
         },
         {
@@ -141,7 +141,7 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("StreamCore.EndChange").Replace("isLast ? seen & Tangled : seen - 1", "seen - 1")
         },
         {
-            "StreamScenario", "a change ends without a compare-and-swap",
+            "StreamScenario", "a change ends by a plain store",
             In("StreamCore.EndChange").Replace(
                 "int now = Interlocked.CompareExchange(ref _changes, isLast ? seen & Tangled : seen - 1, seen);",
                 "int now = seen; _changes = isLast ? seen & Tangled : seen - 1;")

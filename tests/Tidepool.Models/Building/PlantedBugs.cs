@@ -7,7 +7,8 @@ namespace Tidepool.Models.Building;
 /// <summary>Bugs by name, each with the scenario whose schedules find it.</summary>
 internal sealed class PlantedBugs : IEnumerable<Mutation>
 {
-    private const int Schedules = 100_000; // the search ends at the first failure, for most bugs within some hundreds
+    // The search ends at the first failure: for most bugs within some hundreds, but for some it has taken 46,000.
+    private const int Schedules = 1_000_000;
 
     private readonly List<(string Scenario, string Name, Mutation Mutation)> _bugs = [];
 
@@ -24,7 +25,7 @@ internal sealed class PlantedBugs : IEnumerable<Mutation>
 
     /// <summary>Adds a bug.</summary>
     /// <param name="scenario">The type's name.</param>
-    /// <param name="name">What is wrong.</param>
+    /// <param name="name">What is wrong, in at most 50 characters: the runner cuts longer ones off.</param>
     /// <param name="mutation">The change.</param>
     internal void Add(string scenario, string name, Mutation mutation) => _bugs.Add((scenario, name, mutation.Named(name)));
 

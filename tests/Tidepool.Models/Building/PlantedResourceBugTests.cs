@@ -28,7 +28,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
                 "waiter.State == WaiterState.Queued && failure != WaiterFailure.Cancelled")
         },
         {
-            "WakeUpScenario", "a returner does not look whether the hot place was closed",
+            "WakeUpScenario", "a returner overlooks that the hot place was closed",
             In("ResourceCore.TryLayHot").Replace("older is not null || !_isHotOpen", "older is not null")
         },
         {
@@ -55,7 +55,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
             In("ResourceCore.RenewAsync").Replace("SettleHot(now, ref work);", "DrainHot(now, ref work);")
         },
         {
-            "ClearedOnItsWayScenario", "what follows from a drain is done in closed pools only",
+            "ClearedOnItsWayScenario", "a drain has no consequence in an open pool",
             In("ResourceCore.SettleHot").Replace("DrainHot(now, ref work)", "DrainHot(now, ref work) && _isClosed")
         },
         {
@@ -68,7 +68,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         { "KeyedScenario", "a key that waits does not see hot resources", In("ResourceGroup.Offer").Remove("CloseHots(now, ref work);") },
         {
-            "ParkedScenario", "a rental that has worked for itself comes back last",
+            "ParkedScenario", "a rental that has worked for itself queues last",
             In("Waiters.Add").Replace("before.Sequence > waiter.Sequence", "before.Sequence > long.MaxValue - 1")
         },
         { "ParkedScenario", "a parked rental is not told to work", In("ResourceCore.LetWork").Remove("work.Tell(waiter);") },
@@ -77,7 +77,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
             In("ResourceCore.Enqueue").Remove("CloseHot(now, ref work);")
         },
         {
-            "ParkedAloneScenario", "a synchronous return begins a reset that needs another thread",
+            "ParkedAloneScenario", "a synchronous return needs a thread for its reset",
             In("ResourceCore.EndUse").Replace("!isAsync", "isAsync")
         },
         {
@@ -114,7 +114,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
             In("ResourceCore.FinishCheck").Replace("late = slot.Resource;", "late = null;")
         },
         {
-            "SharedScenario", "a renter is counted after the resource was found fit",
+            "SharedScenario", "a renter is counted after the look at the resource",
             In("SharedResource.TryJoin")
                 .Remove("_renters++;")
                 .Replace("lease.Slot!.Core.MayServe(lease.Slot, looks)", "mayServe")
