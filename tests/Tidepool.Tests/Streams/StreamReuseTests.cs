@@ -94,9 +94,10 @@ public sealed class StreamReuseTests
     public void What_is_found_to_be_dropped_no_longer_counts_as_leased()
     {
         const int Streams = 64 * 20;
+        Trimmer.Epoch(all: true); // every stream has a new core then: a place of a magazine may still refer to one that was used before
         PoolStatistics before = PooledMemoryStream.GetStatistics();
         int watched = DropHere(Streams);
-        Assert.InRange(watched, 3, 80); // one in 64 new ones, and some were used before
+        Assert.Equal(20, watched);
         Eventually.TrueAfterCollections(
             () =>
             {
