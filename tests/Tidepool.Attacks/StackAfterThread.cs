@@ -4,8 +4,8 @@ namespace Tidepool.Attacks;
 
 /// <summary>Threads one after another on stacks that overlap those of the ones before.</summary>
 /// <remarks>
-/// None rents in a destructor of thread-specific data: by then the runtime has let go of the thread, takes it for a new one, and ends
-/// the process in a later collection, whatever that code does.
+/// No thread rents in a destructor of thread-specific data: by then the runtime has detached the thread, takes it for a new one, and
+/// ends the process in a later collection, whatever that code does.
 /// </remarks>
 internal sealed unsafe class StackAfterThread : ForeignStacks
 {

@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Tidepool.Published;
 
-/// <summary>Drops one rental of each kind and shows what the callback tells of it.</summary>
+/// <summary>Drops one rental of each kind and prints what the callback reports.</summary>
 internal static class Leaks
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);

@@ -23,7 +23,7 @@ internal sealed partial class BufferCore<T>
         var slot = (PooledSlot<T>)item;
         if (isNew)
         {
-            WriteAllocated(slot, bucket, bucket.ItemLength);
+            WriteAllocated(slot, PoolId, bucket.Id, bucket.ItemLength);
         }
 
         return slot;
@@ -167,7 +167,7 @@ internal sealed partial class BufferCore<T>
     /// </summary>
     internal bool IsOurs(T[] array) => Geometry.TakesForeignArrays || _made.TryGetValue(array, out _);
 
-    /// <summary>Clears a new array where its renter expects that, and tells of it.</summary>
+    /// <summary>Clears a new array where its renter expects that, and reports it.</summary>
     private void Begin(T[] array, int requested, int poolId, bool cleared)
     {
         if (cleared && !Geometry.ClearsNew && !BufferGeometry<T>.HoldsReferences)
@@ -175,10 +175,7 @@ internal sealed partial class BufferCore<T>
             Array.Clear(array);
         }
 
-        if (TidepoolEventSource.Log.IsEnabled())
-        {
-            TidepoolEventSource.Log.BufferAllocated(array.GetHashCode(), array.Length, poolId, -1, requested);
-        }
+        WriteAllocated(array, poolId, -1, requested);
     }
 
     private void Remember(T[] array, object? tag)

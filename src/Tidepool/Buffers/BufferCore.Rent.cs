@@ -35,7 +35,7 @@ internal sealed partial class BufferCore<T>
         var slot = (PooledSlot<T>)Take(bucket, out bool isNew);
         if (isNew)
         {
-            WriteAllocated(slot, bucket, requested);
+            WriteAllocated(slot, PoolId, bucket.Id, requested);
         }
 
         return slot;
@@ -47,7 +47,7 @@ internal sealed partial class BufferCore<T>
         int made = Math.Max(length, 1); // sources make nothing empty
         var bucket = new Bucket(this, -1, made, BufferGeometry<T>.BytesOf(made)) { IsKept = false };
         var slot = (PooledSlot<T>)Create(bucket);
-        WriteAllocated(slot, bucket, length);
+        WriteAllocated(slot, PoolId, bucket.Id, length);
         Counters.AddRental(bucket.ItemBytes);
         return slot;
     }

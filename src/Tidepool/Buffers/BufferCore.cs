@@ -185,11 +185,12 @@ internal sealed partial class BufferCore<T> : Station
         return array;
     }
 
-    private void WriteAllocated(PooledSlot<T> slot, Bucket bucket, int requested)
+    /// <summary>Reports a new slot or array, where events are listened to.</summary>
+    private void WriteAllocated(object item, int poolId, int bucketId, int requested)
     {
         if (TidepoolEventSource.Log.IsEnabled())
         {
-            TidepoolEventSource.Log.BufferAllocated(slot.GetHashCode(), bucket.ItemLength, PoolId, bucket.Id, requested);
+            TidepoolEventSource.Log.BufferAllocated(item.GetHashCode(), LengthOf(item), poolId, bucketId, requested);
         }
     }
 

@@ -38,7 +38,7 @@ public static class PoolDiagnostics
     internal static void TellLeak(PoolName pool, string message) =>
         Tell(pool, MisuseKind.NeverReturned, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
 
-    /// <summary>Tells of a pooler before a database, which is no misuse: in an event, and in the log if there is one.</summary>
+    /// <summary>Reports a pooler before a database, which is no misuse: in an event, and in the log if there is one.</summary>
     internal static void TellPooler(string pool, string message, TextWriter? log)
     {
         TidepoolEventSource.Log.PoolerFound(message, pool);

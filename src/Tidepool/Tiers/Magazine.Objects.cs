@@ -145,8 +145,8 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Puts a chunk into the shared tier as <see cref="PutShared(Bucket, Chunk)"/> does; a magazine of objects takes an empty one from there for the
-    /// next time. Only for the owning thread.
+    /// Puts a chunk into the shared tier as <see cref="PutShared(Bucket, Chunk)"/> does; a magazine of objects takes an empty one from
+    /// there for the next time. Only for the owning thread.
     /// </summary>
     internal void PutShared(Chunk? chunk)
     {
@@ -221,8 +221,8 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Room for more objects in the magazine of a thread that has given many to the shared tier, as long as half of the budget stays free for
-    /// others. Only for the owning thread.
+    /// Room for more in the magazine of a thread that has given many to the shared tier, as long as half of the budget stays free for
+    /// others: for objects, and for buffers where the budget was tight when the magazine was made. Only for the owning thread.
     /// </summary>
     /// <returns>False when it stays as it is.</returns>
     private bool TryGrow()

@@ -32,9 +32,15 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Puts items of <paramref name="chunk"/> into this magazine and takes one of them. Only for the owning thread.</summary>
-    /// <returns>Null when the magazine is closed; the chunk is untouched then. Otherwise the chunk may hold items that did not fit.</returns>
-    internal object? Refill(Chunk chunk) => Bucket.IsHomeless ? RefillAtOnce(chunk) : RefillOneByOne(chunk);
+    /// <summary>Puts items of a chunk into this magazine and takes one of them; what does not fit goes to the shared tier.</summary>
+    /// <remarks>Only for the owning thread.</remarks>
+    /// <returns>Null when the magazine is closed: the whole chunk has gone to the shared tier.</returns>
+    internal object? Refill(Chunk chunk)
+    {
+        object? item = Bucket.IsHomeless ? RefillAtOnce(chunk) : RefillOneByOne(chunk);
+        PutShared(chunk);
+        return item;
+    }
 
     private object? RefillOneByOne(Chunk chunk)
     {
@@ -276,12 +282,12 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// An empty chunk if the magazine looks full and may not grow: no lock may be taken and nothing allocated inside, for a throw there would
-    /// leave the magazine busy. Only the owner fills it, so one that does not look full is not.
+    /// An empty chunk if the magazine looks full and may not grow: no lock may be taken and nothing allocated inside, for a throw there
+    /// would leave the magazine busy. Only the owner fills it, so one that does not look full is not.
     /// </summary>
     private Chunk? TakeRoom() => IsFull && !TryGrow() ? TakeSpare() ?? Bucket.Shared.TakeEmpty() : null;
 
-    /// <summary>Makes at least one place in a full magazine by moving items into a chunk: the older half (rounded up), of objects all but the newest.</summary>
+    /// <summary>Makes room in a full magazine: the older half (rounded up), of objects all but the newest, moves into a chunk.</summary>
     private void MakeRoom(Chunk? flushed)
     {
         // A visitor may have made room since it looked full.

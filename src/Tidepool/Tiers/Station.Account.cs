@@ -59,7 +59,7 @@ internal abstract partial class Station
         }
     }
 
-    /// <summary>Checks that no item waits in two places, every magazine and stripe is in order, and the budget adds up. Quiescent use.</summary>
+    /// <summary>Checks that no item waits in two places, all tiers are in order, and the budget adds up. Quiescent use.</summary>
     /// <exception cref="InvalidOperationException">An invariant is broken; the message names it.</exception>
     internal void Validate()
     {

@@ -2,10 +2,11 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <content>The tier sequence, once for slots, arrays and objects: where a rental finds its item, and where a returned item waits.</content>
+/// <content>The tier sequence of slots, arrays and objects: where a rental finds its item, and where a returned item waits.</content>
 internal abstract partial class Station
 {
-    /// <summary>Makes an item. Called without any lock held and outside of every magazine; what it throws goes to the renter, and nothing has changed.</summary>
+    /// <summary>Makes an item. What it throws goes to the renter, and nothing has changed.</summary>
+    /// <remarks>Called without any lock held and outside of every magazine.</remarks>
     protected abstract object Make(Bucket bucket);
 
     /// <summary>Turns an idle item of a bucket's sibling into one of the bucket. Calls no foreign code.</summary>
@@ -47,9 +48,7 @@ internal abstract partial class Station
         Bucket bucket = magazine.Bucket;
         if ((magazine.TakeShared() ?? TakeFromSibling(bucket)) is { } chunk)
         {
-            object? item = magazine.Refill(chunk);
-            magazine.PutShared(chunk);
-            return item;
+            return magazine.Refill(chunk);
         }
 
         // 3. An item of the next size.
@@ -70,7 +69,7 @@ internal abstract partial class Station
         return made;
     }
 
-    /// <summary>Keeps an idle item where the next renter of this thread finds it, else in the shared tier; what the budget refuses is given up.</summary>
+    /// <summary>Keeps an idle item in the thread's magazine, else in the shared tier, and gives up what the budget refuses.</summary>
     /// <param name="bucket">The kind of item.</param>
     /// <param name="item">The item.</param>
     /// <param name="isOnce">Whether its ticket makes sure that it is returned once.</param>
@@ -105,7 +104,8 @@ internal abstract partial class Station
         return made;
     }
 
-    /// <summary>An item from the shared tier or a new one: it is too large for a thread to keep, the budget has no room for a magazine, or the thread is ending.</summary>
+    /// <summary>Takes an item from the shared tier, or makes one.</summary>
+    /// <remarks>It is too large for a thread to keep, the budget has no room for a magazine, or the thread is ending.</remarks>
     private object TakeWithoutMagazine(Bucket bucket, out bool isNew)
     {
         object? item = null;
@@ -125,14 +125,7 @@ internal abstract partial class Station
     private static object? TakeShared(Bucket bucket)
     {
         Magazine? magazine = ThreadTier.FindOpen(bucket);
-        if (magazine is null || magazine.IdleCount > 0 || magazine.TakeShared() is not { } chunk)
-        {
-            return null;
-        }
-
-        object? item = magazine.Refill(chunk);
-        magazine.PutShared(chunk);
-        return item;
+        return magazine is { IdleCount: 0 } && magazine.TakeShared() is { } chunk ? magazine.Refill(chunk) : null;
     }
 
     /// <summary>A chunk of the sibling's shared tier, its items in this bucket's form.</summary>

@@ -104,7 +104,8 @@ public sealed class StreamReuseTests
                 PoolStatistics now = PooledMemoryStream.GetStatistics();
                 long found = now.GetMisuse(MisuseKind.NeverReturned) - before.GetMisuse(MisuseKind.NeverReturned); // also of tests before
                 long leased = Streams - found;
-                return found >= watched && (leased, leased * (1024 + 512)) == (now.Leased - before.Leased, now.BytesLeased - before.BytesLeased);
+                return found >= watched
+                    && (leased, leased * (1024 + 512)) == (now.Leased - before.Leased, now.BytesLeased - before.BytesLeased);
             },
             "the watched ones of the dropped streams to be found, and no other to count as returned");
     }
