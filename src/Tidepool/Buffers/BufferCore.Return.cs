@@ -105,7 +105,7 @@ internal sealed partial class BufferCore<T>
         ReturnOutcome outcome = BufferGeometry<T>.HoldsReferences
             ? home.ReturnSlow(slot, generation, slot.ToClear(length), out flushed)
             : home.ReturnSlow(slot, generation, default(NoClear), out flushed);
-        Magazine.PutShared(slot.Bucket, flushed);
+        home.PutShared(flushed);
         return outcome;
     }
 

@@ -152,7 +152,11 @@ internal sealed partial class Magazine
     {
         if (chunk is null || !Bucket.IsHomeless)
         {
-            PutShared(Bucket, chunk);
+            if (!PutShared(Bucket, chunk))
+            {
+                Owners = null; // they refer to the buffers they had, which the budget has just refused
+            }
+
             return;
         }
 

@@ -71,7 +71,6 @@ internal sealed partial class Magazine
         long rents = _state.Rents - _state.SeenRents;
         int idle = _state.HotFull + _state.Count + _state.SurplusCount;
         int untouched = idle - (int)Math.Min(idle, rents);
-        int before = taken.Count;
         TakeOldest(all ? idle : (untouched + 1) / 2, taken);
         if (all || (isEpoch && rents == 0))
         {
@@ -79,11 +78,7 @@ internal sealed partial class Magazine
         }
 
         DropStale();
-        if (all || taken.Count > before)
-        {
-            Owners = null; // they refer to the buffers they had; the owner may go on with the ring it has in hand
-        }
-
+        Owners = null; // they refer to the buffers they had; the owner may go on with the ring it has in hand
         if (!isEpoch)
         {
             return false;
@@ -191,24 +186,30 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Puts a chunk into the shared tier; when the budget refuses it, its items are discarded.</summary>
-    internal static void PutShared(Bucket bucket, Chunk? chunk)
+    /// <returns>False when they were.</returns>
+    internal static bool PutShared(Bucket bucket, Chunk? chunk)
     {
         if (chunk is null)
         {
-            return;
+            return true;
         }
 
-        if (chunk.Count == 0)
+        if (chunk.Count > 0)
         {
-            bucket.Shared.GiveEmpty(chunk);
-        }
-        else if (!bucket.Shared.TryPut(chunk))
-        {
+            if (bucket.Shared.TryPut(chunk))
+            {
+                return true;
+            }
+
             Interlocked.Add(ref bucket.Station.Counters.Dropped, chunk.Count);
             bucket.Station.WriteDropped(bucket.Id, chunk.Content());
             bucket.Station.Discard(bucket, chunk.Content());
             bucket.Shared.GiveEmpty(chunk);
+            return false;
         }
+
+        bucket.Shared.GiveEmpty(chunk);
+        return true;
     }
 
     /// <summary>Puts idle items into the shared tier of their bucket; what the budget refuses is discarded.</summary>

@@ -23,7 +23,7 @@ internal static unsafe class ThreadTier
 
     private static readonly Shard[] Directory = NewDirectory();
     private static readonly List<Shard> Shards = [];
-    private static readonly Stack<int> FreeIds = new();
+    private static readonly PriorityQueue<int, int> FreeIds = new(); // the lowest first: tables are as long as the highest id in use
     private static readonly List<StackIdentity> Ending = [];
     private static int s_nextId;
     private static int s_nextReap;
@@ -111,7 +111,7 @@ internal static unsafe class ThreadTier
     {
         lock (Gate)
         {
-            return FreeIds.TryPop(out int id) ? id : s_nextId++;
+            return FreeIds.TryDequeue(out int id, out _) ? id : s_nextId++;
         }
     }
 
@@ -146,7 +146,7 @@ internal static unsafe class ThreadTier
             {
                 if (bucket.Id >= 0)
                 {
-                    FreeIds.Push(bucket.Id);
+                    FreeIds.Enqueue(bucket.Id, bucket.Id);
                 }
             }
         }

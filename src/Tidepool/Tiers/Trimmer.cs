@@ -6,14 +6,16 @@ namespace Tidepool;
 /// <remarks>
 /// One epoch trims the magazines of every thread and the shared tier of every pool; what no rental can have reached since the last epoch is
 /// halved, so an idle pool keeps 1/32 after five epochs. Under memory pressure everything idle goes. The timer runs while anything is held
-/// and stops when nothing is. Pools are referred to weakly through their stations: a station leaves the list when its pool is disposed or collected.
+/// and stops when nothing is. Stations are referred to weakly: one that nothing holds any more, no pool, no lease and no magazine, can be
+/// collected with the assembly that it belongs to.
 /// </remarks>
 internal static class Trimmer
 {
-    private static readonly List<Station> Stations = [];
+    private static readonly List<WeakReference<Station>> Stations = [];
     private static readonly Timer Clock = NewTimer();
     private static int s_running;
     private static int s_gen2Armed;
+    private static int s_pressed;
     private static readonly IdleCollection Idle = new();
     private static long s_given;
 
@@ -35,7 +37,18 @@ internal static class Trimmer
     {
         lock (Stations)
         {
-            return Stations.ToArray();
+            var live = new List<Station>(Stations.Count);
+            Stations.RemoveAll(reference =>
+            {
+                bool isLive = reference.TryGetTarget(out Station? station);
+                if (isLive)
+                {
+                    live.Add(station!);
+                }
+
+                return !isLive;
+            });
+            return [.. live];
         }
     }
 
@@ -44,7 +57,7 @@ internal static class Trimmer
     {
         lock (Stations)
         {
-            Stations.Add(station);
+            Stations.Add(new WeakReference<Station>(station));
         }
     }
 
@@ -53,7 +66,7 @@ internal static class Trimmer
     {
         lock (Stations)
         {
-            Stations.Remove(station);
+            Stations.RemoveAll(reference => !reference.TryGetTarget(out Station? other) || other == station);
         }
     }
 
@@ -95,6 +108,41 @@ internal static class Trimmer
             {
                 Stop();
             }
+        }
+    }
+
+    /// <summary>Asks for an epoch that gives up everything idle, on a thread of the thread pool.</summary>
+    /// <returns>False when one was asked for and has not ended: each collection under pressure asks, and a source may be slow to free.</returns>
+    internal static bool RequestEpoch()
+    {
+        if (Interlocked.Exchange(ref s_pressed, 1) != 0)
+        {
+            return false;
+        }
+
+        ThreadPool.UnsafeQueueUserWorkItem(static _ => EpochUnderPressure(), null);
+        return true;
+    }
+
+    private static void EpochUnderPressure()
+    {
+        try
+        {
+            if (Gate.TryEnter())
+            {
+                try
+                {
+                    Epoch(all: true);
+                }
+                finally
+                {
+                    Gate.Exit();
+                }
+            }
+        }
+        finally
+        {
+            Volatile.Write(ref s_pressed, 0);
         }
     }
 
@@ -245,7 +293,7 @@ internal static class Trimmer
 
             if (IsAutomatic && IsRunning && IsUnderPressure())
             {
-                ThreadPool.UnsafeQueueUserWorkItem(static _ => Epoch(all: true), null);
+                RequestEpoch();
             }
 
             GC.ReRegisterForFinalize(this);

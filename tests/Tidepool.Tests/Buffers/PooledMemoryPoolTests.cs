@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Tidepool.Tests.Support;
 
@@ -48,6 +49,25 @@ public sealed class PooledMemoryPoolTests : PoolTest
         pool.Rent(10).Dispose();
         behind.Dispose();
         Assert.Throws<ObjectDisposedException>(() => pool.Rent(10));
+    }
+
+    [Fact]
+    public void Owners_that_wait_for_reuse_keep_no_buffer_that_the_budget_refused()
+    {
+        const int Length = 64 << 10;
+        using PooledMemoryPool<int> pool = new(NewPool<int>(new() { Budget = 4 * Length * sizeof(int) }), reuseOwners: true);
+        WeakReference[] arrays = RentManyAtOnce(pool, Length, 100);
+        Eventually.TrueAfterCollections(() => arrays.Count(static array => array.IsAlive) <= 8, "the dropped buffers to be collected");
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static WeakReference[] RentManyAtOnce(PooledMemoryPool<int> pool, int length, int count)
+        {
+            IMemoryOwner<int>[] owners = [.. Enumerable.Range(0, count).Select(_ => pool.Rent(length))];
+            WeakReference[] arrays = Array.ConvertAll(owners, static owner =>
+                new WeakReference(MemoryMarshal.TryGetArray(owner.Memory, out ArraySegment<int> segment) ? segment.Array : null));
+            Array.ForEach(owners, static owner => owner.Dispose());
+            return arrays;
+        }
     }
 
     [Fact]

@@ -39,6 +39,18 @@ public sealed class ManyPoolsTests
     }
 
     [Fact]
+    public void A_new_pool_gets_the_lowest_place_that_is_free()
+    {
+        BufferPool<byte>[] pools = [.. Enumerable.Range(0, 1000).Select(_ => BufferPool<byte>.Create())];
+        Array.ForEach(pools, static pool => pool.Rent(1000).Return());
+        int highest = ThreadTier.IdCount;
+        Array.ForEach(pools, static pool => pool.Dispose()); // the last one that gives its place back has the highest
+        using BufferPool<byte> next = BufferPool<byte>.Create();
+        next.Rent(1000).Return();
+        Assert.InRange(next.Core.Buckets().Single().Id, 0, highest - 900);
+    }
+
+    [Fact]
     public void A_new_pool_in_the_place_of_a_dead_one_never_serves_the_dead_one_s_buffers()
     {
         using ParkedThread other = new();
