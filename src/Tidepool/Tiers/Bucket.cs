@@ -48,7 +48,7 @@ internal sealed class Bucket
     /// <summary>How many items a magazine holds besides its hot one.</summary>
     internal int MagazineCapacity { get; }
 
-    /// <summary>The same for a magazine of objects that has overflowed; for buffers no more.</summary>
+    /// <summary>The same for a magazine of objects that has overflowed; for buffers no more than <see cref="MagazineCapacity"/>.</summary>
     internal int GrownCapacity { get; }
 
     /// <summary>How many items a chunk has room for.</summary>

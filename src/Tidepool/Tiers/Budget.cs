@@ -38,6 +38,9 @@ internal sealed class Budget
     /// <summary>Whether no more than half of everything would be charged with these bytes: then room may be reserved ahead.</summary>
     internal bool IsAmple(long bytes) => Used + bytes <= Limit / 2 && (_parent is null || _parent.IsAmple(bytes));
 
+    /// <summary>The bytes that are left.</summary>
+    internal long Left => Math.Min(Limit - Used, _parent?.Left ?? long.MaxValue);
+
     internal void Refund(long bytes)
     {
         Interlocked.Add(ref _used, -bytes);

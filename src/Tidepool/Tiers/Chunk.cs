@@ -38,6 +38,15 @@ internal sealed class Chunk
         return item;
     }
 
+    /// <summary>Moves the items that were added last into an empty chunk.</summary>
+    internal void MoveLast(int count, Chunk into)
+    {
+        Span<object?> last = Places.AsSpan(Count - count, count);
+        into.Add(last);
+        last.Clear();
+        Count -= count;
+    }
+
     internal ReadOnlySpan<object?> Content() => Places.AsSpan(0, Count);
 
     internal void Clear()

@@ -194,22 +194,39 @@ internal sealed partial class Magazine
             return true;
         }
 
-        if (chunk.Count > 0)
+        bool isKept = chunk.Count > 0 && (bucket.Shared.TryPut(chunk) || (bucket.Station.RecallPlaces(bucket) && bucket.Shared.TryPut(chunk)));
+        if (isKept)
         {
-            if (bucket.Shared.TryPut(chunk))
-            {
-                return true;
-            }
+            return true;
+        }
 
-            Interlocked.Add(ref bucket.Station.Counters.Dropped, chunk.Count);
-            bucket.Station.WriteDropped(bucket.Id, chunk.Content());
-            bucket.Station.Discard(bucket, chunk.Content());
-            bucket.Shared.GiveEmpty(chunk);
-            return false;
+        bool isEmpty = chunk.Count == 0;
+        if (!isEmpty)
+        {
+            PutWhatFits(bucket, chunk);
+            bucket.Station.Drop(bucket, chunk.Content());
         }
 
         bucket.Shared.GiveEmpty(chunk);
-        return true;
+        return isEmpty;
+    }
+
+    /// <summary>Puts as many items of a chunk into the shared tier as the budget has room for.</summary>
+    private static void PutWhatFits(Bucket bucket, Chunk chunk)
+    {
+        int fitting = (int)Math.Clamp(bucket.Station.Budget.Left / bucket.ItemBytes, 0, chunk.Count - 1);
+        if (fitting == 0)
+        {
+            return;
+        }
+
+        Chunk part = bucket.Shared.TakeEmpty();
+        chunk.MoveLast(fitting, part);
+        if (!bucket.Shared.TryPut(part))
+        {
+            part.MoveLast(fitting, chunk); // another thread was faster
+            bucket.Shared.GiveEmpty(part);
+        }
     }
 
     /// <summary>Puts idle items into the shared tier of their bucket; what the budget refuses is discarded.</summary>

@@ -77,20 +77,50 @@ internal sealed class SharedTier
             }
         }
 
-        Trimmer.Wake();
-        if (_bucket.Station.Retired)
-        {
-            // Retired in between: its drain may have passed this stripe already.
-            Chunk? left = TryTake();
-            if (left is not null)
-            {
-                _bucket.Station.Discard(_bucket, left.Content());
-            }
+        AfterPut();
+        return true;
+    }
 
-            Release();
+    /// <summary>Takes over one item.</summary>
+    /// <returns>False when the budget has no room or the pool is retired: the item stays the caller's.</returns>
+    internal bool TryPutOne(object item)
+    {
+        Station station = _bucket.Station;
+        if (!_bucket.IsKept || station.Retired)
+        {
+            return false;
         }
 
+        Schedule.Point("shared put one");
+        Stripe own = Own();
+        if (!own.TryPushOne(item, _bucket.ChunkCapacity, station.Budget))
+        {
+            station.ReleaseReserves();
+            if (!own.TryPushOne(item, _bucket.ChunkCapacity, station.Budget))
+            {
+                return false;
+            }
+        }
+
+        AfterPut();
         return true;
+    }
+
+    /// <summary>Takes the item that was put last, from the caller's stripe first.</summary>
+    internal object? TryTakeOne()
+    {
+        Stripe?[] stripes = _stripes;
+        int start = Home();
+        for (int step = 0; step < stripes.Length; step++)
+        {
+            Schedule.Point("shared take one");
+            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)]) is { IsEmpty: false } stripe && stripe.PopOne() is { } item)
+            {
+                return item;
+            }
+        }
+
+        return null;
     }
 
     /// <summary>Takes the chunk that was put last, from the caller's stripe first.</summary>
@@ -148,6 +178,22 @@ internal sealed class SharedTier
 
     /// <summary>Every chunk has items, no item stands twice, and what is held is charged. Quiescent use.</summary>
     internal bool IsValid(HashSet<object> seen) => Array.TrueForAll(_stripes, s => s is null || s.IsValid(seen));
+
+    private void AfterPut()
+    {
+        Trimmer.Wake();
+        if (_bucket.Station.Retired)
+        {
+            // Retired in between: its drain may have passed this stripe already.
+            Chunk? left = TryTake();
+            if (left is not null)
+            {
+                _bucket.Station.Discard(_bucket, left.Content());
+            }
+
+            Release();
+        }
+    }
 
     private static int Home() => StripeCount == 1 ? 0 : Thread.GetCurrentProcessorId() & (StripeCount - 1);
 

@@ -5,6 +5,9 @@ namespace Tidepool;
 /// <content>The tier sequence of slots, arrays and objects: where a rental finds its item, and where a returned item waits.</content>
 internal abstract partial class Station
 {
+    // A budget of fewer items is used up by the places of a few threads, so that each single place counts.
+    private const int SmallBudget = 1024;
+
     /// <summary>Makes an item. What it throws goes to the renter, and nothing has changed.</summary>
     /// <remarks>Called without any lock held and outside of every magazine.</remarks>
     protected abstract object Make(Bucket bucket);
@@ -57,7 +60,14 @@ internal abstract partial class Station
             return longer;
         }
 
-        // 4. A new one.
+        // 4. What other threads keep, where the budget is used up: a new item would find no room when it comes back.
+        if (Budget.Left < bucket.ItemBytes && RecallPlaces(bucket))
+        {
+            isNew = false;
+            return null; // this magazine was closed too: the caller looks into the shared tier
+        }
+
+        // 5. A new one.
         object made = Create(bucket);
         if (made is Slot slot)
         {
@@ -90,10 +100,52 @@ internal abstract partial class Station
 
         // 2. In the shared tier, alone; 3. or with the source.
         Counters.AddReturns(1, bucket.ItemBytes);
-        Chunk one = bucket.Shared.TakeEmpty();
-        one.Add(item);
-        Magazine.PutShared(bucket, one);
+        if (!bucket.Shared.TryPutOne(item) && !(RecallPlaces(bucket) && bucket.Shared.TryPutOne(item)))
+        {
+            Drop(bucket, [item]);
+        }
+
         return true;
+    }
+
+    /// <summary>
+    /// Makes room in an own budget that is used up: takes back the places that threads keep free. Where that helped, the shared tier serves all
+    /// threads from then on, until an epoch ends with half of the budget free.
+    /// </summary>
+    /// <param name="bucket">What there is no room for.</param>
+    /// <returns>Whether places were taken back. False without an own budget, and at a second call in one epoch.</returns>
+    internal bool RecallPlaces(Bucket bucket)
+    {
+        if (Retired || Budget == Budget.Process || Interlocked.Exchange(ref _recalled, 1) != 0)
+        {
+            return false;
+        }
+
+        // First of all, so that no thread makes another magazine.
+        IsTight = true;
+        ReleaseReserves();
+        ThreadTier.Recall(this);
+        bool isSmall = Budget.Limit / bucket.ItemBytes < SmallBudget;
+        IsTight = Budget.Left >= (isSmall ? bucket.ItemBytes : Budget.Limit / 16);
+        return true;
+    }
+
+    /// <summary>Ends an epoch: places may be recalled again, and threads may keep items again where half of the budget is free.</summary>
+    internal void EndEpoch()
+    {
+        if (Volatile.Read(ref _recalled) != 0)
+        {
+            IsTight = IsTight && !Budget.IsAmple(0);
+            Volatile.Write(ref _recalled, 0);
+        }
+    }
+
+    /// <summary>Gives up items that no tier has room for, and counts them.</summary>
+    internal void Drop(Bucket bucket, ReadOnlySpan<object?> items)
+    {
+        Interlocked.Add(ref Counters.Dropped, items.Length);
+        WriteDropped(bucket.Id, items);
+        Discard(bucket, items);
     }
 
     /// <summary>Makes an item and counts that no tier had one.</summary>
@@ -108,8 +160,8 @@ internal abstract partial class Station
     /// <remarks>It is too large for a thread to keep, the budget has no room for a magazine, or the thread is ending.</remarks>
     private object TakeWithoutMagazine(Bucket bucket, out bool isNew)
     {
-        object? item = null;
-        if ((bucket.Shared.TryTake() ?? TakeFromSibling(bucket)) is { } chunk)
+        object? item = bucket.Shared.TryTakeOne();
+        if (item is null && TakeFromSibling(bucket) is { } chunk)
         {
             item = chunk.RemoveLast();
             Magazine.PutShared(bucket, chunk);

@@ -8,6 +8,8 @@ internal abstract partial class Station
 {
     internal StationCounters Counters;
     private int _retired;
+    private int _recalled;
+    private volatile bool _isTight;
 
     /// <summary>Makes a station.</summary>
     /// <param name="name">The name of the pool, which it has as long as the station lives and is not retired.</param>
@@ -30,6 +32,13 @@ internal abstract partial class Station
 
     /// <summary>No renter will come any more: idle items are given up, and what comes back is given to the source.</summary>
     internal bool Retired => Volatile.Read(ref _retired) != 0;
+
+    /// <summary>Whether the budget is too small for the places that threads would keep.</summary>
+    internal bool IsTight
+    {
+        get => _isTight;
+        private set => _isTight = value;
+    }
 
     /// <summary>Takes items that leave the tiers for good. Called without any lock held.</summary>
     internal abstract void Discard(Bucket bucket, ReadOnlySpan<object?> items);

@@ -30,18 +30,11 @@ internal sealed class Stripe
     {
         lock (_gate)
         {
-            long held = _held + (chunk.Count * _itemBytes);
-            if (held > _charged)
+            if (!TryHold(chunk.Count * _itemBytes, budget))
             {
-                if (!budget.TryCharge(held - _charged))
-                {
-                    return false;
-                }
-
-                _charged = held;
+                return false;
             }
 
-            _held = held;
             Add(chunk);
             if (spare is null && _empties.TryPop(out Chunk? empty))
             {
@@ -75,6 +68,54 @@ internal sealed class Stripe
             _held -= chunk.Count * _itemBytes;
             Volatile.Write(ref _count, last);
             return chunk;
+        }
+    }
+
+    /// <summary>Takes the item on top.</summary>
+    internal object? PopOne()
+    {
+        lock (_gate)
+        {
+            int last = _chunks.Count - 1;
+            if (last < 0)
+            {
+                return null;
+            }
+
+            Chunk top = _chunks[last];
+            object item = top.RemoveLast();
+            _held -= _itemBytes;
+            if (top.Count == 0)
+            {
+                _chunks.RemoveAt(last);
+                _low = Math.Min(_low, last);
+                Volatile.Write(ref _count, last);
+                TryKeep(top);
+            }
+
+            return item;
+        }
+    }
+
+    /// <summary>Puts one item on top.</summary>
+    /// <returns>False when the budget has no room.</returns>
+    internal bool TryPushOne(object item, int chunkCapacity, Budget budget)
+    {
+        lock (_gate)
+        {
+            if (!TryHold(_itemBytes, budget))
+            {
+                return false;
+            }
+
+            if (_chunks.Count == 0 || _chunks[^1].Count == Items.Capacity)
+            {
+                AddOnTop(_empties.TryPop(out Chunk? empty) ? empty : new Chunk(chunkCapacity));
+                Volatile.Write(ref _count, _chunks.Count);
+            }
+
+            _chunks[^1].Add(item);
+            return true;
         }
     }
 
@@ -165,14 +206,37 @@ internal sealed class Stripe
         Chunk? top = _chunks.Count == 0 ? null : _chunks[^1];
         if (top is null || top.Count + chunk.Count > Items.Capacity)
         {
-            _chunks.Add(chunk);
-            _empties.EnsureCapacity(Math.Min(_chunks.Capacity, MaxEmpties));
+            AddOnTop(chunk);
             return;
         }
 
         top.Add(chunk.Content());
         chunk.Clear();
         TryKeep(chunk);
+    }
+
+    private void AddOnTop(Chunk chunk)
+    {
+        _chunks.Add(chunk);
+        _empties.EnsureCapacity(Math.Min(_chunks.Capacity, MaxEmpties));
+    }
+
+    /// <summary>Counts bytes as held, and charges what was not charged before.</summary>
+    private bool TryHold(long bytes, Budget budget)
+    {
+        long held = _held + bytes;
+        if (held > _charged)
+        {
+            if (!budget.TryCharge(held - _charged))
+            {
+                return false;
+            }
+
+            _charged = held;
+        }
+
+        _held = held;
+        return true;
     }
 
     private bool TryKeep(Chunk empty)

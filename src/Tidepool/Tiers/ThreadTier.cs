@@ -76,7 +76,10 @@ internal static unsafe class ThreadTier
         Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && !magazine.IsShut ? magazine : FindSlow(bucket);
 
     /// <summary>The running thread's magazine of <paramref name="bucket"/>; made when there is none.</summary>
-    /// <returns>Null when the bucket's items are too large for the thread tier, the budget has no room, or the pool is retired.</returns>
+    /// <returns>
+    /// Null when the bucket's items are too large for the thread tier, the budget has no room or is too small for the places of threads, or the pool is
+    /// retired.
+    /// </returns>
     internal static Magazine? FindSlow(Bucket bucket)
     {
         if (bucket.Id < 0)
@@ -140,8 +143,7 @@ internal static unsafe class ThreadTier
         var buckets = station.Buckets().ToList(); // asked first: a station that makes a bucket holds its own lock and then takes the gate
         lock (Gate)
         {
-            // By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends.
-            taken = Close(from shard in Shards from magazine in buckets.Select(shard.Find).OfType<Magazine>() select (shard, magazine));
+            taken = CloseThoseOf(buckets);
             foreach (Bucket bucket in buckets)
             {
                 if (bucket.Id >= 0)
@@ -258,6 +260,11 @@ internal static unsafe class ThreadTier
 
     private static Magazine? NewMagazine(Shard shard, Bucket bucket)
     {
+        if (bucket.Station.IsTight)
+        {
+            return null;
+        }
+
         Magazine? magazine = Magazine.TryMake(bucket, shard.Owner, isPrivate: false);
         if (magazine is null)
         {
@@ -276,6 +283,19 @@ internal static unsafe class ThreadTier
 
         bucket.Station.Budget.Refund(magazine.Charge);
         return null;
+    }
+
+    /// <summary>Closes every magazine of a station and gives what they hold to the shared tier. Threads make new ones when they need them.</summary>
+    internal static void Recall(Station station)
+    {
+        List<Taken> taken;
+        var buckets = station.Buckets().ToList();
+        lock (Gate)
+        {
+            taken = CloseThoseOf(buckets);
+        }
+
+        taken.ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
     }
 
     /// <summary>Lets the fast look-up find <paramref name="shard"/> from the page that the caller's stack is on.</summary>
@@ -371,6 +391,11 @@ internal static unsafe class ThreadTier
 
         return taken;
     }
+
+    /// <summary>Closes the magazines of some buckets. Under the gate.</summary>
+    /// <remarks>By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends.</remarks>
+    private static List<Taken> CloseThoseOf(List<Bucket> buckets) =>
+        Close(from shard in Shards from magazine in buckets.Select(shard.Find).OfType<Magazine>() select (shard, magazine));
 
     private static Shard[] NewDirectory()
     {

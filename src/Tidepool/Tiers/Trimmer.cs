@@ -103,6 +103,7 @@ internal static class Trimmer
             ThreadTier.ReapDead();
             long started = Environment.TickCount64;
             long taken = Run(null, all, out bool empty);
+            Array.ForEach(Snapshot(), static station => station.EndEpoch());
             TidepoolEventSource.Log.BufferTrimPoll((int)(Environment.TickCount64 - started), all ? 1 : 0);
             if (empty && taken == 0 && !AwaitsCollection())
             {
