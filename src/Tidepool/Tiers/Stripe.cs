@@ -108,7 +108,7 @@ internal sealed class Stripe
                 return false;
             }
 
-            if (_chunks.Count == 0 || _chunks[^1].Count == Items.Capacity)
+            if (_chunks.Count == 0 || _chunks[^1].Count >= Items.Capacity)
             {
                 AddOnTop(_empties.TryPop(out Chunk? empty) ? empty : new Chunk(chunkCapacity));
                 Volatile.Write(ref _count, _chunks.Count);

@@ -32,7 +32,9 @@ public sealed class PressureTests
 
         public int Freed { get; private set; }
 
-        public override SourceBuffer<byte> Allocate(int length, int alignment) => new(new byte[length], 0, length, null);
+        public override BufferForm Form => BufferForm.WholeArray;
+
+        public override SourceBuffer<byte> Allocate(int length, int alignment) => new(new byte[length], 0, length);
 
         public override void Free(in SourceBuffer<byte> buffer)
         {
