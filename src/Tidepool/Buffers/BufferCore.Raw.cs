@@ -29,21 +29,6 @@ internal sealed partial class BufferCore<T>
         return slot;
     }
 
-    /// <summary>Takes back what the magazine of a thread handle holds and closes it.</summary>
-    internal static void CloseHandle(Magazine magazine)
-    {
-        if (magazine.IsClosed)
-        {
-            return;
-        }
-
-        var items = new List<object?>();
-        magazine.Close(items);
-        ThreadTier.CloseHandle();
-        magazine.Bucket.Station.Budget.Refund(magazine.Charge);
-        Magazine.PutShared(magazine.Bucket, items);
-    }
-
     internal override void ReturnItem(Bucket bucket, object item)
     {
         var array = (T[])item;

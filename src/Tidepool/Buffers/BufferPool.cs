@@ -129,11 +129,15 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         }
 
         // Without room in the budget the handle holds nothing and every rental goes to the pool.
-        Magazine? magazine = Magazine.TryMake(bucket, ThreadTier.OpenHandle(), isPrivate: true);
+        Magazine? magazine = Magazine.TryMake(bucket, ThreadTier.OpenHandle(out Shard shard), isPrivate: true);
         if (magazine is null)
         {
-            ThreadTier.CloseHandle();
+            ThreadTier.CloseHandle(shard);
             magazine = bucket.ClosedHome;
+        }
+        else
+        {
+            magazine.Stock = new HandleStock(magazine, shard);
         }
 
         return new ThreadHandle<T>(magazine, this, maxLength);
@@ -205,7 +209,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         return slot;
     }
 
-    void IHandleSource<T>.Close(Magazine magazine) => BufferCore<T>.CloseHandle(magazine);
+    void IHandleSource<T>.Close(Magazine magazine) => magazine.Stock?.Close();
 
     /// <summary>Chooses between the fast path and the one that sees every rental.</summary>
     internal void ChoosePath()

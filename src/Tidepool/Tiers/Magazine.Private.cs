@@ -11,6 +11,9 @@ internal sealed partial class Magazine
     /// <summary>Set for a magazine that is in no table.</summary>
     internal bool IsPrivate { get; init; }
 
+    /// <summary>What ends this magazine, if it is one of a handle.</summary>
+    internal HandleStock? Stock { get; set; }
+
     /// <summary>Whether the handle of this magazine was disposed.</summary>
     internal bool IsDisposedHandle => IsPrivate && IsClosed;
 

@@ -13,6 +13,9 @@ internal sealed class Shard
     /// <summary>Thread handles that were not disposed.</summary>
     internal int Handles;
 
+    /// <summary>Whether the thread's magazines were closed because it has ended. Under the gate.</summary>
+    internal bool IsReaped { get; set; }
+
     private readonly Thread? _thread;
 
     internal Shard(Thread? thread, StackIdentity owner)

@@ -99,15 +99,25 @@ internal static unsafe class ThreadTier
     }
 
     /// <summary>The running thread, for a magazine that is in no table. As long as there is one the identity is not given to another thread.</summary>
-    internal static StackIdentity OpenHandle()
+    /// <param name="shard">For <see cref="CloseHandle"/>.</param>
+    internal static StackIdentity OpenHandle(out Shard shard)
     {
-        Shard shard = t_shard ?? NewShard();
-        shard.Handles++;
+        shard = t_shard ?? NewShard();
+        Interlocked.Increment(ref shard.Handles);
         return shard.Owner.IsKnown && shard.Owner.HasEnded ? StackIdentity.None : shard.Owner;
     }
 
-    /// <summary>Ends what <see cref="OpenHandle"/> began, on the same thread.</summary>
-    internal static void CloseHandle() => t_shard!.Handles--;
+    /// <summary>Ends what <see cref="OpenHandle"/> began. The last handle of a thread that has been reaped lets go of its identity.</summary>
+    internal static void CloseHandle(Shard shard)
+    {
+        lock (Gate)
+        {
+            if (Interlocked.Decrement(ref shard.Handles) == 0 && shard.IsReaped)
+            {
+                Ending.Add(shard.Owner);
+            }
+        }
+    }
 
     /// <summary>A place in every thread's table, for one bucket.</summary>
     internal static int AllocateId()
@@ -331,7 +341,8 @@ internal static unsafe class ThreadTier
                 Shards.RemoveAt(Shards.Count - 1);
                 Forget(shard);
                 taken.AddRange(Close(from magazine in shard.Table where magazine != Magazine.None select (shard, magazine)));
-                if (shard.Handles == 0)
+                shard.IsReaped = true;
+                if (Volatile.Read(ref shard.Handles) == 0)
                 {
                     Ending.Add(shard.Owner);
                 }

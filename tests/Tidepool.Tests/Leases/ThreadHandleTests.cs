@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Leases;
@@ -72,6 +73,32 @@ public sealed class ThreadHandleTests : PoolTest
         BufferLease<int>[] again = [_pool.Rent(100), _pool.Rent(100), _pool.Rent(100)];
         Assert.All(again, lease => Assert.Contains(stock, array => ReferenceEquals(array, lease.Segment.Array)));
         Array.ForEach(again, l => l.Return());
+    }
+
+    [Fact]
+    public void Handles_that_were_dropped_give_their_charge_and_their_stock_back()
+    {
+        long before = _pool.Core.Budget.Used;
+        DropHandles(_pool, 100);
+        Assert.InRange(_pool.Core.Budget.Used - before, 100 * 1024, long.MaxValue);
+        Eventually.TrueAfterCollections(() => _pool.GetStatistics().Returned == 200, "the dropped handles to be found");
+        _pool.Trim();
+        Assert.Equal((200, 0), (_pool.GetStatistics().Rented, _pool.GetStatistics().Idle));
+        Assert.Equal(before, _pool.Core.Budget.Used);
+        _pool.Validate();
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void DropHandles(BufferPool<int> pool, int count)
+        {
+            for (int i = 0; i < count; i++)
+            {
+                ThreadHandle<int> handle = pool.GetThreadHandle(100);
+                BufferLease<int> one = handle.Rent(100);
+                BufferLease<int> other = handle.Rent(100);
+                handle.Return(one);
+                handle.Return(other);
+            }
+        }
     }
 
     [Fact]

@@ -1,0 +1,32 @@
+namespace Tidepool;
+
+/// <summary>Ends the magazine of a thread handle: when the handle is disposed, and by its finalizer when the handle was dropped.</summary>
+/// <remarks>The magazine refers to it, so it dies when neither the handle nor a lease of the handle can be reached any more.</remarks>
+internal sealed class HandleStock(Magazine magazine, Shard shard)
+{
+    private int _isClosed;
+
+    ~HandleStock()
+    {
+        if (!Environment.HasShutdownStarted)
+        {
+            Close();
+        }
+    }
+
+    /// <summary>Gives the charge back to the budget, and the stock to the shared tier. Closing it again does nothing.</summary>
+    internal void Close()
+    {
+        if (Interlocked.Exchange(ref _isClosed, 1) != 0)
+        {
+            return;
+        }
+
+        GC.SuppressFinalize(this);
+        var items = new List<object?>();
+        magazine.Close(items);
+        ThreadTier.CloseHandle(shard);
+        magazine.Bucket.Station.Budget.Refund(magazine.Charge);
+        Magazine.PutShared(magazine.Bucket, items);
+    }
+}
