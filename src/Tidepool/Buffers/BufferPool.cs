@@ -209,7 +209,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         return slot;
     }
 
-    void IHandleSource<T>.Close(Magazine magazine) => magazine.Stock?.Close();
+    void IHandleSource<T>.Close(Magazine magazine) => magazine.Stock?.Dispose();
 
     /// <summary>Chooses between the fast path and the one that sees every rental.</summary>
     internal void ChoosePath()

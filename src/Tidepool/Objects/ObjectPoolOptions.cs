@@ -8,7 +8,8 @@ public sealed class ObjectPoolOptions
 
     /// <summary>
     /// The most objects that may wait idle, 0 or more. A rental never fails for the budget: what does not fit is destroyed on return. A thread that
-    /// rents has room for up to 15 objects reserved out of it, and for up to 64 once it goes through hundreds, if half of the budget stays free.
+    /// rents has room for up to 15 objects reserved out of it, and for up to 64 once it goes through hundreds, if half of the budget stays free; when the
+    /// rest is not enough the threads' room is taken back, and objects are rented from one stock until the budget has room again.
     /// </summary>
     public int Budget { get; init; } = 4096;
 

@@ -2,7 +2,7 @@ namespace Tidepool;
 
 /// <summary>Ends the magazine of a thread handle: when the handle is disposed, and by its finalizer when the handle was dropped.</summary>
 /// <remarks>The magazine refers to it, so it dies when neither the handle nor a lease of the handle can be reached any more.</remarks>
-internal sealed class HandleStock(Magazine magazine, Shard shard)
+internal sealed class HandleStock(Magazine magazine, Shard shard) : IDisposable
 {
     private int _isClosed;
 
@@ -10,12 +10,12 @@ internal sealed class HandleStock(Magazine magazine, Shard shard)
     {
         if (!Environment.HasShutdownStarted)
         {
-            Close();
+            Dispose();
         }
     }
 
-    /// <summary>Gives the charge back to the budget, and the stock to the shared tier. Closing it again does nothing.</summary>
-    internal void Close()
+    /// <summary>Gives the charge back to the budget, and the stock to the shared tier. A second call does nothing.</summary>
+    public void Dispose()
     {
         if (Interlocked.Exchange(ref _isClosed, 1) != 0)
         {
