@@ -37,7 +37,11 @@ internal sealed partial class BufferCore<T>
             return true; // an old posting has the slot on its way home: it is settled there
         }
 
-        if (!home.IsClosed)
+        if (home.IsPrivate && home.Inbox.IsRingFull)
+        {
+            home.WaitForOwner(); // the stock of a handle is in no table: what it cannot take in must not wait there
+        }
+        else if (!home.IsClosed)
         {
             home.Post(slot);
             return true;

@@ -45,6 +45,9 @@ internal sealed class Inbox
         }
     }
 
+    /// <summary>Whether the ring has no place left.</summary>
+    internal bool IsRingFull => Volatile.Read(ref _tail) - Volatile.Read(ref _head) >= _places;
+
     /// <summary>How many returns wait: slots whose posting did not lose a race. Exact when nobody posts or collects.</summary>
     internal int Count
     {

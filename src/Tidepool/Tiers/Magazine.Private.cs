@@ -3,8 +3,9 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <content>
-/// Magazines of thread handles: in no table, so that nobody visits them, and used by one thread. Popping and returning need neither
-/// <c>Busy</c> nor <c>Stop</c>; other threads only push to the inbox.
+/// Magazines of thread handles: in no table, so that no thread visits them, and used by one thread. Popping needs neither <c>Busy</c> nor
+/// <c>Stop</c>. Other threads push to the inbox as long as its ring has places; then they settle what they return themselves, once the owner is not
+/// in the middle of a return.
 /// </content>
 internal sealed partial class Magazine
 {
@@ -43,6 +44,29 @@ internal sealed partial class Magazine
     /// <returns>False when the ticket is retired or posted, the magazine is full, or the handle was disposed.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryReturnPrivate(Slot slot, int generation)
+    {
+        Volatile.Write(ref _state.Busy, 1);
+        bool isKept = TryKeepPrivate(slot, generation);
+        Volatile.Write(ref _state.Busy, 0);
+        return isKept;
+    }
+
+    /// <summary>
+    /// Waits until the owner is outside of a return. A claim that was made before is exact then: the owner has ended the rental, or sees the claim.
+    /// Takes a process-wide barrier (about a microsecond). Any thread but the owner's.
+    /// </summary>
+    internal void WaitForOwner()
+    {
+        Interlocked.MemoryBarrierProcessWide();
+        var spin = default(SpinWait);
+        while (Volatile.Read(ref _state.Busy) != 0)
+        {
+            Schedule.Spin(ref spin);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryKeepPrivate(Slot slot, int generation)
     {
         if (slot.State.Generation != generation || slot.State.Mail != 0 || _state.Stop != Open)
         {

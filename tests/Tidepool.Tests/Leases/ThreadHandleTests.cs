@@ -102,6 +102,26 @@ public sealed class ThreadHandleTests : PoolTest
     }
 
     [Fact]
+    public void What_other_threads_return_stays_within_the_budget_while_the_handle_lives()
+    {
+        const int Length = 64 << 10;
+        BufferPool<byte> pool = NewPool<byte>(new() { Budget = 16 * Length });
+        using ThreadHandle<byte> handle = pool.GetThreadHandle(Length);
+        BufferLease<byte>[] leases = new BufferLease<byte>[300];
+        for (int i = 0; i < leases.Length; i++)
+        {
+            leases[i] = handle.Rent(Length);
+        }
+
+        Threads.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        Assert.InRange(pool.GetStatistics().Dropped, 300 - 16 - 16, 300); // at most the budget and the ring of the inbox are kept
+        Assert.InRange(pool.GetStatistics().BytesIdle, 0, 16 * Length);
+        Array.ForEach(leases, static lease => Assert.Throws<PoolMisuseException>(lease.Return));
+        using BufferLease<byte> again = handle.Rent(Length);
+        again.Span.Fill(1);
+    }
+
+    [Fact]
     public void A_lease_of_a_handle_may_be_disposed_like_any_other()
     {
         using ThreadHandle<int> handle = _pool.GetThreadHandle(100);
