@@ -18,7 +18,7 @@ public static class PooledRedisClient
         await using var server = new SmallServer();
         await using var pool = new ResourcePool<Connection>(
             new ConnectionPolicy(server.EndPoint),
-            new ResourcePoolOptions<Connection> { Name = "redis", MaxSize = 4 });
+            new ResourcePoolOptions { Name = "redis", MaxSize = 4 });
 
         await Task.WhenAll(Enumerable.Range(0, 100).Select(async i =>
         {

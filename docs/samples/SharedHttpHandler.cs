@@ -42,12 +42,13 @@ public static class SharedHttpHandler
 
         internal ApiClient(Directory directory)
         {
+            var policy = new HandlerPolicy(directory);
             _handlers = new KeyedResourcePool<string, SocketsHttpHandler>(
-                new HandlerPolicy(directory),
-                new KeyedResourcePoolOptions<string, SocketsHttpHandler>
+                _ => policy, // the same for all endpoints
+                new KeyedResourcePoolOptions<string>
                 {
                     MaxTotal = 100,
-                    PerKey = new ResourcePoolOptions<SocketsHttpHandler>
+                    PerKey = new ResourcePoolOptions
                     {
                         Name = "http",
                         MaxSize = 2, // one that is due and still in use, and its successor
@@ -86,9 +87,9 @@ public static class SharedHttpHandler
     }
 
     /// <summary>Makes handlers. Ending one is disposing it, which is the default.</summary>
-    private sealed class HandlerPolicy(Directory directory) : KeyedResourcePolicy<string, SocketsHttpHandler>
+    private sealed class HandlerPolicy(Directory directory) : ResourcePolicy<SocketsHttpHandler>
     {
-        public override ValueTask<SocketsHttpHandler> CreateAsync(string key, CancellationToken cancellationToken)
+        public override ValueTask<SocketsHttpHandler> CreateAsync(CancellationToken cancellationToken)
         {
             IPEndPoint address = directory.Address; // once for each handler, so that one handler speaks to one server
             return new(new SocketsHttpHandler { UseProxy = false, ConnectCallback = (_, cancellation) => ConnectAsync(address, cancellation) });

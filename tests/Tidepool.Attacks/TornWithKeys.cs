@@ -9,7 +9,7 @@ internal abstract class TornWithKeys<TLease> : TornRentals<TLease>
 
     protected KeyedResourcePool<int, Marked> Pool => _pool!;
 
-    protected override void Begin(int threads) => _pool = new(new Policy(), new()
+    protected override void Begin(int threads) => _pool = new(static key => new Policy(key), new()
     {
         PerKey = new() { Name = Name, MaxSize = threads * 5 },
         MaxTotal = threads * 5,
@@ -18,11 +18,11 @@ internal abstract class TornWithKeys<TLease> : TornRentals<TLease>
 
     protected override void Finish() => Ends("the end of the pool", () => Pool.DisposeAsync().AsTask().GetAwaiter().GetResult());
 
-    private sealed class Policy : KeyedResourcePolicy<int, Marked>
+    private sealed class Policy(int key) : ResourcePolicy<Marked>
     {
-        public override ValueTask<Marked> CreateAsync(int key, CancellationToken cancellationToken) => new(new Marked(key));
+        public override ValueTask<Marked> CreateAsync(CancellationToken cancellationToken) => new(new Marked(key));
 
-        public override Marked Create(int key, CancellationToken cancellationToken) => new(key);
+        public override Marked Create(CancellationToken cancellationToken) => new(key);
 
         public override ValueTask DestroyAsync(Marked resource, DestroyReason reason) => resource.EndAsync();
     }
@@ -70,8 +70,7 @@ internal sealed class TornKeyed : TornWithKeys<KeyedResourceLease<int, Marked>>
         }
     }
 
-    private KeyedResourceLease<int, Marked> Get(int key) =>
-        Pool.RentAsync(key, TimeSpan.FromMinutes(1)).AsTask().GetAwaiter().GetResult();
+    private KeyedResourceLease<int, Marked> Get(int key) => Pool.Rent(key, TimeSpan.FromMinutes(1));
 }
 
 /// <summary>Leases of a shared resource.</summary>

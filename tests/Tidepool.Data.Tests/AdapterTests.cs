@@ -14,7 +14,11 @@ public sealed class AdapterTests : IDisposable
     [Fact]
     public async Task The_general_adapter_asks_and_rolls_back_and_resets_nothing_else()
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = DbAdapter.Generic, MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero },
+            Adapter = DbAdapter.Generic,
+        });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run("CREATE TABLE kept (a); CREATE TEMP TABLE scratch (a)");
@@ -31,8 +35,8 @@ public sealed class AdapterTests : IDisposable
     [Fact]
     public void The_general_adapter_rolls_back_what_was_left_on_a_lent_connection()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = DbAdapter.Generic, MaxSize = 1 });
-        using (DbConnectionLease lease = pool.Lease())
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 }, Adapter = DbAdapter.Generic });
+        using (DbConnectionLease lease = pool.RentNative())
         {
             lease.Connection.Run("CREATE TABLE kept (a)");
             lease.Connection.BeginTransaction();
@@ -51,7 +55,11 @@ public sealed class AdapterTests : IDisposable
     public async Task A_derived_adapter_is_asked_at_each_step(bool isSync)
     {
         var adapter = new Recorder();
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero, ResetMode = ResetMode.OnReturn });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero, ResetMode = ResetMode.OnReturn },
+            Adapter = adapter,
+        });
         for (int i = 0; i < 2; i++)
         {
             if (isSync)
@@ -64,7 +72,7 @@ public sealed class AdapterTests : IDisposable
             }
         }
 
-        using (DbConnectionLease lease = pool.Lease())
+        using (DbConnectionLease lease = pool.RentNative())
         {
             Assert.True(lease.IsActive);
         }
@@ -79,11 +87,11 @@ public sealed class AdapterTests : IDisposable
     [InlineData(DbErrorKind.Session, 2)]
     [InlineData(DbErrorKind.Credentials, 2)]
     [InlineData(DbErrorKind.Server, 0)]
-    [InlineData(DbErrorKind.Role, 0)]
+    [InlineData(DbErrorKind.ReadOnlyServer, 0)]
     public async Task What_an_error_means_decides_which_sessions_survive(DbErrorKind kind, int survivors)
     {
         var adapter = new Recorder { Kind = kind };
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 3 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 3 }, Adapter = adapter });
         await pool.WarmUpAsync(3);
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -99,7 +107,11 @@ public sealed class AdapterTests : IDisposable
     [Fact]
     public async Task A_late_error_of_a_session_ends_none_that_were_opened_after_the_pool_was_cleared()
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = new Recorder { Kind = DbErrorKind.Server }, MaxSize = 3 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 3 },
+            Adapter = new Recorder { Kind = DbErrorKind.Server },
+        });
         PooledDbConnection old = await pool.OpenConnectionAsync();
         await pool.ClearAsync();
         await (await pool.OpenConnectionAsync()).DisposeAsync();
@@ -115,7 +127,7 @@ public sealed class AdapterTests : IDisposable
     public async Task Transactions_that_a_provider_has_at_the_same_time_live_and_end_each_by_itself(bool isSync)
     {
         var provider = new ParallelProvider();
-        await using var pool = new PooledDbDataSource(provider, "Server=nowhere", new PooledDbOptions { MaxSize = 1 });
+        await using var pool = new PooledDbDataSource(provider, "Server=nowhere", new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection connection = await pool.OpenConnectionAsync();
         DbTransaction first = await connection.BeginTransactionAsync();
         DbTransaction second = await connection.BeginTransactionAsync();
@@ -141,7 +153,7 @@ public sealed class AdapterTests : IDisposable
     public async Task An_adapter_that_throws_when_it_is_asked_ends_the_session_and_hides_no_error()
     {
         var adapter = new Recorder { Fault = new InvalidOperationException("mine") };
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 }, Adapter = adapter });
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             Assert.Throws<SqliteException>(() => connection.Run("SELEC 1"));
@@ -155,7 +167,7 @@ public sealed class AdapterTests : IDisposable
     public async Task A_reset_that_fails_or_says_no_ends_the_session()
     {
         var adapter = new Recorder { Resets = false };
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 }, Adapter = adapter });
         await (await pool.OpenConnectionAsync()).DisposeAsync();
         adapter.ResetFault = new InvalidOperationException("mine");
         await (await pool.OpenConnectionAsync()).DisposeAsync();
@@ -170,7 +182,7 @@ public sealed class AdapterTests : IDisposable
     {
         using var told = new Told();
         var adapter = new Recorder { PoolerFault = new InvalidOperationException("mine") };
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = adapter, MaxSize = 2 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 }, Adapter = adapter });
         await Assert.ThrowsAsync<PooledDbException>(Open);
         adapter.PoolerFault = null;
         await pool.ClearAsync(); // ends the pause after the failure

@@ -86,7 +86,17 @@ public sealed class BlockingTests(PostgresServer server)
         using PooledDbDataSource pool = new(
             NpgsqlFactory.Instance,
             connectionString + ";Timeout=2;Command Timeout=2",
-            new() { MaxSize = 1, MaxLifetime = lifetime, RentTimeout = TimeSpan.FromSeconds(60), BackoffMin = TimeSpan.FromMilliseconds(1), BackoffMax = TimeSpan.FromMilliseconds(1) });
+            new()
+            {
+                Pool = new()
+                {
+                    MaxSize = 1,
+                    MaxLifetime = lifetime,
+                    RentTimeout = TimeSpan.FromSeconds(60),
+                    BackoffMin = TimeSpan.FromMilliseconds(1),
+                    BackoffMax = TimeSpan.FromMilliseconds(1),
+                },
+            });
         int uses = 0;
         int served = 0;
         Exception? failure = Fill(turns, () =>

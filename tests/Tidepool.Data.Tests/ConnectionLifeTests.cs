@@ -15,7 +15,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public async Task One_connection_object_may_be_opened_and_closed_again_and_again()
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection connection = pool.CreateConnection();
         for (int i = 0; i < 100; i++)
         {
@@ -71,7 +71,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public void A_closed_connection_and_all_that_it_made_do_not_reach_the_session_of_the_next_one()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection old = pool.OpenConnection();
         old.Run("CREATE TABLE t (a)");
         DbTransaction transaction = old.BeginTransaction();
@@ -100,7 +100,10 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public async Task A_transaction_that_was_left_open_is_rolled_back()
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, ResetMode = ResetMode.None },
+        });
         foreach (bool isAsync in new[] { false, true })
         {
             PooledDbConnection connection = pool.OpenConnection();
@@ -126,7 +129,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public void A_reader_that_closes_its_connection_gives_the_session_back()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection connection = pool.OpenConnection();
         using (DbCommand command = connection.CreateCommand())
         {
@@ -142,7 +145,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public void State_changes_are_told_and_a_listener_that_throws_loses_no_session()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, RentTimeout = TimeSpan.Zero });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1, RentTimeout = TimeSpan.Zero } });
         PooledDbConnection connection = pool.CreateConnection();
         List<string> told = [];
         connection.StateChange += (_, e) => told.Add($"{e.OriginalState}>{e.CurrentState}");
@@ -167,7 +170,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [InlineData(true)]
     public async Task A_listener_that_throws_in_a_disposal_leaves_a_connection_that_is_disposed(bool isAsync)
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection connection = pool.OpenConnection();
         int disposed = 0;
         connection.Disposed += (_, _) => disposed++;
@@ -191,7 +194,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public async Task Closing_from_another_thread_in_the_middle_of_work_ends_the_session_instead_of_sharing_it()
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection connection = pool.OpenConnection();
         using var inside = new ManualResetEventSlim();
         using var go = new ManualResetEventSlim();
@@ -222,7 +225,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public async Task Cancelled_and_refused_openings_leave_the_connection_closed_and_the_pool_whole()
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection held = pool.OpenConnection();
         PooledDbConnection waiting = pool.CreateConnection();
         using var cancellation = new CancellationTokenSource();
@@ -234,7 +237,7 @@ public sealed class ConnectionLifeTests : IDisposable
         Assert.Equal(ConnectionState.Closed, waiting.State);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting.OpenAsync(cancellation.Token));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await pool.OpenConnectionAsync(cancellation.Token));
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await pool.LeaseAsync(cancellation.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await pool.RentNativeAsync(cancellation.Token));
         open = waiting.OpenAsync();
         waiting.Dispose(); // while it is being opened
         held.Dispose();
@@ -247,13 +250,13 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public void Copies_of_a_native_lease_return_it_once()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
-        DbConnectionLease lease = pool.Lease();
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        DbConnectionLease lease = pool.RentNative();
         DbConnectionLease copy = lease;
         Assert.True(lease == copy && lease.IsActive);
         lease.Dispose();
         Assert.Throws<ObjectDisposedException>(() => copy.Connection);
-        using DbConnectionLease next = pool.Lease();
+        using DbConnectionLease next = pool.RentNative();
         copy.Dispose();
         Assert.True(next.IsActive);
         Assert.Equal(ConnectionState.Open, next.Connection.State);
@@ -262,7 +265,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public void A_connection_that_was_dropped_gives_its_place_back_where_leaks_are_reclaimed()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, LeakReclaim = true });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1, LeakReclaim = true } });
         Drop(pool);
         Sql.Until(
             () =>
@@ -282,8 +285,8 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public void A_native_connection_that_its_renter_closed_is_not_rented_again()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
-        using (DbConnectionLease lease = pool.Lease())
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        using (DbConnectionLease lease = pool.RentNative())
         {
             lease.Connection.Close();
         }

@@ -13,7 +13,7 @@ public sealed class DataSourceBatchTests(PostgresServer server)
     [InlineData(true)]
     public async Task It_makes_commands_and_executes_and_gives_the_session_back(bool isAsync)
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await using DbBatch batch = NewBatch(pool, "SELECT 7", "SELECT 8");
 
         Assert.Equal(7, isAsync ? await batch.ExecuteScalarAsync() : batch.ExecuteScalar());
@@ -36,7 +36,7 @@ public sealed class DataSourceBatchTests(PostgresServer server)
     [InlineData(true)]
     public async Task One_that_fails_gives_the_session_back(bool isAsync)
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await using DbBatch batch = NewBatch(pool, "SELECT 1 / 0");
 
         await Assert.ThrowsAsync<PostgresException>(async () => _ = isAsync ? await batch.ExecuteScalarAsync() : batch.ExecuteScalar());

@@ -53,23 +53,29 @@ public sealed class DataSourceTests : IDisposable
     [InlineData(6, 5, "MinSize")]
     public void Options_out_of_range_are_named(int min, int max, string name)
     {
-        ArgumentOutOfRangeException error = Assert.Throws<ArgumentOutOfRangeException>(() => _file.NewPool(new PooledDbOptions { MinSize = min, MaxSize = max }));
+        ArgumentOutOfRangeException error = Assert.Throws<ArgumentOutOfRangeException>(() => _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MinSize = min, MaxSize = max },
+        }));
         Assert.Contains(name, error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task A_huge_largest_size_costs_nothing_and_a_zero_timeout_does_not_wait()
     {
-        await using PooledDbDataSource huge = _file.NewPool(new PooledDbOptions { MaxSize = int.MaxValue });
+        await using PooledDbDataSource huge = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = int.MaxValue } });
         await (await huge.OpenConnectionAsync()).DisposeAsync();
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, RentTimeout = TimeSpan.Zero });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, RentTimeout = TimeSpan.Zero },
+        });
         await pool.WarmUpAsync(1);
         using PooledDbConnection held = pool.OpenConnection();
         PooledDbException error = Assert.Throws<PooledDbException>(pool.OpenConnection);
         Assert.IsType<ResourcePoolTimeoutException>(error.InnerException);
         Assert.True(error.IsTransient);
         Assert.Contains("MaxSize = 1", error.Message, StringComparison.Ordinal);
-        await Assert.ThrowsAsync<PooledDbException>(async () => await pool.LeaseAsync());
+        await Assert.ThrowsAsync<PooledDbException>(async () => await pool.RentNativeAsync());
     }
 
     [Fact]
@@ -90,7 +96,10 @@ public sealed class DataSourceTests : IDisposable
     [Fact]
     public async Task A_session_that_cannot_be_opened_fails_with_the_providers_error_inside()
     {
-        await using var pool = new PooledDbDataSource(SqliteFactory.Instance, "Data Source=/nowhere/at/all.db", new PooledDbOptions { BackoffMax = TimeSpan.FromMilliseconds(200) });
+        await using var pool = new PooledDbDataSource(SqliteFactory.Instance, "Data Source=/nowhere/at/all.db", new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 100, BackoffMax = TimeSpan.FromMilliseconds(200) },
+        });
         Assert.IsType<SqliteException>(Assert.Throws<PooledDbException>(pool.OpenConnection).PoolError.InnerException);
         PooledDbException error = await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
         Assert.IsType<SqliteException>(error.PoolError.InnerException);
@@ -117,15 +126,18 @@ public sealed class DataSourceTests : IDisposable
     [Fact]
     public async Task An_ambient_transaction_is_refused_by_its_name()
     {
-        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example", new PooledDbOptions { RentTimeout = TimeSpan.Zero });
+        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example", new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 100, RentTimeout = TimeSpan.Zero },
+        });
         using var scope = new TransactionScope(TransactionScopeAsyncFlowOption.Enabled);
         string name = Transaction.Current!.TransactionInformation.LocalIdentifier;
         InvalidOperationException[] refusals =
         [
             Assert.Throws<InvalidOperationException>(pool.OpenConnection),
             await Assert.ThrowsAsync<InvalidOperationException>(async () => await pool.OpenConnectionAsync()),
-            Assert.Throws<InvalidOperationException>(() => pool.Lease()),
-            await Assert.ThrowsAsync<InvalidOperationException>(async () => await pool.LeaseAsync()),
+            Assert.Throws<InvalidOperationException>(() => pool.RentNative()),
+            await Assert.ThrowsAsync<InvalidOperationException>(async () => await pool.RentNativeAsync()),
             Assert.Throws<InvalidOperationException>(pool.CreateConnection().Open),
             await Assert.ThrowsAsync<InvalidOperationException>(() => pool.CreateConnection().OpenAsync()),
         ];
@@ -134,9 +146,16 @@ public sealed class DataSourceTests : IDisposable
             Assert.Contains(name, refusal.Message, StringComparison.Ordinal);
             Assert.Contains("Enlist=false", refusal.Message, StringComparison.Ordinal);
         });
-        await using var ignoring = new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example;Enlist=false", new PooledDbOptions { RentTimeout = TimeSpan.Zero });
+        await using var ignoring = new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example;Enlist=false", new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 100, RentTimeout = TimeSpan.Zero },
+        });
         Assert.Throws<PooledDbException>(ignoring.OpenConnection);
-        await using var told = new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example", new PooledDbOptions { RentTimeout = TimeSpan.Zero, IgnoreAmbientTransactions = true });
+        await using var told = new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example", new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 100, RentTimeout = TimeSpan.Zero },
+            IgnoreAmbientTransactions = true,
+        });
         Assert.Throws<PooledDbException>(told.OpenConnection);
         await using PooledDbDataSource sqlite = _file.NewPool(); // the provider never takes part
         using PooledDbConnection connection = sqlite.OpenConnection();
@@ -195,7 +214,7 @@ public sealed class DataSourceTests : IDisposable
     [Fact]
     public async Task Dapper_works_on_pooled_connections()
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 2 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         await using PooledDbConnection connection = pool.CreateConnection(); // Dapper opens and closes it
         await connection.ExecuteAsync("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)");
         Assert.Equal(3, await connection.ExecuteAsync("INSERT INTO people (name) VALUES (@Name)", new[] { new { Name = "Ann" }, new { Name = "Bob" }, new { Name = "Cy" } }));
@@ -225,7 +244,7 @@ public sealed class DataSourceTests : IDisposable
     [Fact]
     public void Code_that_knows_only_factories_gets_pooled_objects()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         using PooledDbConnection connection = pool.OpenConnection();
         connection.Run("CREATE TABLE t (a, b)");
         connection.Run("INSERT INTO t VALUES (1, 'x')");
@@ -269,7 +288,7 @@ public sealed class DataSourceTests : IDisposable
     public void Synchronous_opening_needs_no_thread_of_the_pool()
     {
         int asked = 0;
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, Executor = _ => asked++ });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1, Executor = _ => asked++ } });
         for (int i = 0; i < 3; i++)
         {
             using PooledDbConnection connection = pool.OpenConnection();

@@ -72,7 +72,10 @@ public sealed class LeakSiteTests : IDisposable
     /// <summary>One session, idle; who comes second is refused at once.</summary>
     private async Task<PooledDbDataSource> NewPoolAsync(LeakCapture capture)
     {
-        PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, RentTimeout = TimeSpan.Zero, LeakCapture = capture });
+        PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, RentTimeout = TimeSpan.Zero, LeakCapture = capture },
+        });
         await pool.WarmUpAsync(1);
         return pool;
     }
@@ -119,9 +122,9 @@ public sealed class LeakSiteTests : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static Task<IDisposable> Leased(PooledDbDataSource pool)
     {
-        IDisposable lease = pool.Lease();
+        IDisposable lease = pool.RentNative();
         return Task.FromResult(lease);
     }
 
-    private static async Task<IDisposable> LeasedAndAwaited(PooledDbDataSource pool) => await pool.LeaseAsync();
+    private static async Task<IDisposable> LeasedAndAwaited(PooledDbDataSource pool) => await pool.RentNativeAsync();
 }

@@ -22,7 +22,16 @@ public sealed class MetricsTests : IDisposable
         using var reader = new BaseExportingMetricReader(keeper);
         using MeterProvider provider = Sdk.CreateMeterProviderBuilder().AddMeter("Tidepool").AddReader(reader).Build();
         var pool = new PooledDbDataSource(
-            Microsoft.Data.Sqlite.SqliteFactory.Instance, _file.ConnectionString, new PooledDbOptions { Name = name, MinSize = 1, MaxSize = 2, RentTimeout = TimeSpan.Zero });
+            Microsoft.Data.Sqlite.SqliteFactory.Instance, _file.ConnectionString, new PooledDbOptions
+            {
+                Pool = new()
+                {
+                    Name = name,
+                    MinSize = 1,
+                    MaxSize = 2,
+                    RentTimeout = TimeSpan.Zero,
+                },
+            });
         await pool.WarmUpAsync(2);
         PooledDbConnection one = await pool.OpenConnectionAsync();
         Dictionary<string, double> now = Collect(reader, keeper);
@@ -74,7 +83,7 @@ public sealed class MetricsTests : IDisposable
             }
         });
         listener.Start();
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Name = name, MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { Name = name, MaxSize = 1 } });
         PooledDbConnection held = await pool.OpenConnectionAsync();
         ValueTask<PooledDbConnection> waiting = pool.OpenConnectionAsync();
         int before = Volatile.Read(ref waits);
@@ -97,7 +106,7 @@ public sealed class MetricsTests : IDisposable
             }
         };
         await using PooledDbDataSource connections = _file.NewPool();
-        await using var resources = new ResourcePool<object>(new Things(), new ResourcePoolOptions<object> { MaxSize = 1 });
+        await using var resources = new ResourcePool<object>(new Things(), new ResourcePoolOptions { MaxSize = 1 });
         listener.Start();
 
         foreach (string name in new[] { "create_time", "wait_time", "use_time" }.SelectMany(static name => new[] { Prefix + name, "pool.resource." + name }))

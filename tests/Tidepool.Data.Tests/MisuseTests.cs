@@ -13,7 +13,7 @@ public sealed class MisuseTests(PostgresServer server)
     [PostgresFact]
     public async Task A_connection_that_is_opened_while_it_still_closes_shares_its_session_with_nobody()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 3 } });
         await pool.WarmUpAsync(2);
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
         await connection.BeginTransactionAsync();
@@ -40,7 +40,7 @@ public sealed class MisuseTests(PostgresServer server)
     [PostgresFact]
     public async Task A_connection_disposed_in_the_middle_of_a_statement_ends_its_own_session_only()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 3 } });
         await pool.WarmUpAsync(3);
         PooledDbConnection connection = await pool.OpenConnectionAsync();
         await using DbCommand command = connection.CreateCommand();
@@ -59,7 +59,7 @@ public sealed class MisuseTests(PostgresServer server)
     [InlineData("08001")]
     public async Task An_error_that_a_function_raises_with_a_code_of_the_connection_does_not_end_the_other_sessions(string state)
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 3 } });
         await pool.WarmUpAsync(3);
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -74,7 +74,7 @@ public sealed class MisuseTests(PostgresServer server)
     [PostgresFact]
     public async Task A_stream_of_a_closed_connection_does_not_read_what_the_next_one_reads()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         Stream old;
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -102,7 +102,10 @@ public sealed class MisuseTests(PostgresServer server)
     [InlineData("text field")]
     public async Task A_column_that_was_being_read_on_a_closed_connection_does_not_read_what_the_next_one_reads(string kind)
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, ResetMode = ResetMode.None },
+        });
         IDisposable old;
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -136,7 +139,10 @@ public sealed class MisuseTests(PostgresServer server)
     [PostgresFact]
     public async Task A_reader_that_was_closed_and_not_disposed_does_not_read_what_the_next_one_reads()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, ResetMode = ResetMode.None },
+        });
         DbDataReader old;
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -159,7 +165,10 @@ public sealed class MisuseTests(PostgresServer server)
     [PostgresFact]
     public async Task A_timeout_of_a_provider_that_does_not_ask_the_server_ends_its_own_session_only()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 }, ";Cancellation Timeout=-1");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 3 },
+        }, ";Cancellation Timeout=-1");
         await pool.WarmUpAsync(3);
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -180,7 +189,7 @@ public sealed class MisuseTests(PostgresServer server)
     public async Task A_write_in_a_transaction_that_its_renter_wanted_to_read_only_ends_no_session(string wish)
     {
         await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (a int)");
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 3 } });
         await pool.WarmUpAsync(3);
         for (int i = 0; i < 3; i++)
         {
@@ -196,7 +205,7 @@ public sealed class MisuseTests(PostgresServer server)
     [PostgresFact]
     public async Task A_listener_that_throws_over_a_failed_read_leaves_the_connection_as_it_was()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 2 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
         StateChangeEventHandler listener = static (_, _) => throw new InvalidOperationException("listener");
         connection.StateChange += listener;

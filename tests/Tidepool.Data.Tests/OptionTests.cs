@@ -1,57 +1,65 @@
 using System.Diagnostics.Metrics;
 using System.Reflection;
+using Tidepool.Data.Tests.Support;
 
 namespace Tidepool.Data.Tests;
 
-/// <summary>An option of resource pools is one of pooled connections too, and is passed on.</summary>
-public sealed class OptionTests
+/// <summary>A data source has the options of a resource pool, and adds what is about databases.</summary>
+public sealed class OptionTests : IDisposable
 {
-    /// <summary>What is for the data source alone; its name reaches the pool as an argument.</summary>
-    private static readonly string[] Own =
-    [
-        nameof(PooledDbOptions.Name),
-        nameof(PooledDbOptions.Adapter),
-        nameof(PooledDbOptions.IgnoreAmbientTransactions),
-        nameof(PooledDbOptions.SessionPooler),
-        nameof(PooledDbOptions.EndSessionAfterUnwrap),
-        nameof(PooledDbOptions.InitializeSession),
-        nameof(PooledDbOptions.InitializeSessionAsync),
-    ];
+    private readonly SqliteFile _file = new();
+
+    public void Dispose() => _file.Dispose();
 
     [Fact]
-    public void Every_option_of_a_resource_pool_is_an_option_of_pooled_connections()
+    public void No_option_is_there_twice()
     {
-        Assert.Equal(
-            Settable(typeof(ResourcePoolOptions<DbSession>)).Where(static p => p.Name != nameof(PooledDbOptions.Name)).Select(Describe).Order(),
-            Settable(typeof(PooledDbOptions)).Where(static p => !Own.Contains(p.Name)).Select(Describe).Order());
-
-        static string Describe(PropertyInfo property) => $"{property.PropertyType} {property.Name}";
+        string[] own = [.. Settable(typeof(PooledDbOptions)).Select(static p => p.Name)];
+        Assert.Contains(nameof(PooledDbOptions.Pool), own);
+        Assert.Empty(own.Intersect(Settable(typeof(ResourcePoolOptions)).Select(static p => p.Name)));
     }
 
     [Fact]
-    public void Every_option_is_passed_on_to_the_pool_of_sessions()
+    public void Every_option_reaches_the_pool_of_sessions()
     {
-        foreach (PropertyInfo property in Settable(typeof(PooledDbOptions)).Where(static p => !Own.Contains(p.Name)))
+        foreach (PropertyInfo property in Settable(typeof(ResourcePoolOptions)))
         {
-            var options = new PooledDbOptions();
-            object given = Another(property.PropertyType, property.GetValue(options));
-            property.SetValue(options, given);
-            ResourcePoolOptions<DbSession> passed = options.ForPool("name");
-            Assert.True(given.Equals(passed.GetType().GetProperty(property.Name)!.GetValue(passed)), $"{property.Name} does not reach the pool");
+            var pool = new ResourcePoolOptions { MaxSize = 100 };
+            object given = Another(property.PropertyType, property.GetValue(pool));
+            property.SetValue(pool, given);
+            ResourcePoolOptions passed = new PooledDbOptions { Pool = pool }.ForPool("name");
+            Assert.True(given.Equals(property.GetValue(passed)), $"{property.Name} does not reach the pool");
         }
+    }
 
+    [Fact]
+    public void The_defaults_are_those_of_any_pool_but_for_the_size_and_the_name()
+    {
+        Assert.Equal(new ResourcePoolOptions { MaxSize = 100 }, new PooledDbOptions().Pool);
         Assert.Equal("name", new PooledDbOptions().ForPool("name").Name);
+        Assert.Equal("mine", new PooledDbOptions { Pool = new() { MaxSize = 1, Name = "mine" } }.ForPool("name").Name);
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 3 } });
+        Assert.EndsWith(Path.GetFileName(_file.Path), pool.Name, StringComparison.Ordinal);
+        Assert.Equal((3, 15), (pool.GetStatistics().MaxSize, pool.CreateConnection().ConnectionTimeout));
     }
 
     [Fact]
-    public void The_defaults_of_the_options_are_those_of_a_resource_pool_but_for_the_size()
+    public void A_session_is_not_reset_behind_a_pooler_that_would_give_the_reset_to_another_one()
     {
-        var options = new PooledDbOptions();
-        var pool = new ResourcePoolOptions<DbSession> { MaxSize = 100 };
-        foreach (PropertyInfo property in Settable(typeof(PooledDbOptions)).Where(static p => !Own.Contains(p.Name) && p.Name != nameof(PooledDbOptions.MaxSize)))
+        foreach (SessionPooler pooler in Enum.GetValues<SessionPooler>())
         {
-            Assert.True(Equals(pool.GetType().GetProperty(property.Name)!.GetValue(pool), property.GetValue(options)), $"{property.Name} has another default");
+            ResetMode expected = pooler == SessionPooler.Transaction ? ResetMode.None : ResetMode.OnReturn;
+            var options = new PooledDbOptions { Pool = new() { MaxSize = 1, ResetMode = ResetMode.OnReturn }, SessionPooler = pooler };
+            Assert.Equal(expected, options.ForPool("name").ResetMode);
         }
+    }
+
+    [Fact]
+    public void A_missing_pool_is_named_with_what_is_allowed()
+    {
+        ArgumentNullException missing = Assert.Throws<ArgumentNullException>(() => _file.NewPool(new PooledDbOptions { Pool = null! }));
+        Assert.Equal("options", missing.ParamName);
+        Assert.StartsWith("Pool is null; allowed is ", missing.Message, StringComparison.Ordinal);
     }
 
     private static IEnumerable<PropertyInfo> Settable(Type type) =>
@@ -66,6 +74,7 @@ public sealed class OptionTests
         TimeSpan time => time + TimeSpan.FromSeconds(7),
         TimeProvider => new Clock(),
         Enum => Enum.GetValues(type).Cast<object>().First(other => !other.Equals(value)),
+        null when type == typeof(string) => "another",
         null when type == typeof(IMeterFactory) => new Meters(),
         _ => throw new NotSupportedException($"This test knows no other {type}: add one."),
     };

@@ -22,7 +22,7 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
     {
         using var bareFile = new SqliteFile();
         using var pooledFile = new SqliteFile();
-        await using PooledDbDataSource pool = pooledFile.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = pooledFile.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await CompareAsync(
             pool,
             () => new SqliteConnection(bareFile.ConnectionString + ";Pooling=False"),
@@ -48,7 +48,7 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
     {
         await server.Cluster.ExecuteAsync("CREATE SCHEMA IF NOT EXISTS bare");
         await server.Cluster.ExecuteAsync("CREATE SCHEMA IF NOT EXISTS pooled");
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 }, ";Search Path=pooled");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } }, ";Search Path=pooled");
         await using NpgsqlDataSource bare = NpgsqlDataSource.Create(server.ConnectionString + ";Search Path=bare");
         await CompareAsync(
             pool,

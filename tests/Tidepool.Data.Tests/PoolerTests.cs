@@ -45,7 +45,11 @@ public sealed class PoolerTests(PostgresServer server)
     {
         using var told = new Told();
         await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster, "transaction");
-        await using PooledDbDataSource pool = NewPool(bouncer.ConnectionString, new PooledDbOptions { MaxSize = 4, SessionPooler = SessionPooler.Transaction });
+        await using PooledDbDataSource pool = NewPool(bouncer.ConnectionString, new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 4 },
+            SessionPooler = SessionPooler.Transaction,
+        });
 
         await Task.WhenAll(Enumerable.Range(0, Callers).Select(_ => Task.Run(() => WorkAsync(pool))));
 
@@ -151,5 +155,5 @@ public sealed class PoolerTests(PostgresServer server)
     }
 
     private static PooledDbDataSource NewPool(string connectionString, PooledDbOptions? options = null) =>
-        new(NpgsqlFactory.Instance, connectionString, options ?? new PooledDbOptions { MaxSize = 4 });
+        new(NpgsqlFactory.Instance, connectionString, options ?? new PooledDbOptions { Pool = new() { MaxSize = 4 } });
 }

@@ -14,7 +14,7 @@ public sealed class PostgresFeatureTests(PostgresServer server)
     [PostgresFact]
     public async Task Dapper_works_on_pooled_connections()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 2 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         await using PooledDbConnection connection = pool.CreateConnection();
         Assert.Equal([1, 2, 3], await connection.QueryAsync<int>("SELECT generate_series(1, @n)", new { n = 3 }));
         Assert.Equal(ConnectionState.Closed, connection.State);
@@ -23,11 +23,11 @@ public sealed class PostgresFeatureTests(PostgresServer server)
     [PostgresFact]
     public async Task Entity_Framework_works_on_a_lent_connection_and_the_session_is_used_again()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         int[] processes = new int[3];
         for (int i = 0; i < processes.Length; i++)
         {
-            await using DbConnectionLease lease = await pool.LeaseAsync();
+            await using DbConnectionLease lease = await pool.RentNativeAsync();
             DbContextOptions<Shop> options = new DbContextOptionsBuilder<Shop>().UseNpgsql(lease.Connection).Options;
             await using var shop = new Shop(options);
             if (i == 0)
@@ -48,7 +48,7 @@ public sealed class PostgresFeatureTests(PostgresServer server)
     [PostgresFact]
     public async Task A_session_that_went_to_another_database_is_not_used_again()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await using (PooledDbConnection connection = pool.OpenConnection())
         {
             NpgsqlConnection native = connection.Unwrap<NpgsqlConnection>();
@@ -65,7 +65,7 @@ public sealed class PostgresFeatureTests(PostgresServer server)
     public async Task A_session_enlisted_by_hand_comes_back_when_its_transaction_is_over()
     {
         await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS enlisted (a int); TRUNCATE enlisted");
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 2 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         using (var transaction = new System.Transactions.CommittableTransaction())
         {
             PooledDbConnection connection = pool.OpenConnection();
@@ -93,7 +93,7 @@ public sealed class PostgresFeatureTests(PostgresServer server)
         System.Transactions.Transaction? seen = null;
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
+            Pool = new() { MaxSize = 1 },
             IgnoreAmbientTransactions = true,
             InitializeSession = _ => seen = System.Transactions.Transaction.Current,
         });
@@ -127,7 +127,7 @@ public sealed class PostgresFeatureTests(PostgresServer server)
     [PostgresFact]
     public async Task A_session_whose_transaction_was_over_before_it_was_closed_comes_back_at_once()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 2 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         PooledDbConnection connection = pool.OpenConnection();
         using (var transaction = new System.Transactions.CommittableTransaction())
         {
@@ -143,7 +143,7 @@ public sealed class PostgresFeatureTests(PostgresServer server)
     [PostgresFact]
     public async Task Many_callers_on_few_sessions_all_get_their_own_answers()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 4 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 4 } });
         await Task.WhenAll(Enumerable.Range(0, 16).Select(caller => Task.Run(async () =>
         {
             for (int i = 0; i < 50; i++)
@@ -166,7 +166,10 @@ public sealed class PostgresFeatureTests(PostgresServer server)
     [PostgresFact]
     public async Task What_the_provider_uses_again_is_not_reached_by_old_references()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, ResetMode = ResetMode.None },
+        });
         PooledDbConnection old = await pool.OpenConnectionAsync();
         DbTransaction oldTransaction = await old.BeginTransactionAsync();
         DbCommand oldCommand = old.CreateCommand();

@@ -21,12 +21,12 @@ public sealed class ProviderTypeTests(PostgresServer server)
     public async Task After_a_reload_of_types_every_rental_sees_the_new_type(bool isLease)
     {
         Assert.True(PostgresAdapter.SeesTypes);
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = Sessions });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = Sessions } });
         await pool.WarmUpAsync(Sessions);
         string type = $"mood{Guid.NewGuid():N}";
         if (isLease)
         {
-            using DbConnectionLease lease = pool.Lease();
+            using DbConnectionLease lease = pool.RentNative();
             lease.Connection.Run($"CREATE TYPE {type} AS ENUM ('happy')");
             lease.Unwrap<NpgsqlConnection>().ReloadTypes();
         }
@@ -44,9 +44,9 @@ public sealed class ProviderTypeTests(PostgresServer server)
     [PostgresFact]
     public async Task After_a_migration_of_Entity_Framework_every_rental_sees_its_type()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = Sessions });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = Sessions } });
         await pool.WarmUpAsync(Sessions);
-        using (DbConnectionLease lease = pool.Lease())
+        using (DbConnectionLease lease = pool.RentNative())
         {
             await using var context = new Migrated(new DbContextOptionsBuilder<Migrated>().UseNpgsql(lease.Connection).Options);
             await context.Database.MigrateAsync();
@@ -58,7 +58,7 @@ public sealed class ProviderTypeTests(PostgresServer server)
     [PostgresFact]
     public async Task A_session_in_use_during_a_reload_ends_when_it_comes_back()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 2 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         PooledDbConnection old = await pool.OpenConnectionAsync();
         int process = old.Read<int>("SELECT pg_backend_pid()");
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
@@ -75,7 +75,7 @@ public sealed class ProviderTypeTests(PostgresServer server)
     [PostgresFact]
     public async Task A_lent_connection_whose_types_were_not_reloaded_renews_nothing()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         for (int i = 0; i < 3; i++)
         {
             await using PooledDbConnection connection = await pool.OpenConnectionAsync();
@@ -90,7 +90,11 @@ public sealed class ProviderTypeTests(PostgresServer server)
     [InlineData(true)]
     public async Task A_handler_added_by_unwrap_stays_on_the_session_unless_it_ends(bool ends)
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, EndSessionAfterUnwrap = ends });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1 },
+            EndSessionAfterUnwrap = ends,
+        });
         int calls = 0;
         await using (PooledDbConnection first = await pool.OpenConnectionAsync())
         {
@@ -118,7 +122,7 @@ public sealed class ProviderTypeTests(PostgresServer server)
         SqlMapper.AddTypeHandler(new DapperArray<int>());
         SqlMapper.AddTypeHandler(new DapperArray<string>());
         SqlMapper.AddTypeHandler(new DapperList<int>());
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
         connection.Run("CREATE TEMPORARY TABLE many (x int); INSERT INTO many VALUES (1), (2), (3); CREATE TEMPORARY TABLE whole (a int[])");
 
@@ -139,7 +143,7 @@ public sealed class ProviderTypeTests(PostgresServer server)
     {
         const string query = "SELECT x FROM (VALUES (1::bigint), (2), (3)) AS many (x) WHERE x = ANY(@ids) ORDER BY x";
         var ids = new { ids = new long[] { 1, 3 } };
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
 
         Assert.Equal("42809", (await Assert.ThrowsAsync<PostgresException>(() => connection.QueryAsync<long>(query, ids))).SqlState);
@@ -155,7 +159,7 @@ public sealed class ProviderTypeTests(PostgresServer server)
     [PostgresFact]
     public async Task Entity_Framework_over_the_data_source_itself_reads_and_cannot_save()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 2 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         await using var shop = new Shop(new DbContextOptionsBuilder<Shop>().UseNpgsql(pool).Options);
         await shop.Database.ExecuteSqlRawAsync("DROP TABLE IF EXISTS \"Trapped\"; CREATE TABLE \"Trapped\" (\"Id\" serial PRIMARY KEY, \"Name\" text NOT NULL)");
         Assert.Equal(0, await shop.Trapped.CountAsync());
@@ -171,7 +175,7 @@ public sealed class ProviderTypeTests(PostgresServer server)
     [InlineData(true)]
     public async Task A_failed_opening_carries_what_the_server_said(bool isSync)
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 }, ";Database=missing");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } }, ";Database=missing");
         PooledDbException error = isSync
             ? Assert.Throws<PooledDbException>(pool.OpenConnection)
             : await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());

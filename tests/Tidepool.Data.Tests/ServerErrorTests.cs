@@ -15,7 +15,10 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task When_all_sessions_are_killed_only_those_in_flight_see_an_error()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 10, ValidateAfterIdle = TimeSpan.FromHours(1), ResetMode = ResetMode.None });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 10, ValidateAfterIdle = TimeSpan.FromHours(1), ResetMode = ResetMode.None },
+        });
         PooledDbConnection[] all = await OpenAsync(pool, 10);
         foreach (PooledDbConnection idle in all.Skip(3))
         {
@@ -44,7 +47,7 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task Many_failures_of_one_time_end_the_sessions_of_that_time_once()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 6 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 6 } });
         PooledDbConnection[] old = await OpenAsync(pool, 3);
         await server.Cluster.TerminateAllAsync();
         Assert.ThrowsAny<DbException>(() => old[0].Read<int>("SELECT 1"));
@@ -65,7 +68,10 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task A_session_found_dead_before_anybody_had_it_ends_the_others_of_its_time()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero },
+        });
         await pool.WarmUpAsync(3);
         await server.Cluster.TerminateAllAsync();
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
@@ -77,7 +83,7 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task An_error_of_a_statement_ends_nothing()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         for (int i = 0; i < 5; i++)
         {
             await using PooledDbConnection connection = await pool.OpenConnectionAsync();
@@ -90,7 +96,10 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task A_statement_that_timed_out_or_was_cancelled_leaves_a_session_that_is_good()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 }, ";Cancellation Timeout=60000"); // the server may be slow to hear of it
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1 },
+        }, ";Cancellation Timeout=60000"); // the server may be slow to hear of it
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             await using DbCommand command = connection.CreateCommand();
@@ -123,7 +132,7 @@ public sealed class ServerErrorTests(PostgresServer server)
     public async Task A_write_that_a_reader_refuses_makes_all_sessions_anew()
     {
         await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (a int)");
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 3 } });
         PooledDbConnection[] all = await OpenAsync(pool, 3);
         Array.ForEach(all, static c => c.Dispose());
         pool.Settle();
@@ -154,7 +163,10 @@ public sealed class ServerErrorTests(PostgresServer server)
     {
         await server.Cluster.ExecuteAsync("DROP ROLE IF EXISTS worker; CREATE ROLE worker LOGIN PASSWORD 'one'");
         var builder = new NpgsqlConnectionStringBuilder(server.ConnectionString) { Username = "worker", Password = "one" };
-        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, builder.ConnectionString, new PooledDbOptions { MaxSize = 8, BackoffMin = TimeSpan.FromSeconds(20), BackoffMax = TimeSpan.FromSeconds(20) });
+        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, builder.ConnectionString, new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 8, BackoffMin = TimeSpan.FromSeconds(20), BackoffMax = TimeSpan.FromSeconds(20) },
+        });
         PooledDbConnection[] held = await OpenAsync(pool, 2);
         await server.Cluster.ExecuteAsync("ALTER ROLE worker PASSWORD 'two'");
         int before = CountRefusals();
@@ -202,7 +214,10 @@ public sealed class ServerErrorTests(PostgresServer server)
         await using PostgresCluster small = await PostgresCluster.StartAsync(new Dictionary<string, string> { ["max_connections"] = "8", ["superuser_reserved_connections"] = "1" });
         await small.ExecuteAsync("CREATE ROLE worker LOGIN PASSWORD 'one'");
         var builder = new NpgsqlConnectionStringBuilder(small.ConnectionString) { Username = "worker", Password = "one" };
-        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, builder.ConnectionString, new PooledDbOptions { MaxSize = 20, RentTimeout = Sql.Limit });
+        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, builder.ConnectionString, new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 20, RentTimeout = Sql.Limit },
+        });
         List<PooledDbConnection> open = [];
         PooledDbException? refused = null;
         while (refused is null)
@@ -230,7 +245,10 @@ public sealed class ServerErrorTests(PostgresServer server)
     public async Task A_restart_of_the_server_is_over_when_it_is_over()
     {
         await using PostgresCluster own = await PostgresCluster.StartAsync();
-        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, own.ConnectionString, new PooledDbOptions { MaxSize = 4, BackoffMax = TimeSpan.FromMilliseconds(200), RentTimeout = Sql.Limit });
+        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, own.ConnectionString, new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 4, BackoffMax = TimeSpan.FromMilliseconds(200), RentTimeout = Sql.Limit },
+        });
         PooledDbConnection[] all = await OpenAsync(pool, 4);
         Array.ForEach(all, static c => c.Dispose());
         await own.StopAsync();
@@ -267,11 +285,14 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task A_lent_connection_tells_the_pool_of_its_errors_by_MarkBroken()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 3, ValidateAfterIdle = TimeSpan.FromHours(1) });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.FromHours(1) },
+        });
         PooledDbConnection[] all = await OpenAsync(pool, 2);
         Array.ForEach(all, static c => c.Dispose());
         pool.Settle();
-        await using (DbConnectionLease lease = await pool.LeaseAsync())
+        await using (DbConnectionLease lease = await pool.RentNativeAsync())
         {
             await server.Cluster.TerminateAllAsync();
             lease.MarkBroken(Assert.ThrowsAny<DbException>(() => lease.Connection.Read<int>("SELECT 1")));
@@ -284,7 +305,7 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task A_break_is_told_to_listeners_and_the_connection_may_be_opened_again()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 2 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         PooledDbConnection connection = pool.CreateConnection();
         List<ConnectionState> states = [];
         connection.StateChange += (_, e) => states.Add(e.CurrentState);

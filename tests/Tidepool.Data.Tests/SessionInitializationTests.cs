@@ -31,7 +31,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         int asyncCalls = 0;
         await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
+            Pool = new() { MaxSize = 1 },
             InitializeSession = native =>
             {
                 calls++;
@@ -85,7 +85,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
     {
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
+            Pool = new() { MaxSize = 1 },
             InitializeSession = static native => native.Run("ATTACH ':memory:' AS archive; CREATE TABLE archive.old AS SELECT 7 AS a"),
         });
         using (PooledDbConnection connection = pool.OpenConnection())
@@ -101,7 +101,11 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
     [Fact]
     public void A_session_that_only_reads_is_used_again_whatever_words_it_reads()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, InitializeSession = static native => native.Run("PRAGMA query_only = 1") });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1 },
+            InitializeSession = static native => native.Run("PRAGMA query_only = 1"),
+        });
         for (int i = 0; i < 3; i++)
         {
             using PooledDbConnection connection = pool.OpenConnection();
@@ -118,7 +122,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
     {
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
+            Pool = new() { MaxSize = 1 },
             InitializeSession = static native => ((SqliteConnection)native).CreateFunction("replace", static (string a, string b, string c) => "nothing"),
         });
         using (PooledDbConnection connection = pool.OpenConnection())
@@ -139,7 +143,11 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         using SqliteConnection holder = _file.OpenBare();
         holder.Run("CREATE TABLE t (a); BEGIN EXCLUSIVE");
         using var pool = new PooledDbDataSource(
-            SqliteFactory.Instance, _file.ConnectionString + ";Default Timeout=60", new PooledDbOptions { MaxSize = 1, CreateTimeout = TimeSpan.FromMinutes(2), InitializeSession = static _ => { } });
+            SqliteFactory.Instance, _file.ConnectionString + ";Default Timeout=60", new PooledDbOptions
+            {
+                Pool = new() { MaxSize = 1, CreateTimeout = TimeSpan.FromMinutes(2) },
+                InitializeSession = static _ => { },
+            });
         Task release = Task.Run(async () =>
         {
             await Task.Delay(1500); // longer than a reset has patience
@@ -167,9 +175,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         bool leaves = true;
         await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
-            ResetMode = mode,
-            BackoffMin = TimeSpan.FromMilliseconds(1),
+            Pool = new() { MaxSize = 1, ResetMode = mode, BackoffMin = TimeSpan.FromMilliseconds(1) },
             Adapter = isGeneric ? DbAdapter.Generic : null,
             InitializeSession = native =>
             {
@@ -208,7 +214,11 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
     [Fact]
     public void What_a_reset_undoes_is_not_there_for_the_first_holder_either()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, InitializeSession = static native => native.Run("CREATE TEMP TABLE scratch (a)") });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1 },
+            InitializeSession = static native => native.Run("CREATE TEMP TABLE scratch (a)"),
+        });
         for (int i = 0; i < 2; i++)
         {
             using PooledDbConnection connection = pool.OpenConnection();
@@ -217,8 +227,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
 
         using PooledDbDataSource lasting = _file.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
-            ResetMode = ResetMode.None,
+            Pool = new() { MaxSize = 1, ResetMode = ResetMode.None },
             InitializeSession = static native => native.Run("CREATE TEMP TABLE scratch (a)"),
         });
         for (int i = 0; i < 2; i++)
@@ -238,9 +247,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         string? fault = "throw";
         await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
-            BackoffMin = TimeSpan.FromMilliseconds(1),
-            BackoffMax = TimeSpan.FromMilliseconds(1),
+            Pool = new() { MaxSize = 1, BackoffMin = TimeSpan.FromMilliseconds(1), BackoffMax = TimeSpan.FromMilliseconds(1) },
             InitializeSession = native =>
             {
                 seen.Add(native);
@@ -301,9 +308,12 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         int calls = 0;
         await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
-            CreateTimeout = TimeSpan.FromSeconds(2), // for the second one too
-            BackoffMin = TimeSpan.FromMilliseconds(1),
+            Pool = new()
+            {
+                MaxSize = 1,
+                CreateTimeout = TimeSpan.FromSeconds(2), // for the second one too
+                BackoffMin = TimeSpan.FromMilliseconds(1),
+            },
             InitializeSession = static _ => { },
             InitializeSessionAsync = (_, cancellation) => Interlocked.Increment(ref calls) == 1 ? Task.Delay(Timeout.InfiniteTimeSpan, cancellation) : Task.CompletedTask,
         });
@@ -328,7 +338,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
     {
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
+            Pool = new() { MaxSize = 1 },
             InitializeSession = native =>
             {
                 using var other = new NpgsqlConnection(server.ConnectionString);
@@ -351,9 +361,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         int calls = 0;
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
         {
-            MaxSize = 4,
-            MaxCreateConcurrency = 1,
-            BackoffMin = TimeSpan.FromMilliseconds(50),
+            Pool = new() { MaxSize = 4, MaxCreateConcurrency = 1, BackoffMin = TimeSpan.FromMilliseconds(50) },
             InitializeSession = native =>
             {
                 if (Interlocked.Increment(ref calls) == 1)
@@ -375,7 +383,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         NpgsqlCommand? prepared = null;
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
         {
-            MaxSize = 1,
+            Pool = new() { MaxSize = 1 },
             InitializeSession = native =>
             {
                 native.Run("SET work_mem = '7MB'");

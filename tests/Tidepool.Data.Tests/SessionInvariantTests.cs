@@ -32,7 +32,7 @@ public sealed class SessionInvariantTests(PostgresServer server)
     public async Task After_return_a_new_holder_sees_nothing_of_the_one_before(ResetMode mode, string use, bool isSync)
     {
         await server.Cluster.ExecuteAsync("DROP ROLE IF EXISTS guest; CREATE ROLE guest; CREATE SEQUENCE IF NOT EXISTS numbers");
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = mode });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1, ResetMode = mode } });
         PooledDbConnection connection = await OpenAsync(pool, isSync);
         Use(connection, use);
         int process = connection.Read<int>("SELECT pg_backend_pid()");
@@ -74,7 +74,7 @@ public sealed class SessionInvariantTests(PostgresServer server)
     public async Task The_session_user_is_the_first_one_again(string use)
     {
         await server.Cluster.ExecuteAsync("DROP ROLE IF EXISTS visitor; CREATE ROLE visitor SUPERUSER");
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             Use(connection, use);
@@ -88,7 +88,7 @@ public sealed class SessionInvariantTests(PostgresServer server)
     [PostgresFact]
     public async Task Statements_that_the_provider_has_prepared_go_on_working_after_the_reset()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         for (int i = 0; i < 3; i++)
         {
             await using PooledDbConnection connection = await pool.OpenConnectionAsync();
@@ -105,7 +105,10 @@ public sealed class SessionInvariantTests(PostgresServer server)
     [PostgresFact]
     public async Task Automatic_preparation_survives_the_reset()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 }, ";Max Auto Prepare=5;Auto Prepare Min Usages=2");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1 },
+        }, ";Max Auto Prepare=5;Auto Prepare Min Usages=2");
         for (int i = 0; i < 10; i++)
         {
             await using PooledDbConnection connection = await pool.OpenConnectionAsync();
@@ -119,7 +122,7 @@ public sealed class SessionInvariantTests(PostgresServer server)
     public async Task An_aborted_transaction_and_an_aborted_copy_do_not_reach_the_next_holder()
     {
         await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS copied (a int)");
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             connection.Run("BEGIN");
@@ -143,7 +146,10 @@ public sealed class SessionInvariantTests(PostgresServer server)
     [PostgresFact]
     public async Task Without_a_reset_only_the_transaction_is_ended()
     {
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, ResetMode = ResetMode.None },
+        });
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             connection.Run("SET work_mem = '7MB'");

@@ -15,7 +15,7 @@ public sealed class SqliteSessionTests : IDisposable
     [Fact]
     public void After_return_a_new_holder_sees_nothing_of_the_one_before()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run("CREATE TABLE kept (a)");
@@ -48,7 +48,10 @@ public sealed class SqliteSessionTests : IDisposable
     [InlineData("PRAGMA journal_size_limit = 5", "PRAGMA journal_size_limit", -1)]
     public void A_setting_that_was_changed_ends_the_session(string change, string question, int initial)
     {
-        using PooledDbDataSource pool = new(SqliteFactory.Instance, _file.ConnectionString + ";Foreign Keys=True", new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = new(SqliteFactory.Instance, _file.ConnectionString + ";Foreign Keys=True", new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1 },
+        });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run(change);
@@ -65,8 +68,8 @@ public sealed class SqliteSessionTests : IDisposable
     [Fact]
     public void A_function_that_was_added_through_the_providers_connection_ends_the_session()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
-        using (DbConnectionLease lease = pool.Lease())
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        using (DbConnectionLease lease = pool.RentNative())
         {
             lease.Unwrap<SqliteConnection>().CreateFunction("twice", static (long x) => 2 * x);
             Assert.Equal(4L, lease.Connection.Read<long>("SELECT twice(2)"));
@@ -83,7 +86,7 @@ public sealed class SqliteSessionTests : IDisposable
     [Fact]
     public void Commands_that_nobody_disposed_do_not_pile_up_on_the_session()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         for (int i = 0; i < 100; i++)
         {
             using PooledDbConnection connection = pool.OpenConnection();
@@ -92,7 +95,7 @@ public sealed class SqliteSessionTests : IDisposable
             command.ExecuteScalar();
         }
 
-        using DbConnectionLease lease = pool.Lease();
+        using DbConnectionLease lease = pool.RentNative();
         var commands = (System.Collections.ICollection)typeof(SqliteConnection)
             .GetField("_commands", System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.NonPublic)!.GetValue(lease.Connection)!;
         Assert.InRange(commands.Count, 0, 5);
@@ -101,7 +104,7 @@ public sealed class SqliteSessionTests : IDisposable
     [Fact]
     public void A_command_that_was_only_asked_for_its_timeout_does_not_stay_on_the_session()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         using PooledDbConnection connection = pool.OpenConnection();
         using DbCommand command = connection.CreateCommand();
         connection.Close();
@@ -109,7 +112,7 @@ public sealed class SqliteSessionTests : IDisposable
         Assert.Equal(30, command.CommandTimeout);
         connection.Close();
 
-        using DbConnectionLease lease = pool.Lease();
+        using DbConnectionLease lease = pool.RentNative();
         var commands = (System.Collections.ICollection)typeof(SqliteConnection)
             .GetField("_commands", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(lease.Connection)!;
         Assert.Empty(commands);
@@ -120,7 +123,7 @@ public sealed class SqliteSessionTests : IDisposable
     [InlineData("CREATE TEMP TABLE scratch (a INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE scratch")]
     public void The_numbers_of_temporary_tables_do_not_hide_those_of_the_database(string left)
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run("CREATE TABLE kept (a INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO kept VALUES (7)");
@@ -134,14 +137,14 @@ public sealed class SqliteSessionTests : IDisposable
     [Fact]
     public void A_reader_that_was_left_open_on_a_lent_connection_ends_the_session()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         SqliteDataReader left;
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run("CREATE TABLE kept (a); INSERT INTO kept VALUES (1), (2), (3)");
         }
 
-        using (DbConnectionLease lease = pool.Lease())
+        using (DbConnectionLease lease = pool.RentNative())
         {
             SqliteCommand command = lease.Unwrap<SqliteConnection>().CreateCommand();
             command.CommandText = "SELECT * FROM kept";
@@ -158,7 +161,7 @@ public sealed class SqliteSessionTests : IDisposable
     [InlineData(true)]
     public void A_collation_that_was_replaced_through_the_providers_connection_is_not_met_by_the_next_holder(bool isUnwrapped)
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         if (isUnwrapped)
         {
             using PooledDbConnection connection = pool.OpenConnection();
@@ -166,7 +169,7 @@ public sealed class SqliteSessionTests : IDisposable
         }
         else
         {
-            using DbConnectionLease lease = pool.Lease();
+            using DbConnectionLease lease = pool.RentNative();
             Replace(lease.Unwrap<SqliteConnection>());
         }
 
@@ -184,9 +187,9 @@ public sealed class SqliteSessionTests : IDisposable
     [Fact]
     public void A_reader_of_constants_that_was_left_open_on_a_lent_connection_ends_the_session()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         object session;
-        using (DbConnectionLease lease = pool.Lease())
+        using (DbConnectionLease lease = pool.RentNative())
         {
             session = lease.Connection;
             SqliteCommand command = lease.Unwrap<SqliteConnection>().CreateCommand();
@@ -194,7 +197,7 @@ public sealed class SqliteSessionTests : IDisposable
             Assert.True(command.ExecuteReader().Read());
         }
 
-        using DbConnectionLease next = pool.Lease();
+        using DbConnectionLease next = pool.RentNative();
         Assert.NotSame(session, next.Connection);
     }
 
@@ -205,7 +208,7 @@ public sealed class SqliteSessionTests : IDisposable
     [InlineData("text field")]
     public async Task A_column_that_is_still_being_read_is_closed_with_the_use_of_its_session(string kind)
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         IDisposable column;
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -241,8 +244,8 @@ public sealed class SqliteSessionTests : IDisposable
     [Fact]
     public void A_timeout_that_was_set_on_a_lent_connection_ends_with_its_use()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
-        using (DbConnectionLease lease = pool.Lease())
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        using (DbConnectionLease lease = pool.RentNative())
         {
             lease.Unwrap<SqliteConnection>().DefaultTimeout = 7;
         }
@@ -254,13 +257,13 @@ public sealed class SqliteSessionTests : IDisposable
     [Fact]
     public void A_command_of_a_closed_connection_does_not_touch_the_session_of_the_next_one()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection old = pool.OpenConnection();
         DbCommand command = old.CreateCommand();
         command.CommandText = "SELECT 1";
         command.ExecuteScalar();
         old.Close();
-        using DbConnectionLease lease = pool.Lease();
+        using DbConnectionLease lease = pool.RentNative();
         var native = (SqliteCommand)command.GetType().GetField("_native", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(command)!;
         Assert.NotSame(lease.Connection, native.Connection); // its disposal would change the list of that connection's commands
         command.Dispose();

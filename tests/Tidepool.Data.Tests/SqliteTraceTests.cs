@@ -49,7 +49,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
             bare.Run(Content);
         }
 
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         int shared = 0;
         for (int round = 0; round < 400; round++)
         {
@@ -180,7 +180,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
             bare.Run("INSERT INTO found VALUES ('two')");
         }
 
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run("SELECT optimize(found) FROM found LIMIT 1");
@@ -221,7 +221,10 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     {
         using SqliteConnection holder = _file.OpenBare();
         holder.Run("CREATE TABLE t (a); BEGIN EXCLUSIVE");
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, CreateTimeout = TimeSpan.FromMinutes(2) });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, CreateTimeout = TimeSpan.FromMinutes(2) },
+        });
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
         await using DbCommand command = connection.CreateCommand();
         (command.CommandText, command.CommandTimeout) = ("SELECT count(*) FROM t", 1);
@@ -239,7 +242,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     {
         using SqliteConnection holder = _file.OpenBare();
         holder.Run("CREATE TABLE t (a); BEGIN EXCLUSIVE");
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         PooledDbConnection connection = await pool.OpenConnectionAsync();
         DbCommand command = connection.CreateCommand();
         (command.CommandText, command.CommandTimeout) = (text, 1);
@@ -265,7 +268,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [Fact]
     public void What_takes_something_along_when_it_is_dropped_costs_no_session()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run("CREATE TEMP TABLE scratch (a); CREATE TEMP TRIGGER shot AFTER INSERT ON scratch BEGIN SELECT 1; END; CREATE VIRTUAL TABLE temp.words USING fts4(a)");
@@ -279,7 +282,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [Fact]
     public void A_statement_that_fails_or_only_asks_for_a_setting_costs_no_session()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1 });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         foreach (string text in new[] { "SELECT nothing", "PRAGMA table_info(t)", "PRAGMA user_version = 3", "PRAGMA cache_size", "PRAGMA journal_mode = WAL", "SELECT * FROM pragma_table_info('t')" })
         {
             using PooledDbConnection connection = pool.OpenConnection();
@@ -292,7 +295,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [Fact]
     public void A_text_that_was_changed_is_read_again_and_an_error_may_leave_objects()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { MaxSize = 1, ResetMode = ResetMode.None });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1, ResetMode = ResetMode.None } });
         using PooledDbConnection connection = pool.OpenConnection();
         DbSession session = connection.Enter()!;
         using DbCommand command = connection.CreateCommand();

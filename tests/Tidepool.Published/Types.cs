@@ -12,7 +12,10 @@ internal static class Types
     /// <summary>Prints how many rentals know the type and how many sessions were opened for them.</summary>
     internal static async Task RunAsync(string server)
     {
-        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, server, new PooledDbOptions { MaxSize = Sessions });
+        await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, server, new PooledDbOptions
+        {
+            Pool = new() { MaxSize = Sessions },
+        });
         await pool.WarmUpAsync(Sessions);
         string type = $"mood{Guid.NewGuid():N}";
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())

@@ -32,6 +32,8 @@ public sealed partial class VocabularyTests
         ["Take"] = "Rent",
         ["Acquire"] = "Rent",
         ["Borrow"] = "Rent",
+        ["Lease"] = "Rent",
+        ["Lend"] = "Rent",
         ["Release"] = "Return",
         ["Recycle"] = "Return",
         ["Prune"] = "Trim",

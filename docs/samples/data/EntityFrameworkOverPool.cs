@@ -15,9 +15,9 @@ public static class EntityFrameworkOverPool
         await using var source = new PooledDbDataSource(
             NpgsqlFactory.Instance,
             connectionString,
-            new PooledDbOptions { Name = "shop", MaxSize = 4 });
+            new PooledDbOptions { Pool = new() { Name = "shop", MaxSize = 4 } });
 
-        await using (DbConnectionLease lease = await source.LeaseAsync())
+        await using (DbConnectionLease lease = await source.RentNativeAsync())
         {
             DbContextOptions<ShopContext> options = new DbContextOptionsBuilder<ShopContext>().UseNpgsql(lease.Connection).Options;
             await using var context = new ShopContext(options);
@@ -43,7 +43,7 @@ public static class EntityFrameworkOverPool
 
     private static async Task WorkAsync(ShopContext context, PooledDbDataSource source)
     {
-        await using DbConnectionLease lease = await source.LeaseAsync();
+        await using DbConnectionLease lease = await source.RentNativeAsync();
         context.Database.SetDbConnection(lease.Connection);
         try
         {

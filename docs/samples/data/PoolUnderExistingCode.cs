@@ -15,7 +15,7 @@ public static class PoolUnderExistingCode
         await using var source = new PooledDbDataSource(
             SqliteFactory.Instance,
             $"Data Source={file}",
-            new PooledDbOptions { Name = "orders", MaxSize = 4 });
+            new PooledDbOptions { Pool = new() { Name = "orders", MaxSize = 4 } });
 
         await using (DbConnection connection = await source.OpenConnectionAsync())
         {

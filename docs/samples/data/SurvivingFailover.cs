@@ -13,7 +13,7 @@ public static class SurvivingFailover
         await using var source = new PooledDbDataSource(
             NpgsqlFactory.Instance,
             connectionString + ";Application Name=survivor",
-            new PooledDbOptions { Name = "failover", MaxSize = 8 });
+            new PooledDbOptions { Pool = new() { Name = "failover", MaxSize = 8 } });
         await source.WarmUpAsync(8);
 
         await using (PooledDbConnection open = await source.OpenConnectionAsync())

@@ -61,7 +61,10 @@ internal static class PoolKinds
         }.ConnectionString;
         NpgsqlDataSource native = NpgsqlDataSource.Create(text);
         return kind == PoolKind.Tidepool
-            ? new PooledDbDataSource(native, new PooledDbOptions { Name = application, MaxSize = size, ResetMode = resets ? ResetMode.Background : ResetMode.None })
+            ? new PooledDbDataSource(native, new PooledDbOptions
+            {
+                Pool = new() { Name = application, MaxSize = size, ResetMode = resets ? ResetMode.Background : ResetMode.None },
+            })
             : native;
     }
 
@@ -73,7 +76,10 @@ internal static class PoolKinds
     {
         string text = new SqliteConnectionStringBuilder { DataSource = file, Pooling = kind == PoolKind.Provider }.ConnectionString;
         return kind == PoolKind.Tidepool
-            ? new PooledDbDataSource(SqliteFactory.Instance, text, new PooledDbOptions { Name = "file", ResetMode = resets ? ResetMode.Background : ResetMode.None })
+            ? new PooledDbDataSource(SqliteFactory.Instance, text, new PooledDbOptions
+            {
+                Pool = new() { Name = "file", MaxSize = 100, ResetMode = resets ? ResetMode.Background : ResetMode.None },
+            })
             : SqliteFactory.Instance.CreateDataSource(text);
     }
 

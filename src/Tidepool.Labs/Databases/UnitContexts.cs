@@ -123,7 +123,7 @@ internal sealed class UnitContexts : IDisposable
 
                 break;
             case ContextKind.Lease:
-                DbConnectionLease lease = await ((PooledDbDataSource)_source).LeaseAsync().ConfigureAwait(false);
+                DbConnectionLease lease = await ((PooledDbDataSource)_source).RentNativeAsync().ConfigureAwait(false);
                 await using (lease.ConfigureAwait(false))
                 {
                     var leased = new NotesContext(new DbContextOptionsBuilder<NotesContext>().UseNpgsql(lease.Connection).Options);
@@ -175,7 +175,7 @@ internal sealed class UnitContexts : IDisposable
     /// <summary>The context goes back to its pool without the connection, which goes back to its own.</summary>
     private async Task WithLeaseAsync(NotesContext context, Func<Task> work)
     {
-        DbConnectionLease lease = await ((PooledDbDataSource)_source).LeaseAsync().ConfigureAwait(false);
+        DbConnectionLease lease = await ((PooledDbDataSource)_source).RentNativeAsync().ConfigureAwait(false);
         await using (lease.ConfigureAwait(false))
         {
             context.Database.SetDbConnection(lease.Connection);

@@ -101,7 +101,7 @@ internal abstract class HttpSubject : IAsyncDisposable
     private sealed class LeasedHandlers(Func<SocketsHttpHandler> newHandler, TimeSpan lifetime) : HttpSubject
     {
         private readonly KeyedResourcePool<string, SocketsHttpHandler> _handlers = new(
-            new HandlerPolicy(newHandler),
+            _ => new HandlerPolicy(newHandler),
             new()
             {
                 MaxTotal = 200,
@@ -124,8 +124,8 @@ internal abstract class HttpSubject : IAsyncDisposable
     }
 
     /// <summary>Makes handlers; ending one is disposing it, which is the default.</summary>
-    private sealed class HandlerPolicy(Func<SocketsHttpHandler> newHandler) : KeyedResourcePolicy<string, SocketsHttpHandler>
+    private sealed class HandlerPolicy(Func<SocketsHttpHandler> newHandler) : ResourcePolicy<SocketsHttpHandler>
     {
-        public override ValueTask<SocketsHttpHandler> CreateAsync(string key, CancellationToken cancellationToken) => new(newHandler());
+        public override ValueTask<SocketsHttpHandler> CreateAsync(CancellationToken cancellationToken) => new(newHandler());
     }
 }

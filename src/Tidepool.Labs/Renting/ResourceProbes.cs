@@ -41,7 +41,7 @@ internal static class ResourceProbes
     {
         var pool = new ResourcePool<Thing>(
             new SlowPolicy(creation),
-            new ResourcePoolOptions<Thing> { Name = "burst", MaxSize = BurstCallers, MaxCreateConcurrency = creators, RentTimeout = TimeSpan.FromMinutes(1) });
+            new() { Name = "burst", MaxSize = BurstCallers, MaxCreateConcurrency = creators, RentTimeout = TimeSpan.FromMinutes(1) });
         long start = Stopwatch.GetTimestamp();
         ResourceLease<Thing>[] leases = Task.WhenAll(Enumerable.Range(0, BurstCallers).Select(_ => pool.RentAsync().AsTask())).GetAwaiter().GetResult();
         double milliseconds = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
@@ -83,7 +83,7 @@ internal static class ResourceProbes
     {
         const int Leases = 3;
         using var server = new EchoServer();
-        var pool = new ResourcePool<Socket>(new SocketPolicy(server.EndPoint), new ResourcePoolOptions<Socket> { Name = "killed", MaxSize = 8 });
+        var pool = new ResourcePool<Socket>(new SocketPolicy(server.EndPoint), new ResourcePoolOptions { Name = "killed", MaxSize = 8 });
         pool.WarmUpAsync(8).GetAwaiter().GetResult();
         ResourceLease<Socket>[] out3 = [.. Enumerable.Range(0, Leases).Select(_ => pool.RentAsync().AsTask().GetAwaiter().GetResult())];
         server.Kill(8);
@@ -107,7 +107,7 @@ internal static class ResourceProbes
     public static Dictionary<string, double> ColdKeys(int keys)
     {
         var pool = new KeyedResourcePool<int, Thing>(
-            new KeyedSubject.Policy(),
+            static _ => KeyedSubject.Policy,
             new() { MaxTotal = 10, PerKey = new() { Name = "cold", MaxSize = 1, IdleTimeout = TimeSpan.FromMilliseconds(50) } });
         Use(pool, 0, 1000);
         Quiet(pool);

@@ -77,7 +77,7 @@ internal readonly struct PoolSubject : IResourceSubject<PoolSubject, ResourceLea
     /// <inheritdoc/>
     public static PoolSubject Open(int size)
     {
-        var pool = new ResourcePool<Thing>(new ThingPolicy(), new ResourcePoolOptions<Thing> { Name = "lab", MaxSize = size });
+        var pool = new ResourcePool<Thing>(new ThingPolicy(), new ResourcePoolOptions { Name = "lab", MaxSize = size });
         pool.WarmUpAsync(size).GetAwaiter().GetResult();
         return new PoolSubject(pool);
     }
@@ -106,18 +106,14 @@ internal readonly struct KeyedSubject : IResourceSubject<KeyedSubject, KeyedReso
     private KeyedSubject(KeyedResourcePool<int, Thing> pool) => _pool = pool;
 
     /// <summary>Makes things at once, whatever the key.</summary>
-    internal sealed class Policy : KeyedResourcePolicy<int, Thing>
-    {
-        /// <inheritdoc/>
-        public override ValueTask<Thing> CreateAsync(int key, CancellationToken cancellationToken) => new(new Thing());
-    }
+    internal static ThingPolicy Policy { get; } = new();
 
     /// <inheritdoc/>
     public static KeyedSubject Open(int size) => new(new KeyedResourcePool<int, Thing>(
-        new Policy(), new() { MaxTotal = 10_000, PerKey = new() { Name = "lab, keyed", MaxSize = size } }));
+        static _ => Policy, new() { MaxTotal = 10_000, PerKey = new() { Name = "lab, keyed", MaxSize = size } }));
 
     /// <inheritdoc/>
-    public KeyedResourceLease<int, Thing> Rent() => throw new NotSupportedException("A keyed pool rents asynchronously.");
+    public KeyedResourceLease<int, Thing> Rent() => _pool.Rent(0);
 
     /// <inheritdoc/>
     public ValueTask<KeyedResourceLease<int, Thing>> RentAsync() => _pool.RentAsync(0);

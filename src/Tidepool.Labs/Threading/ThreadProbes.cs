@@ -51,7 +51,8 @@ internal static class ThreadProbes
     public static Dictionary<string, double> Wait(string way, ProbeSite site)
     {
         site.Quiet();
-        var pool = new ResourcePool<Thing>(new ThingPolicy(), new ResourcePoolOptions<Thing> { Name = "waiting", MaxSize = 1, RentTimeout = TimeSpan.FromMinutes(5) });
+        var pool = new ResourcePool<Thing>(
+            new ThingPolicy(), new() { Name = "waiting", MaxSize = 1, RentTimeout = TimeSpan.FromMinutes(5) });
         ResourceLease<Thing> held = pool.Rent(TimeSpan.FromMinutes(5));
         using var watch = new ThreadWatch();
         Task[] callers = [.. Enumerable.Range(0, Callers).Select(_ => Task.Run(() => UseAsync(pool, way)))];

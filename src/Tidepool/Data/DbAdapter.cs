@@ -91,7 +91,7 @@ public abstract class DbAdapter
     /// </summary>
     /// <param name="connection">The provider's connection, open.</param>
     /// <param name="session">What the pool knows of it.</param>
-    /// <param name="cancellationToken">Cancelled after <see cref="PooledDbOptions.PolicyTimeout"/>.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>.</param>
     public abstract ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken);
 
     /// <summary>The same on the calling thread.</summary>
@@ -101,7 +101,7 @@ public abstract class DbAdapter
 
     /// <summary>Asks whether a session lives. Throwing, or false, ends it. The default sends <c>SELECT 1</c>.</summary>
     /// <param name="connection">The provider's connection, open.</param>
-    /// <param name="cancellationToken">Cancelled after <see cref="PooledDbOptions.PolicyTimeout"/>.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>.</param>
     public virtual async ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(connection);

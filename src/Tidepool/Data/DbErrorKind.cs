@@ -13,7 +13,7 @@ public enum DbErrorKind
     Server,
 
     /// <summary>The server answers, but it is not the one that writes: sessions are made anew, in the hope of the right one.</summary>
-    Role,
+    ReadOnlyServer,
 
     /// <summary>The server has no more room for a session. Sessions that live go on; creations are tried again after a wait.</summary>
     Exhausted,

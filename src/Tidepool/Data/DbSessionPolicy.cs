@@ -180,12 +180,12 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
             {
                 case DbErrorKind.Statement:
                     break;
-                case DbErrorKind.Role when Resets && !isLast:
+                case DbErrorKind.ReadOnlyServer when Resets && !isLast:
                     session.IsRoleDoubted = true;
                     break;
-                case DbErrorKind.Role when !isLast && !IsToBeRenewed(session, writes: false):
+                case DbErrorKind.ReadOnlyServer when !isLast && !IsToBeRenewed(session, writes: false):
                     break;
-                case DbErrorKind.Role:
+                case DbErrorKind.ReadOnlyServer:
                     session.Break();
                     _ = isLast && IsToBeRenewed(session, writes: false);
                     break;

@@ -17,9 +17,7 @@ namespace Tidepool.Data;
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 public sealed class PooledDbDataSource : DbDataSource
 {
-
     private readonly ResourcePool<DbSession> _pool;
-    private readonly TimeSpan _rentTimeout;
     private readonly bool _refusesAmbient;
 
     /// <summary>Pools the connections of a data source, whose own pooling is off; it is disposed with this one.</summary>
@@ -59,21 +57,22 @@ public sealed class PooledDbDataSource : DbDataSource
     private PooledDbDataSource(DbDataSource inner, DbProviderFactory? factory, ConnectionText text, PooledDbOptions? options)
     {
         options ??= new PooledDbOptions();
+        ResourceSettings.CheckGiven(options.Pool, nameof(options.Pool), "the options of a pool", nameof(options));
         CheckPooler(options, text);
         Inner = inner;
         NativeFactory = factory;
         Text = text;
         Options = options;
         Adapter = options.Adapter ?? AdapterOf(factory?.GetType() ?? inner.GetType());
-        _rentTimeout = options.RentTimeout;
         _refusesAmbient = Adapter.JoinsAmbientTransactions && !text.IgnoresAmbient && !options.IgnoreAmbientTransactions;
+        ResourcePoolOptions pool = options.ForPool(text.Name.Length == 0 ? "database" : text.Name);
         Policy = new DbSessionPolicy(inner, Adapter, text.Prepares)
         {
-            Resets = options.ResetMode != ResetMode.None && options.SessionPooler != SessionPooler.Transaction,
+            Resets = pool.ResetMode != ResetMode.None,
             LooksForPooler = options.SessionPooler == SessionPooler.Unknown,
             Initializer = SessionInitializer.Of(options),
         };
-        _pool = new ResourcePool<DbSession>(Policy, options.ForPool(options.Name ?? (text.Name.Length == 0 ? "database" : text.Name)));
+        _pool = new ResourcePool<DbSession>(Policy, pool);
         Policy.Core = _pool.Core;
         Factory = new PooledDbFactory(this);
     }
@@ -102,7 +101,7 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <summary>Whether a prepared statement is there when its session is used again.</summary>
     internal bool Prepares => Options.SessionPooler != SessionPooler.Transaction;
 
-    internal int TimeoutSeconds => _rentTimeout == Timeout.InfiniteTimeSpan ? 0 : (int)Math.Ceiling(_rentTimeout.TotalSeconds);
+    internal int TimeoutSeconds => _pool.Core.RentTimeout is { Ticks: > 0 } time ? (int)Math.Ceiling(time.TotalSeconds) : 0;
 
     /// <summary>Makes a closed connection. Opening it rents a session, closing it gives the session back; both as often as you like.</summary>
     public new PooledDbConnection CreateConnection() => new(this);
@@ -141,7 +140,7 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <returns>The lease; dispose it.</returns>
     /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">There is an ambient transaction, which a pooled connection does not join.</exception>
-    public DbConnectionLease Lease()
+    public DbConnectionLease RentNative()
     {
         RefuseAmbient();
         return Lend(Rent());
@@ -153,13 +152,13 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">There is an ambient transaction, which a pooled connection does not join.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
-    public async ValueTask<DbConnectionLease> LeaseAsync(CancellationToken cancellationToken = default)
+    public async ValueTask<DbConnectionLease> RentNativeAsync(CancellationToken cancellationToken = default)
     {
         RefuseAmbient();
         return Lend(await RentAsync(cancellationToken).ConfigureAwait(false));
     }
 
-    /// <summary>Opens so many sessions ahead of need, at most <see cref="PooledDbOptions.MaxCreateConcurrency"/> at a time.</summary>
+    /// <summary>Opens so many sessions ahead of need, at most <see cref="ResourcePoolOptions.MaxCreateConcurrency"/> at a time.</summary>
     /// <param name="count">How many, 0 to the largest size.</param>
     /// <param name="cancellationToken">Ends the waiting, not the creations.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative or beyond the largest size.</exception>
@@ -217,7 +216,7 @@ public sealed class PooledDbDataSource : DbDataSource
     {
         try
         {
-            return _pool.Rent(_rentTimeout);
+            return _pool.Rent();
         }
         catch (ResourcePoolException e)
         {

@@ -164,7 +164,7 @@ internal sealed class PostgresAdapter : DbAdapter
     {
         "57P01" or "57P02" or "57P03" or "57P04" => DbErrorKind.Server,
         "57P05" or "25P03" or "08P01" => DbErrorKind.Session, // idle for too long; the protocol is out of step
-        "25006" => DbErrorKind.Role,
+        "25006" => DbErrorKind.ReadOnlyServer,
         "53300" => DbErrorKind.Exhausted,
         _ => base.ClassifyState(sqlState),
     };

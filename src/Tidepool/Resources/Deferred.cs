@@ -15,15 +15,26 @@ internal struct Deferred<T>
     private ResourceCore<T>? _wanting;
     private int _threads;
     private List<Action>? _others;
-
-    /// <summary>What failing rentals say, made once for all of them.</summary>
-    internal PoolReport? Report { get; set; }
+    private PoolReport? _report;
+    private ResourceCore<T>? _reporter;
 
     /// <summary>The pool's timer must be set anew.</summary>
     internal bool SetsTimer { get; set; }
 
     /// <summary>Checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
     internal bool ChecksHere { get; init; }
+
+    /// <summary>Gives what failing rentals of a pool say: one report for all of one section, and another one for each key.</summary>
+    internal PoolReport ReportOf(ResourceCore<T> core, long now)
+    {
+        if (_reporter != core)
+        {
+            _report = core.ReportNow(now);
+            _reporter = core;
+        }
+
+        return _report!;
+    }
 
     internal void Tell(Waiter<T> waiter)
     {
@@ -76,7 +87,7 @@ internal struct Deferred<T>
         {
             // Read before the caller is told: from then on the node may serve again.
             Waiter<T>? next = waiter.NextDone;
-            waiter.Core.Tell(waiter, Report);
+            waiter.Core.Tell(waiter);
             waiter = next;
         }
 

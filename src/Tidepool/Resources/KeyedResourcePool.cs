@@ -18,42 +18,57 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     where TKey : notnull
     where T : class
 {
-    private readonly KeyedResourcePolicy<TKey, T> _policy;
-    private readonly KeyedResourcePoolOptions<TKey, T> _options;
+    private readonly Func<TKey, ResourcePolicy<T>> _policy;
+    private readonly KeyedResourcePoolOptions<TKey> _options;
+    private readonly ResourceSettings _perKey;
     private readonly ConcurrentDictionary<TKey, ResourceCore<T>> _cores;
     private readonly ConcurrentDictionary<TKey, Task<SharedResource<T>>> _shared;
     private readonly ResourceGroup<T> _group;
-    private readonly long _timeout;
-    private readonly PolicyTraits _traits;
     private bool _isClosed;
     private long _cleared;
 
-    /// <summary>Makes a pool without keys.</summary>
-    /// <param name="policy">How resources are made and looked after.</param>
+    /// <summary>Makes a pool without keys; <paramref name="policy"/> makes the policy of each key.</summary>
+    /// <param name="policy">
+    /// Gives how the resources of a key are made and looked after. Called by a rental whose key the pool does not have, on its thread and
+    /// under no lock. One policy may serve several keys, or all of them.
+    /// </param>
     /// <param name="options">Sizes, times and the rest.</param>
+    /// <remarks>
+    /// <para>The policy of a key stays as long as the pool has something of the key: a resource, a rental that waits, a failed creation to
+    /// wait out. A key that was forgotten and comes back gets another policy. When rentals race for a new key, each may call
+    /// <paramref name="policy"/>; the pool keeps one result and drops the others, unused. After a shutdown it is called no more.</para>
+    /// <para>An exception of <paramref name="policy"/> reaches the caller of that rental as it is; null is an
+    /// <see cref="InvalidOperationException"/>. Neither counts as a failed creation: the next rental of the key calls again.</para>
+    /// </remarks>
     /// <exception cref="ArgumentNullException">One is null.</exception>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
-    public KeyedResourcePool(KeyedResourcePolicy<TKey, T> policy, KeyedResourcePoolOptions<TKey, T> options)
+    public KeyedResourcePool(Func<TKey, ResourcePolicy<T>> policy, KeyedResourcePoolOptions<TKey> options)
     {
         ArgumentNullException.ThrowIfNull(policy);
         ArgumentNullException.ThrowIfNull(options);
-        ArgumentNullException.ThrowIfNull(options.PerKey);
-        ResourceSettings settings = ResourceSettings.Of(options.PerKey);
+        ResourceSettings.CheckGiven(options.PerKey, nameof(options.PerKey), "the options of a pool", nameof(options));
+        ResourceSettings perKey = ResourceSettings.Of(options.PerKey);
         ResourceSettings.CheckSizes(0, options.MaxTotal, "0", nameof(options.MaxTotal), nameof(options));
         ResourceSettings.CheckSizes(0, options.MaxKeys, "0", nameof(options.MaxKeys), nameof(options));
-        if (options.PerKey.MinSize > 0 || options.PerKey.MinIdle > 0)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.PerKey.MinSize, "MinSize and MinIdle of a keyed pool are 0: a key that needs nothing is forgotten.");
-        }
-
+        CheckZero(perKey.MinSize, nameof(ResourcePoolOptions.MinSize));
+        CheckZero(perKey.MinIdle, nameof(ResourcePoolOptions.MinIdle));
         _policy = policy;
-        _traits = policy.Traits;
         _options = options;
-        _timeout = settings.RentTimeout;
+        _perKey = perKey;
         _cores = new ConcurrentDictionary<TKey, ResourceCore<T>>(options.Comparer);
         _shared = new ConcurrentDictionary<TKey, Task<SharedResource<T>>>(options.Comparer);
-        _group = new ResourceGroup<T>(PoolName.Take(options.PerKey.Name, typeof(T).Name), options.MaxTotal, options.StealIdleAcrossKeys, options.PerKey.TimeProvider, Forget);
-        ResourceMeter.Of(options.PerKey.MeterFactory, options.PerKey.MeterNames).Add(this);
+        PoolName name = PoolName.Take(perKey.Name, typeof(T).Name);
+        _group = new ResourceGroup<T>(name, options.MaxTotal, options.StealIdleAcrossKeys, perKey.TimeProvider, Forget);
+        perKey.Meter.Add(this);
+
+        static void CheckZero(int value, string name)
+        {
+            if (value > 0)
+            {
+                throw new ArgumentOutOfRangeException(
+                    nameof(options), value, $"{name} is {value}; allowed is 0 with keys, because a key that needs nothing is forgotten.");
+            }
+        }
     }
 
     /// <summary>The name in messages, events and metrics.</summary>
@@ -62,7 +77,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     /// <summary>The keys that have resources, or for which somebody waits: a copy.</summary>
     public IReadOnlyCollection<TKey> Keys => [.. _cores.Keys];
 
-    /// <summary>Rents a resource of a key, and waits for it as long as <see cref="ResourcePoolOptions{T}.RentTimeout"/>.</summary>
+    /// <summary>Rents a resource of a key, and waits for it as long as <see cref="ResourcePoolOptions.RentTimeout"/>.</summary>
     /// <param name="key">The key.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The lease; dispose it.</returns>
@@ -74,7 +89,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         ArgumentNullException.ThrowIfNull(key);
         return TakeHot(key, cancellationToken) is { } slot
             ? new ValueTask<KeyedResourceLease<TKey, T>>(new KeyedResourceLease<TKey, T>(key, new ResourceLease<T>(slot, slot.Version)))
-            : RentAsync(key, _timeout, cancellationToken);
+            : RentAsync(key, _perKey.RentTimeout, cancellationToken);
     }
 
     /// <summary>The same with a timeout of its own.</summary>
@@ -93,6 +108,56 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         return TakeHot(key, cancellationToken) is { } slot
             ? new ValueTask<KeyedResourceLease<TKey, T>>(new KeyedResourceLease<TKey, T>(key, new ResourceLease<T>(slot, slot.Version)))
             : RentAsync(key, ResourceSettings.Milliseconds(timeout, nameof(timeout), 0), cancellationToken);
+    }
+
+    /// <summary>Rents a resource of a key on the calling thread; waits up to <see cref="ResourcePoolOptions.RentTimeout"/>.</summary>
+    /// <remarks>
+    /// The calling thread is parked, in the same queue as callers that await. It creates and validates what is for it
+    /// (<see cref="ResourcePolicy{T}.Create"/>, <see cref="ResourcePolicy{T}.Validate"/>), and destroys what must make room for it, of its
+    /// key or of another, so it needs no thread of the thread pool.
+    /// </remarks>
+    /// <param name="key">The key.</param>
+    /// <param name="cancellationToken">Ends the wait, and a creation on this thread.</param>
+    /// <returns>The lease; dispose it.</returns>
+    /// <exception cref="ArgumentNullException"><paramref name="key"/> is null.</exception>
+    /// <exception cref="ResourcePoolException">No resource: the type says why.</exception>
+    /// <exception cref="NotSupportedException">A resource had to be created, and the policy creates only asynchronously.</exception>
+    /// <exception cref="ThreadInterruptedException">The parked thread was interrupted.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public KeyedResourceLease<TKey, T> Rent(TKey key, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return TakeHot(key, cancellationToken) is { } slot
+            ? new KeyedResourceLease<TKey, T>(key, new ResourceLease<T>(slot, slot.Version))
+            : new(key, RentParked(key, _perKey.RentTimeout, cancellationToken));
+    }
+
+    /// <summary>Rents a resource of a key on the calling thread; waits up to <paramref name="timeout"/>.</summary>
+    /// <remarks>
+    /// The calling thread is parked, in the same queue as callers that await. It creates and validates what is for it
+    /// (<see cref="ResourcePolicy{T}.Create"/>, <see cref="ResourcePolicy{T}.Validate"/>), and destroys what must make room for it, of its
+    /// key or of another, so it needs no thread of the thread pool.
+    /// </remarks>
+    /// <param name="key">The key.</param>
+    /// <param name="timeout">
+    /// Zero takes what is idle and needs no asynchronous validation, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until
+    /// the token is cancelled.
+    /// </param>
+    /// <param name="cancellationToken">Ends the wait, and a creation on this thread.</param>
+    /// <returns>The lease; dispose it.</returns>
+    /// <exception cref="ArgumentNullException"><paramref name="key"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The timeout is negative, or longer than a timer can wait.</exception>
+    /// <exception cref="ResourcePoolException">No resource: the type says why.</exception>
+    /// <exception cref="NotSupportedException">A resource had to be created, and the policy creates only asynchronously.</exception>
+    /// <exception cref="ThreadInterruptedException">The parked thread was interrupted.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public KeyedResourceLease<TKey, T> Rent(TKey key, TimeSpan timeout, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ResourceSettings.Check(timeout);
+        return TakeHot(key, cancellationToken) is { } slot
+            ? new KeyedResourceLease<TKey, T>(key, new ResourceLease<T>(slot, slot.Version))
+            : new(key, RentParked(key, ResourceSettings.Milliseconds(timeout, nameof(timeout), 0), cancellationToken));
     }
 
     /// <summary>
@@ -171,7 +236,8 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         return _cores.TryGetValue(key, out ResourceCore<T>? core) ? core.GetStatistics() : null;
     }
 
-    /// <summary>Resources of all keys at one moment, those in creation and destruction included; at most <see cref="KeyedResourcePoolOptions{TKey, T}.MaxTotal"/>.</summary>
+    /// <summary>Counts the resources of all keys at one moment, those in creation and destruction included.</summary>
+    /// <returns>At most <see cref="KeyedResourcePoolOptions{TKey}.MaxTotal"/>.</returns>
     public int GetTotal()
     {
         lock (_group.Gate)
@@ -266,7 +332,6 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     /// <summary>The rental without the key in its lease.</summary>
     internal ValueTask<ResourceLease<T>> RentPlain(TKey key, long timeout, CancellationToken cancellation)
     {
-        ArgumentNullException.ThrowIfNull(key);
         if (cancellation.IsCancellationRequested)
         {
             return ValueTask.FromCanceled<ResourceLease<T>>(cancellation);
@@ -274,10 +339,36 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
 
         while (true)
         {
-            ResourceCore<T> core = Find(key);
+            ResourceCore<T> core;
+            try
+            {
+                core = Find(key);
+            }
+            catch (Exception e)
+            {
+                return ValueTask.FromException<ResourceLease<T>>(e); // told where all other failures of a rental are
+            }
+
             if (core.TryRentAsync(timeout, cancellation, out ValueTask<ResourceLease<T>> rental))
             {
                 return rental;
+            }
+
+            // The key was forgotten in between: make it anew.
+            _cores.TryRemove(new(key, core));
+        }
+    }
+
+    /// <summary>The same for a caller whose thread is parked.</summary>
+    internal ResourceLease<T> RentParked(TKey key, long timeout, CancellationToken cancellation)
+    {
+        cancellation.ThrowIfCancellationRequested();
+        while (true)
+        {
+            ResourceCore<T> core = Find(key);
+            if (core.TryRent(timeout, cancellation, out ResourceLease<T> lease))
+            {
+                return lease;
             }
 
             // The key was forgotten in between: make it anew.
@@ -305,11 +396,44 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
             return core;
         }
 
-        int maxSize = Math.Min(_options.MaxSizeOf?.Invoke(key) ?? _options.PerKey.MaxSize, _options.MaxTotal);
-        var made = new ResourceCore<T>(new KeyPolicy<TKey, T>(_policy, key, _traits), _options.PerKey.Copy(Name, maxSize), _group);
-        core = _cores.GetOrAdd(key, made);
+        core = _cores.GetOrAdd(key, NewCore(key));
         Admit(core, key);
         return core;
+    }
+
+    /// <summary>Asks the program how a new key is to be pooled; the pool does not have it yet.</summary>
+    private ResourceCore<T> NewCore(TKey key)
+    {
+        ThrowIfClosed(key);
+        int maxSize = _options.MaxSizeOf?.Invoke(key) ?? _perKey.MaxSize;
+        if (maxSize < 1)
+        {
+            throw new InvalidOperationException(
+                $"MaxSizeOf gives {maxSize} for the key '{PoolName.KeyText(key)}'; allowed is 1 or more, or null.");
+        }
+
+        ResourcePolicy<T> policy = _policy(key)
+            ?? throw new InvalidOperationException($"The policy for the key '{PoolName.KeyText(key)}' is null.");
+        return new ResourceCore<T>(policy, _perKey, Math.Min(maxSize, _options.MaxTotal), _group, key);
+    }
+
+    /// <summary>Refuses a new key after a shutdown: the program is not asked any more, because what it would use may be gone.</summary>
+    private void ThrowIfClosed(TKey key)
+    {
+        if (!Volatile.Read(ref _isClosed))
+        {
+            return; // else Admit refuses the key
+        }
+
+        throw new ResourcePoolShutdownException(new PoolReport
+        {
+            Name = Name,
+            Key = PoolName.KeyText(key),
+            Statistics = default,
+            OldestLeaseAge = null,
+            LastCreateError = null,
+            Holders = [],
+        });
     }
 
     /// <summary>Lets a new key in, in the place of an idle one where there are as many as there may be.</summary>
@@ -364,7 +488,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         Interlocked.Increment(ref _cleared);
         try
         {
-            _cores.TryRemove(new(((KeyPolicy<TKey, T>)core.Policy).Key, core));
+            _cores.TryRemove(new((TKey)core.KeyValue!, core));
         }
         catch (Exception e)
         {
@@ -377,7 +501,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     {
         try
         {
-            KeyedResourceLease<TKey, T> lease = await RentAsync(key, _timeout, CancellationToken.None).ConfigureAwait(false);
+            KeyedResourceLease<TKey, T> lease = await RentAsync(key, _perKey.RentTimeout, CancellationToken.None).ConfigureAwait(false);
             rental.SetResult(new SharedResource<T>(lease.Lease, () => _shared.TryRemove(new(key, rental.Task))));
         }
         catch (Exception e)

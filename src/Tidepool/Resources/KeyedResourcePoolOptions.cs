@@ -1,30 +1,35 @@
 namespace Tidepool;
 
-/// <summary>What a <see cref="KeyedResourcePool{TKey, T}"/> is made of.</summary>
+/// <summary>Sets the limits over all keys of a <see cref="KeyedResourcePool{TKey, T}"/>, and the options of each key.</summary>
 /// <typeparam name="TKey">The key.</typeparam>
-/// <typeparam name="T">The resource.</typeparam>
-public sealed class KeyedResourcePoolOptions<TKey, T>
+public sealed class KeyedResourcePoolOptions<TKey>
     where TKey : notnull
-    where T : class
 {
-    /// <summary>
-    /// The options of each key: <see cref="ResourcePoolOptions{T}.MaxSize"/> is the most resources of one key. Name, clock and meter are those of the whole
-    /// pool. <see cref="ResourcePoolOptions{T}.MinSize"/> and <see cref="ResourcePoolOptions{T}.MinIdle"/> must be 0, because a key that needs nothing is forgotten.
-    /// </summary>
-    public required ResourcePoolOptions<T> PerKey { get; init; }
+    /// <summary>Sets the options of each key; its <see cref="ResourcePoolOptions.MaxSize"/> is the most resources of one key.</summary>
+    /// <remarks>
+    /// Name, clock and meter are those of the whole pool. <see cref="ResourcePoolOptions.MinSize"/> and
+    /// <see cref="ResourcePoolOptions.MinIdle"/> must be 0, because a key that needs nothing is forgotten.
+    /// </remarks>
+    public required ResourcePoolOptions PerKey { get; init; }
 
-    /// <summary>The most resources of all keys together, 1 or more.</summary>
+    /// <summary>Sets the most resources of all keys together, 1 or more.</summary>
     public required int MaxTotal { get; init; }
 
-    /// <summary>The most keys at a time, 1 or more. A further one takes the place of the key that has been idle for longest, else of one whose creation has failed, or is refused. The default is no limit.</summary>
+    /// <summary>Sets the most keys at a time, 1 or more. The default is no limit.</summary>
+    /// <remarks>
+    /// A further key takes the place of the one that has been idle for longest, else of one whose creation has failed; else its rental is
+    /// refused.
+    /// </remarks>
     public int MaxKeys { get; init; } = int.MaxValue;
 
-    /// <summary>Whether an idle resource of another key is ended for a rental that waits for a place, the oldest first. The default is yes.</summary>
+    /// <summary>Lets a rental without a place have an idle resource of another key destroyed, the oldest first.</summary>
+    /// <remarks>The default is yes.</remarks>
     public bool StealIdleAcrossKeys { get; init; } = true;
 
-    /// <summary>The most resources of single keys; null, or null from it, means those of <see cref="PerKey"/>. Called once when a key is first needed.</summary>
+    /// <summary>Gives the most resources of single keys, 1 or more; null means that of <see cref="PerKey"/>.</summary>
+    /// <remarks>Called when the policy of a key is asked for. The default gives null.</remarks>
     public Func<TKey, int?>? MaxSizeOf { get; init; }
 
-    /// <summary>Which keys are equal. The default is their own equality.</summary>
+    /// <summary>Decides which keys are equal. The default is their own equality.</summary>
     public IEqualityComparer<TKey>? Comparer { get; init; }
 }

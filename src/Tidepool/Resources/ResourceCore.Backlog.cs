@@ -81,6 +81,7 @@ internal sealed partial class ResourceCore<T>
         slot.DueAt = ResourceSettings.Forever;
         slot.Backlog = kind == SlotWork.Destroy ? _endings : _backlog;
         slot.Backlog.Add(slot);
+        _group?.Unbegun(slot).Add(slot);
         if (_threadsAsked < _backlog.Count + _endings.Count)
         {
             _threadsAsked++;
@@ -89,10 +90,11 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>A thread begins with a slot's work.</summary>
-    private static void Take(ResourceSlot<T> slot)
+    private void Take(ResourceSlot<T> slot)
     {
         slot.Backlog!.Remove(slot);
         slot.Backlog = null;
+        _group?.Unbegun(slot).Remove(slot);
     }
 
     /// <summary>The pool was shut down: what no thread has begun is not wanted any more. Under the gate.</summary>
@@ -137,8 +139,50 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
+    /// <summary>Whether a thread has parked for a rental of this pool, of any key.</summary>
+    private bool HasParked => _hasParked || _group is { HasParked: true };
+
+    /// <summary>A thread is about to park: from now on no reset may need a second one.</summary>
+    private void NoteParked()
+    {
+        if (_waitsInReset && !_hasParked)
+        {
+            _hasParked = true;
+        }
+
+        if (_group is { HasParked: false })
+        {
+            _group.HasParked = true;
+        }
+    }
+
+    /// <summary>Lets parked threads work: for their own key first, then at what other keys have to end. Under the gate.</summary>
+    private void LetParkedHelp(long now, ref Deferred<T> work)
+    {
+        LetParkedWork(now, ref work);
+        _group?.LetParkedEnd(now, ref work);
+    }
+
+    /// <summary>Lets a parked thread that waits for a place of the group end a resource, of whatever key.</summary>
+    /// <returns>False when there is no such thread.</returns>
+    internal bool TryLetParkedEnd(ResourceSlot<T> ending, long now, ref Deferred<T> work)
+    {
+        if (ParkedForNothing() is not { } waiter)
+        {
+            return false;
+        }
+
+        ending.Core.Take(ending);
+        ending.Core.SetDue(ending, now, ref work);
+        LetWork(waiter, ending, ref work);
+        return true;
+    }
+
+    /// <summary>Whether a parked thread waits for which nothing has begun. Under the gate.</summary>
+    internal bool HasParkedForNothing => ParkedForNothing() is not null;
+
     /// <summary>Lets parked threads do themselves what no thread has begun, where nothing has begun for them. Under the gate.</summary>
-    private void LetParkedWork(long now, ref Deferred<T> work)
+    internal void LetParkedWork(long now, ref Deferred<T> work)
     {
         while (_backlog.Count > 0 && ParkedForNothing() is { } waiter && FirstForParked() is { } slot)
         {
@@ -180,6 +224,7 @@ internal sealed partial class ResourceCore<T>
             _ => SlotWork.Destroy,
         };
         Dequeue(waiter);
+        _atWork++;
         waiter.State = WaiterState.Working;
         waiter.Slot = slot;
         work.Tell(waiter);
@@ -198,8 +243,8 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>
-    /// The thread of a parked rental ends a resource. The rental is back in its place afterwards: what is returned meanwhile is not for a thread
-    /// that cannot use it.
+    /// The thread of a parked rental ends a resource, of its key or of another. The rental is back in its place afterwards: what is
+    /// returned meanwhile is not for a thread that cannot use it.
     /// </summary>
     private void EndHere(ResourceSlot<T> slot, Waiter<T> waiter)
     {
@@ -208,8 +253,15 @@ internal sealed partial class ResourceCore<T>
         // What the policy awaits may not come back to this thread, which goes on to wait.
         SynchronizationContext? context = SynchronizationContext.Current;
         SynchronizationContext.SetSynchronizationContext(null);
-        _ = DestroyAsync(slot, slot.Resource!, slot.Why);
+        DestroyReason why = slot.Why;
+        ValueTask destruction = slot.Core.BeginDestroy(slot.Resource!, why);
+        bool isDone = destruction.IsCompleted;
+        _ = slot.Core.FinishDestroyAsync(slot, destruction, why, isDone ? waiter : null);
         SynchronizationContext.SetSynchronizationContext(context);
+        if (isDone)
+        {
+            return;
+        }
 
         Deferred<T> work = default;
         long now = Clock.Now;

@@ -200,7 +200,7 @@ internal sealed partial class ResourceCore<T>
             if (_warmings is { } warmings)
             {
                 _warmings = null;
-                PoolReport report = work.Report ??= Report(now);
+                PoolReport report = work.ReportOf(this, now);
                 work.Then(() => warmings.ForEach(w => w.Fail(new ResourcePoolShutdownException(report))));
             }
 
@@ -270,13 +270,31 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    /// <summary>A keyed pool forgets a key that has nothing: no resource, nobody who waits or works, no failure to wait out. Under the gate.</summary>
+    /// <summary>Forgets a key without a resource, a rental that waits or works, or a failure to wait out. Under the gate.</summary>
     private void LeaveIfEmpty(long now, ref Deferred<T> work)
     {
-        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && _waiters.Count == 0 && _byRenter == 0 && now >= _backoff.Until(isWaitedFor: false))
+        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && IsUnused && now >= _backoff.Until(isWaitedFor: false))
         {
             IsRemoved = true;
             _group!.Forget(this, now, ref work);
         }
+    }
+
+    /// <summary>A rental was over before it had begun: the key may have been made for it alone.</summary>
+    private void LeaveIfUnused()
+    {
+        if (_group is null)
+        {
+            return;
+        }
+
+        Deferred<T> work = default;
+        long now = Clock.Now;
+        lock (Gate)
+        {
+            LeaveIfEmpty(now, ref work);
+        }
+
+        work.Run(this);
     }
 }

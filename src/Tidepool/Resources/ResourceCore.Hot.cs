@@ -24,15 +24,6 @@ internal sealed partial class ResourceCore<T>
     /// <summary>A resource lies in the closed place; right only for a moment, while its returner has not looked yet.</summary>
     internal bool IsHotStranded => !_isHotOpen && _hot is not null;
 
-    /// <summary>Options that must see each rental and return, or all idle resources, do without.</summary>
-    private static bool HasHot(ResourcePoolOptions<T> options, ResetMode reset) =>
-        reset != ResetMode.OnRent
-        && options.ReuseOrder == ReuseOrder.LastIn
-        && options.MinIdle == 0
-        && options.LeakCapture == LeakCapture.None
-        && !options.LeakReclaim
-        && options.LeakThreshold == Timeout.InfiniteTimeSpan;
-
     /// <summary>Leases the hot resource to the caller; its ticket is the slot's version.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ResourceSlot<T>? TakeHot()

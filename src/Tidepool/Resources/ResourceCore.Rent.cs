@@ -8,7 +8,7 @@ namespace Tidepool;
 internal sealed partial class ResourceCore<T>
 {
     private Waiter<T>? _spare;
-    private volatile bool _hasParked; // somebody has rented synchronously
+    private volatile bool _hasParked; // a thread has parked for a rental
     private Waiter<T>? _recycled; // pushed by anybody, taken as a whole under the gate
 
     /// <summary>Rents for a caller that awaits.</summary>
@@ -17,6 +17,7 @@ internal sealed partial class ResourceCore<T>
     {
         if (cancellation.IsCancellationRequested)
         {
+            LeaveIfUnused();
             result = ValueTask.FromCanceled<ResourceLease<T>>(cancellation);
             return true;
         }
@@ -50,11 +51,13 @@ internal sealed partial class ResourceCore<T>
     /// <returns>False when a keyed pool has forgotten this key in the meantime.</returns>
     internal bool TryRent(long timeout, CancellationToken cancellation, out ResourceLease<T> lease)
     {
-        cancellation.ThrowIfCancellationRequested();
-        if (_waitsInReset && !_hasParked)
+        if (cancellation.IsCancellationRequested)
         {
-            _hasParked = true;
+            LeaveIfUnused();
+            throw new OperationCanceledException(cancellation);
         }
+
+        NoteParked();
 
         StackTrace? site = CaptureSite();
         if (TryTakeIdle(timeout, site, out lease))
@@ -168,16 +171,20 @@ internal sealed partial class ResourceCore<T>
         work.Run(this);
     }
 
-    /// <summary>A rental leaves the queue without a resource; what had been asked for it may be for a parked one now. Under the gate.</summary>
+    /// <summary>
+    /// A rental leaves the queue without a resource; what had been asked for it may be for a parked one now, or for another key. Under the
+    /// gate.
+    /// </summary>
     private void Leave(Waiter<T> waiter, WaiterFailure failure, long now, ref Deferred<T> work)
     {
         Fail(waiter, failure, null, now, ref work);
-        LetParkedWork(now, ref work);
+        _group?.Offer(now, ref work);
+        LetParkedHelp(now, ref work);
         LeaveIfEmpty(now, ref work);
     }
 
     /// <summary>Makes the caller's exception or lease; the gate was left.</summary>
-    internal void Tell(Waiter<T> waiter, PoolReport? report)
+    internal void Tell(Waiter<T> waiter)
     {
         if (waiter.State == WaiterState.Working)
         {
@@ -199,11 +206,11 @@ internal sealed partial class ResourceCore<T>
 
         waiter.Cause = waiter.Failure switch
         {
-            WaiterFailure.TimedOut => new ResourcePoolTimeoutException(report!, TimeSpan.FromMilliseconds(waiter.Timeout)),
+            WaiterFailure.TimedOut => new ResourcePoolTimeoutException(waiter.Report!, TimeSpan.FromMilliseconds(waiter.Timeout)),
             WaiterFailure.Cancelled => new OperationCanceledException("The rental was cancelled by its caller's token.", waiter.Cancellation),
             WaiterFailure.CreateFailed when waiter is { IsSync: true, Cause: NotSupportedException unsupported } => unsupported,
-            WaiterFailure.CreateFailed => new ResourceCreateException(report!, waiter.Cause!),
-            _ => new ResourcePoolShutdownException(report!),
+            WaiterFailure.CreateFailed => new ResourceCreateException(waiter.Report!, waiter.Cause!),
+            _ => new ResourcePoolShutdownException(waiter.Report!),
         };
         waiter.Complete(default, waiter.Cause);
     }
@@ -413,6 +420,7 @@ internal sealed partial class ResourceCore<T>
         _waiters.Add(waiter);
         CloseHot(now, ref work);
         Timer.CountWaiting(1);
+        _group?.CountParked(waiter, 1);
         Ask(waiter.Deadline, ref work);
     }
 
@@ -420,6 +428,7 @@ internal sealed partial class ResourceCore<T>
     {
         _waiters.Remove(waiter);
         Timer.CountWaiting(-1);
+        _group?.CountParked(waiter, -1);
         OpenHot();
     }
 
@@ -430,16 +439,17 @@ internal sealed partial class ResourceCore<T>
         {
             Dequeue(waiter);
         }
+        else
+        {
+            _atWork--;
+        }
 
         waiter.State = WaiterState.Failed;
         waiter.Failure = failure;
         waiter.Cause = cause;
         _timedOut += failure == WaiterFailure.TimedOut ? 1 : 0;
         _cancelled += failure == WaiterFailure.Cancelled ? 1 : 0;
-        if (failure != WaiterFailure.Cancelled)
-        {
-            work.Report ??= Report(now);
-        }
+        waiter.Report = failure == WaiterFailure.Cancelled ? null : work.ReportOf(this, now);
 
         work.Tell(waiter);
     }

@@ -40,7 +40,7 @@ internal sealed partial class ResourceCore<T>
         }
         else if (why is null && _resetMode == ResetMode.Background)
         {
-            if (_waitsInReset && _hasParked && !isAsync)
+            if (_waitsInReset && HasParked && !isAsync)
             {
                 ResetOnAnyThread(slot);
             }

@@ -34,11 +34,7 @@ internal sealed partial class ResourceCore<T>
 
         if (_group is not null)
         {
-            if (WantsCreation(now, ref work))
-            {
-                _group.Block(this);
-            }
-
+            AskGroup(now, ref work);
             _group.Offer(now, ref work);
         }
         else
@@ -49,8 +45,17 @@ internal sealed partial class ResourceCore<T>
             }
         }
 
-        LetParkedWork(now, ref work);
+        LetParkedHelp(now, ref work);
         LeaveIfEmpty(now, ref work);
+    }
+
+    /// <summary>Stands in the line of keys that want a place, if this one does. Under the gate.</summary>
+    private void AskGroup(long now, ref Deferred<T> work)
+    {
+        if (WantsCreation(now, ref work))
+        {
+            _group!.Block(this);
+        }
     }
 
     /// <summary>Whether a creation shall begin now, the group's limit apart. Asks for the timer when it shall begin later.</summary>
@@ -75,6 +80,9 @@ internal sealed partial class ResourceCore<T>
 
     /// <summary>Whether somebody waits for whom nothing is under way: only then may another key's idle resource be ended for it.</summary>
     internal bool IsShort => _waiters.Count > InFlight + _steals + _idle.Count;
+
+    /// <summary>Whether more is under way than is waited for, so that what has not begun is as good as idle.</summary>
+    internal bool HasSurplus => InFlight > _waiters.Count + _atWork;
 
     internal void CountSteal(ResourceSlot<T> slot)
     {
@@ -113,6 +121,23 @@ internal sealed partial class ResourceCore<T>
     {
         Unlist(slot);
         Destroy(slot, why, now, ref work);
+    }
+
+    /// <summary>The same for a slot whose work no thread has begun. Under the gate.</summary>
+    /// <returns>Whether its place is free already: it was a creation.</returns>
+    internal bool YieldUnbegun(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    {
+        Take(slot);
+        if (slot.State != SlotState.Creating)
+        {
+            Destroy(slot, DestroyReason.Stolen, now, ref work);
+            LetParkedWork(now, ref work);
+            return false;
+        }
+
+        Release(slot, SlotState.Free, ref work);
+        LeaveIfEmpty(now, ref work);
+        return true;
     }
 
     private bool NeedsValidation(ResourceSlot<T> slot, long now) => now >= ResourceSettings.After(slot.CheckedAt, _validateAfterIdle);
@@ -322,7 +347,7 @@ internal sealed partial class ResourceCore<T>
         {
             _warmings = null;
             _warmTarget = 0;
-            PoolReport report = work.Report ??= Report(now);
+            PoolReport report = work.ReportOf(this, now);
             work.Then(() => warmings.ForEach(w => w.Fail(new ResourceCreateException(report, failure))));
         }
     }
@@ -461,12 +486,32 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    private async Task DestroyAsync(ResourceSlot<T> slot, T resource, DestroyReason why)
+    private Task DestroyAsync(ResourceSlot<T> slot, T resource, DestroyReason why) =>
+        FinishDestroyAsync(slot, BeginDestroy(resource, why), why, null);
+
+    private ValueTask BeginDestroy(T resource, DestroyReason why)
+    {
+        try
+        {
+            return _policy.DestroyAsync(resource, why);
+        }
+        catch (Exception e)
+        {
+            return ValueTask.FromException(e);
+        }
+    }
+
+    /// <summary>Waits for the policy, then frees the place.</summary>
+    /// <param name="slot">The slot.</param>
+    /// <param name="destruction">What the policy does.</param>
+    /// <param name="why">Why it was to go.</param>
+    /// <param name="worker">The rental whose parked thread did it, perhaps for another key; only where the policy is done already.</param>
+    private async Task FinishDestroyAsync(ResourceSlot<T> slot, ValueTask destruction, DestroyReason why, Waiter<T>? worker)
     {
         Exception? failure = null;
         try
         {
-            await _policy.DestroyAsync(resource, why).ConfigureAwait(false);
+            await destruction.ConfigureAwait(false);
         }
         catch (Exception e)
         {
@@ -481,10 +526,23 @@ internal sealed partial class ResourceCore<T>
         lock (Gate)
         {
             _destroyFailures += failure is null ? 0 : 1;
+
+            // Back in its line before the place comes free: so the place is for whoever has waited for longest, the worker among them.
+            worker?.Core.Requeue(worker, now, ref work);
             if (slot.State == SlotState.Destroying)
             {
                 Release(slot, SlotState.Free, ref work);
-                Pump(now, ref work);
+            }
+
+            if (worker is not null && worker.Core != this)
+            {
+                worker.Core.AskGroup(now, ref work);
+            }
+
+            Pump(now, ref work);
+            if (worker is not null && worker.Core != this)
+            {
+                worker.Core.Pump(now, ref work);
             }
         }
 

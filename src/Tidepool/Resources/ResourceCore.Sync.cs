@@ -291,6 +291,7 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
+        // Fail and Enqueue count it where it stands then.
         if (_isClosed)
         {
             Fail(waiter, WaiterFailure.Shutdown, null, now, ref work);
@@ -305,6 +306,7 @@ internal sealed partial class ResourceCore<T>
         }
         else
         {
+            _atWork--;
             Enqueue(waiter, now, ref work);
         }
     }

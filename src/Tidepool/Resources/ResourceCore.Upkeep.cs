@@ -11,10 +11,16 @@ internal sealed partial class ResourceCore<T>
     /// <summary>An idle resource is to be kept alive, and waits until another one was.</summary>
     private bool _holdsKeepAlive;
 
-    /// <summary>The timer of a pool without a group has fired.</summary>
+    /// <summary>The timer has fired; that of a key is the timer of all keys.</summary>
     /// <param name="isLate">It should have, and a parked thread has noticed.</param>
     internal void OnTimer(bool isLate = false)
     {
+        if (_group is not null)
+        {
+            _group.OnTimer(isLate);
+            return;
+        }
+
         Deferred<T> work = default;
         long now = Clock.Now;
         Schedule.Point("timer");

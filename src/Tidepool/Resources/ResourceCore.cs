@@ -60,6 +60,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     /// <summary>Slots whose renter's own thread works on them.</summary>
     private int _byRenter;
 
+    /// <summary>Parked rentals that have left the queue to work.</summary>
+    private int _atWork;
+
     /// <summary>Places of other keys that are being freed for this one.</summary>
     private int _steals;
     private int _warmTarget;
@@ -80,32 +83,45 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     private long _staleDisposes;
     private DestroyCounts _destroyed;
 
-    internal ResourceCore(ResourcePolicy<T> policy, ResourcePoolOptions<T> options, ResourceGroup<T>? group = null)
+    /// <summary>Makes the pool of a kind of resource.</summary>
+    internal ResourceCore(ResourcePolicy<T> policy, ResourceSettings settings)
+        : this(policy, settings, settings.MaxSize, null, null)
     {
-        _settings = ResourceSettings.Of(options);
-        PoolName = group?.PoolName ?? PoolName.Take(options.Name, typeof(T).Name);
-        Key = policy.KeyText;
+    }
+
+    /// <summary>Makes the pool of one key.</summary>
+    /// <param name="policy">The key's policy.</param>
+    /// <param name="settings">The options of each key.</param>
+    /// <param name="maxSize">The most resources of this key.</param>
+    /// <param name="group">What the keys share.</param>
+    /// <param name="key">The key.</param>
+    internal ResourceCore(ResourcePolicy<T> policy, ResourceSettings settings, int maxSize, ResourceGroup<T>? group, object? key)
+    {
+        _settings = settings;
+        PoolName = group?.PoolName ?? PoolName.Take(settings.Name, typeof(T).Name);
+        KeyValue = key;
+        Key = key is null ? string.Empty : PoolName.KeyText(key);
         _policy = policy;
         _group = group;
-        _executor = options.Executor;
-        _draw = options.Draw;
-        (_min, _max) = (options.MinSize, options.MaxSize);
+        _executor = settings.Executor;
+        _draw = settings.Draw;
+        (_min, _max) = (settings.MinSize, maxSize);
         PolicyTraits traits = policy.Traits;
         _looksForBroken = traits.LooksForBroken;
-        _resetMode = traits.Resets ? options.ResetMode : ResetMode.None;
+        _resetMode = traits.Resets ? settings.ResetMode : ResetMode.None;
         _waitsInReset = _resetMode == ResetMode.Background && traits.WaitsInReset;
         _createsHere = traits.CreatesHere;
         _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
-        _hasHot = HasHot(options, _resetMode);
+        _hasHot = _resetMode != ResetMode.OnRent && settings.AllowsHot;
         _isHotOpen = _hasHot && group is null; // a key opens its own when somebody was served
         _validateAfterIdle = traits.Validates ? _settings.ValidateAfterIdle : ResourceSettings.Forever;
         _freshFor = Math.Min(_validateAfterIdle, ResourceSettings.Forever / 2);
         _soonestIdleDue = Math.Min(Math.Min(_settings.IdleTimeout, _settings.KeepAliveInterval), ResourceSettings.Forever / 2);
-        Clock = group?.Clock ?? new ResourceClock(options.TimeProvider);
+        Clock = group?.Clock ?? new ResourceClock(settings.TimeProvider);
         _isSystemTime = Clock.IsSystem;
         Gate = group?.Gate ?? new Lock();
         Timer = group?.Timer ?? new PoolTimer(Clock, this, static core => ((ResourceCore<T>)core).OnTimer());
-        _meter = ResourceMeter.Of(options.MeterFactory, options.MeterNames);
+        _meter = settings.Meter;
         if (group is null)
         {
             _meter.Add(this);
@@ -131,6 +147,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     /// <summary>The key as messages show it; empty in a pool without keys.</summary>
     internal string Key { get; }
 
+    /// <summary>The key itself; null in a pool without keys.</summary>
+    internal object? KeyValue { get; }
+
     internal TimeSpan RentTimeout => _settings.RentTimeout == ResourceSettings.Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(_settings.RentTimeout);
 
     /// <summary>A keyed pool has forgotten this key; under the gate.</summary>
@@ -151,7 +170,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     internal long LastSequence => _group?.Sequence ?? _sequence;
 
     /// <summary>Nothing but idle resources, so that the key can be given up for another one. Under the gate.</summary>
-    internal bool IsOnlyIdle => Used == Count(SlotState.Idle) && _waiters.Count == 0 && _byRenter == 0;
+    internal bool IsOnlyIdle => Used == Count(SlotState.Idle) && IsUnused;
 
     /// <summary>Nothing but a wait after a failed creation. Under the gate.</summary>
     internal bool IsOnlyBackingOff(long now) => Used == 0 && IsOnlyIdle && now < _backoff.Until(isWaitedFor: false);
@@ -159,6 +178,12 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     internal ResourcePolicy<T> Policy => _policy;
 
     internal int Waiting => _waiters.Count;
+
+    /// <summary>For the checks of a group. Under the gate.</summary>
+    internal (int Parked, int Unbegun, int Endings) Waits => (_waiters.Parked, _backlog.Count, _endings.Count);
+
+    /// <summary>No rental waits or works. Under the gate.</summary>
+    private bool IsUnused => _waiters.Count == 0 && _byRenter == 0 && _atWork == 0;
 
     /// <summary>Resources that renters hold or that are being checked. Under the gate.</summary>
     internal int InUse => Count(SlotState.Leased) + Count(SlotState.Checking);

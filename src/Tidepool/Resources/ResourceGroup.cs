@@ -11,10 +11,13 @@ internal sealed class ResourceGroup<T>
     private readonly List<ResourceCore<T>> _blocked = [];
     private readonly Action<ResourceCore<T>> _forget;
     private readonly bool _steals;
+    private readonly GroupSlots<T> _idle = new();
+    private readonly GroupSlots<T> _backlog = new();
+    private readonly GroupSlots<T> _endings = new();
     private ResourceCore<T>? _firstOpen; // the keys whose hot places are open, in the order of their opening
     private ResourceCore<T>? _lastOpen;
-    private ResourceSlot<T>? _newest;
-    private ResourceSlot<T>? _oldest;
+    private int _parked;
+    private volatile bool _hasParked;
 
     internal ResourceGroup(PoolName name, int maxTotal, bool steals, TimeProvider provider, Action<ResourceCore<T>> forget)
     {
@@ -44,6 +47,13 @@ internal sealed class ResourceGroup<T>
 
     internal IReadOnlyList<ResourceCore<T>> Cores => _cores;
 
+    /// <summary>Whether a thread has ever parked for a rental. Set without the gate.</summary>
+    internal bool HasParked
+    {
+        get => _hasParked;
+        set => _hasParked = value;
+    }
+
     /// <summary>The shutdown has begun: keys are closed one after the other, and places that come free are given to none of them.</summary>
     internal bool IsClosing { get; set; }
 
@@ -69,32 +79,20 @@ internal sealed class ResourceGroup<T>
     /// <summary>Lists an idle resource as the newest; one that lay in a hot place counts from when it was laid there.</summary>
     internal void AddIdle(ResourceSlot<T> slot)
     {
-        ResourceSlot<T>? older = _newest;
+        ResourceSlot<T>? older = _idle.Newest;
         while (older is not null && older.KeptAlive > slot.KeptAlive)
         {
             older = older.GroupOlder;
         }
 
-        ResourceSlot<T>? newer = older is null ? _oldest : older.GroupNewer;
-        (slot.GroupOlder, slot.GroupNewer) = (older, newer);
-        if (older is not null)
-        {
-            older.GroupNewer = slot;
-        }
-        else
-        {
-            _oldest = slot;
-        }
-
-        if (newer is not null)
-        {
-            newer.GroupOlder = slot;
-        }
-        else
-        {
-            _newest = slot;
-        }
+        _idle.AddAfter(older, slot);
     }
+
+    /// <summary>The list of slots over all keys whose work no thread has begun: those to be ended, or all others.</summary>
+    internal GroupSlots<T> Unbegun(ResourceSlot<T> slot) => slot.State == SlotState.Destroying ? _endings : _backlog;
+
+    /// <summary>A rental begins to wait, or ceases to.</summary>
+    internal void CountParked(Waiter<T> waiter, int change) => _parked += waiter.IsSync ? change : 0;
 
     /// <summary>A key asks whether its hot place may be open: while a key waits for a place, what is idle must be seen.</summary>
     internal bool TryOpen(ResourceCore<T> core)
@@ -174,28 +172,7 @@ internal sealed class ResourceGroup<T>
         }
     }
 
-    internal void RemoveIdle(ResourceSlot<T> slot)
-    {
-        if (slot.GroupNewer is { } newer)
-        {
-            newer.GroupOlder = slot.GroupOlder;
-        }
-        else
-        {
-            _newest = slot.GroupOlder;
-        }
-
-        if (slot.GroupOlder is { } older)
-        {
-            older.GroupNewer = slot.GroupNewer;
-        }
-        else
-        {
-            _oldest = slot.GroupNewer;
-        }
-
-        slot.GroupNewer = slot.GroupOlder = null;
-    }
+    internal void RemoveIdle(ResourceSlot<T> slot) => _idle.Remove(slot);
 
     /// <summary>A key wants a place.</summary>
     internal void Block(ResourceCore<T> core)
@@ -207,8 +184,17 @@ internal sealed class ResourceGroup<T>
         }
     }
 
-    /// <summary>Gives free places to the keys that want one, in the order in which their first rentals arrived; ends idle resources of others for the rest.</summary>
+    /// <summary>Gives free places to the keys that want one, by arrival of their first rentals; takes from others for the rest.</summary>
     internal void Offer(long now, ref Deferred<T> work)
+    {
+        do
+        {
+            GivePlaces(now, ref work);
+        }
+        while (_steals && _blocked.Count > 0 && TrySteal(now, ref work));
+    }
+
+    private void GivePlaces(long now, ref Deferred<T> work)
     {
         while (_blocked.Count > 0)
         {
@@ -220,23 +206,69 @@ internal sealed class ResourceGroup<T>
             else if (Used < MaxTotal)
             {
                 core.BeginCreation(now, ref work);
+                core.LetParkedWork(now, ref work);
             }
             else
             {
                 break;
             }
         }
+    }
 
-        if (_steals && _blocked.Count > 0)
+    /// <summary>Ends resources of other keys for those that are short of a place: idle ones, then unneeded ones.</summary>
+    /// <returns>Whether a place came free at once.</returns>
+    private bool TrySteal(long now, ref Deferred<T> work)
+    {
+        CloseHots(now, ref work);
+        foreach (ResourceCore<T> core in _blocked)
         {
-            CloseHots(now, ref work);
-            foreach (ResourceCore<T> core in _blocked)
+            while (core.IsShort)
             {
-                while (core.IsShort && OldestOfOthers(core) is { } slot)
+                if (_idle.OldestOfOthers(core, static _ => true) is { } idle)
                 {
-                    core.CountSteal(slot);
-                    slot.Core.Yield(slot, DestroyReason.Stolen, now, ref work);
+                    core.CountSteal(idle);
+                    idle.Core.Yield(idle, DestroyReason.Stolen, now, ref work);
                 }
+                else if (FindUnneeded(core) is { } unbegun)
+                {
+                    if (unbegun.State != SlotState.Creating)
+                    {
+                        core.CountSteal(unbegun);
+                    }
+
+                    if (unbegun.Core.YieldUnbegun(unbegun, now, ref work))
+                    {
+                        return true;
+                    }
+                }
+                else
+                {
+                    break;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Finds what no thread has begun and no rental of its key waits for.</summary>
+    private ResourceSlot<T>? FindUnneeded(ResourceCore<T> core) => _backlog.OldestOfOthers(core, static slot => slot.Core.HasSurplus);
+
+    /// <summary>
+    /// Lets parked threads that wait for a place end what takes one, whatever its key: where all threads of the thread pool are parked,
+    /// none comes for it.
+    /// </summary>
+    internal void LetParkedEnd(long now, ref Deferred<T> work)
+    {
+        if (_parked == 0 || _endings.Oldest is null)
+        {
+            return;
+        }
+
+        foreach (ResourceCore<T> core in _blocked)
+        {
+            while (_endings.Oldest is { } ending && core.TryLetParkedEnd(ending, now, ref work))
+            {
             }
         }
     }
@@ -245,11 +277,12 @@ internal sealed class ResourceGroup<T>
     internal bool TryGiveUpKey(long now, ref Deferred<T> work)
     {
         CloseHots(now, ref work);
-        for (ResourceSlot<T>? slot = _oldest; slot is not null; slot = slot.GroupNewer)
+        for (ResourceSlot<T>? slot = _idle.Oldest; slot is not null; slot = slot.GroupNewer)
         {
             if (slot.Core.IsOnlyIdle)
             {
                 slot.Core.GiveUp(now, ref work);
+                LetParkedEnd(now, ref work);
                 return true;
             }
         }
@@ -268,14 +301,22 @@ internal sealed class ResourceGroup<T>
     {
         lock (Gate)
         {
-            int idle = 0;
-            for (ResourceSlot<T>? slot = _newest; slot is not null; slot = slot.GroupOlder)
-            {
-                idle++;
-                Require(slot.State == SlotState.Idle && (slot.GroupOlder is { } older ? older.GroupNewer == slot : slot == _oldest), "the common idle list is broken");
-            }
-
-            Require(idle == _cores.Sum(static c => c.Places.Idle), "the common idle list is not that of the keys");
+            Require(
+                _idle.Count(static slot => slot.State == SlotState.Idle) == _cores.Sum(static c => c.Places.Idle),
+                "the common idle list is not that of the keys");
+            Require(
+                _backlog.Count(static s => s.State is SlotState.Creating or SlotState.Checking) == _cores.Sum(static c => c.Waits.Unbegun),
+                "the common backlog is not that of the keys");
+            Require(
+                _endings.Count(static slot => slot.State == SlotState.Destroying) == _cores.Sum(static c => c.Waits.Endings),
+                "the common list of what is to be ended is not that of the keys");
+            Require(_parked == _cores.Sum(static c => c.Waits.Parked), "the parked threads are not those of the keys");
+            Require(
+                IsClosing || _endings.Oldest is null || !_blocked.Exists(static c => c.HasParkedForNothing),
+                "a parked thread waits for a place, and does not end what takes one");
+            Require(
+                IsClosing || !_steals || !_blocked.Exists(c => c.IsShort && FindUnneeded(c) is not null),
+                "a key waits for a place, and another one keeps what it does not need");
             Require(Used == _cores.Sum(static c => c.Places.Used), "the places taken are not those of the keys");
             int open = 0;
             for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
@@ -325,17 +366,6 @@ internal sealed class ResourceGroup<T>
 
     private ResourceCore<T> FirstBlocked() => _blocked.MinBy(static c => c.FirstWaiter?.Sequence ?? long.MaxValue)!;
 
-    private ResourceSlot<T>? OldestOfOthers(ResourceCore<T> core)
-    {
-        ResourceSlot<T>? slot = _oldest;
-        while (slot is not null && slot.Core == core)
-        {
-            slot = slot.GroupNewer;
-        }
-
-        return slot;
-    }
-
     private void Unblock(ResourceCore<T> core)
     {
         if (core.IsBlocked)
@@ -346,14 +376,16 @@ internal sealed class ResourceGroup<T>
         }
     }
 
-    private void OnTimer()
+    /// <summary>The timer of all keys has fired.</summary>
+    /// <param name="isLate">It should have, and a parked thread has noticed.</param>
+    internal void OnTimer(bool isLate = false)
     {
         Deferred<T> work = default;
         long now = Clock.Now;
         Schedule.Point("timer");
         lock (Gate)
         {
-            bool isLate = Timer.Fired(now);
+            isLate |= Timer.Fired(now);
             for (int i = _cores.Count - 1; i >= 0; i--)
             {
                 _cores[i].Upkeep(now, isLate, ref work);

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>How resources of one kind are made, looked after and ended. A pool calls it; derive from it and override what the resource needs.</summary>
@@ -7,27 +9,40 @@ namespace Tidepool;
 /// exception ends the resource or fails the rental that needed it; it never reaches a caller that has nothing to do with it.</para>
 /// <para>The tokens belong to the pool, not to a renter: they are cancelled when the operation takes longer than it may, or when the pool is
 /// shut down. The place of a resource whose operation ignores that is given up; what the operation leaves is ended when it returns.</para>
+/// <para>A <see cref="KeyedResourcePool{TKey, T}"/> asks for the policy of each key: it may know its key, or serve all of them.</para>
 /// </remarks>
 public abstract class ResourcePolicy<T>
     where T : class
 {
-    /// <summary>Which of these methods do something.</summary>
-    internal virtual PolicyTraits Traits => PolicyTraits.Of(
-        typeof(ResourcePolicy<T>),
-        (Func<CancellationToken, T>)Create,
-        (Func<T, bool>)IsBroken,
-        [(Func<T, bool?>)Validate, (Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync],
-        [(Func<T, bool?>)Reset, (Func<T, CancellationToken, ValueTask<bool>>)ResetAsync]);
+    private static readonly ConditionalWeakTable<Type, object> Known = [];
 
-    /// <summary>The key that it makes resources of, as messages show it; empty without keys.</summary>
-    internal virtual string KeyText => string.Empty;
+    /// <summary>Which of these methods do something: looked up once for each type, because a keyed pool may have many policies.</summary>
+    internal virtual PolicyTraits Traits
+    {
+        get
+        {
+            if (!Known.TryGetValue(GetType(), out object? traits))
+            {
+                traits = PolicyTraits.Of(
+                    typeof(ResourcePolicy<T>),
+                    (Func<CancellationToken, T>)Create,
+                    (Func<T, bool>)IsBroken,
+                    [(Func<T, bool?>)Validate, (Func<T, CancellationToken, ValueTask<bool>>)ValidateAsync],
+                    [(Func<T, bool?>)Reset, (Func<T, CancellationToken, ValueTask<bool>>)ResetAsync]);
+                Known.AddOrUpdate(GetType(), traits);
+            }
+
+            return (PolicyTraits)traits;
+        }
+    }
 
     /// <summary>Makes a resource that is ready for use. Runs on a thread of the thread pool, without the renter's execution context.</summary>
-    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.CreateTimeout"/>, or by the shutdown.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.CreateTimeout"/>, or by the shutdown.</param>
     /// <returns>The resource, not null.</returns>
     public abstract ValueTask<T> CreateAsync(CancellationToken cancellationToken);
 
-    /// <summary>Makes a resource on the thread that called <see cref="ResourcePool{T}.Rent"/>. The default throws: the pool never blocks on asynchronous code.</summary>
+    /// <summary>Makes a resource on the thread that called <see cref="ResourcePool{T}.Rent(CancellationToken)"/>.</summary>
+    /// <remarks>The default throws: the pool never blocks on asynchronous code.</remarks>
     /// <param name="cancellationToken">Cancelled also by the renter's token and timeout, because its thread is the one that works.</param>
     /// <returns>The resource, not null.</returns>
     /// <exception cref="NotSupportedException">The policy creates only asynchronously.</exception>
@@ -43,36 +58,43 @@ public abstract class ResourcePolicy<T>
     public virtual bool IsLasting(Exception failure) => false;
 
     /// <summary>Whether the resource is known to be broken. Called on return and before it is handed out; must be quick and do no I/O. The default says no.</summary>
+    /// <remarks>Asked of one that is shared (<see cref="KeyedResourcePool{TKey, T}.RentSharedAsync"/>) also while it is used.</remarks>
     /// <param name="resource">The resource.</param>
     public virtual bool IsBroken(T resource) => false;
 
     /// <summary>
     /// Whether the resource still works; may do I/O. Called before a renter gets a resource that was idle for longer than
-    /// <see cref="ResourcePoolOptions{T}.ValidateAfterIdle"/>. It begins on the renting thread. The default asks <see cref="Validate"/>.
+    /// <see cref="ResourcePoolOptions.ValidateAfterIdle"/>. It begins on the renting thread. The default asks <see cref="Validate"/>.
     /// </summary>
     /// <param name="resource">The resource.</param>
-    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>, or by the shutdown.</param>
     public virtual ValueTask<bool> ValidateAsync(T resource, CancellationToken cancellationToken) => new(Validate(resource) ?? true);
 
-    /// <summary>The same on the thread that called <see cref="ResourcePool{T}.Rent"/> or <see cref="ResourcePool{T}.TryRent"/>.</summary>
+    /// <summary>Whether the resource still works, asked on the renter's own thread.</summary>
+    /// <remarks>That of <see cref="ResourcePool{T}.Rent(CancellationToken)"/> or <see cref="ResourcePool{T}.TryRent"/>.</remarks>
     /// <param name="resource">The resource.</param>
     /// <returns>Null, the default, where there is no synchronous way: then <see cref="ValidateAsync"/> runs, and the renter waits for it.</returns>
     public virtual bool? Validate(T resource) => null;
 
     /// <summary>Makes the resource as good as new for the next renter; see <see cref="ResetMode"/> for when. The default calls <see cref="Reset"/>.</summary>
     /// <param name="resource">The resource.</param>
-    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>, or by the shutdown.</param>
     /// <returns>False when that did not succeed: the resource is ended.</returns>
     public virtual ValueTask<bool> ResetAsync(T resource, CancellationToken cancellationToken) => new(Reset(resource) ?? true);
 
-    /// <summary>The same on the calling thread, for <c>Dispose</c> of a lease in <see cref="ResetMode.OnReturn"/>, for <see cref="ResourcePool{T}.Rent"/> in <see cref="ResetMode.OnRent"/>, and for both in <see cref="ResetMode.Background"/>.</summary>
+    /// <summary>Makes the resource as good as new on the calling thread.</summary>
+    /// <remarks>
+    /// For <c>Dispose</c> of a lease in <see cref="ResetMode.OnReturn"/>, for <see cref="ResourcePool{T}.Rent(CancellationToken)"/> in
+    /// <see cref="ResetMode.OnRent"/>, and for both in <see cref="ResetMode.Background"/>.
+    /// </remarks>
     /// <param name="resource">The resource.</param>
     /// <returns>Null, the default, where there is no synchronous way: then <see cref="ResetAsync"/> runs in the background.</returns>
     public virtual bool? Reset(T resource) => null;
 
-    /// <summary>Keeps an idle resource alive, every <see cref="ResourcePoolOptions{T}.KeepAliveInterval"/>. Throwing ends the resource. The default does nothing.</summary>
+    /// <summary>Keeps an idle resource alive, every <see cref="ResourcePoolOptions.KeepAliveInterval"/>.</summary>
+    /// <remarks>An exception ends the resource. The default does nothing.</remarks>
     /// <param name="resource">The resource.</param>
-    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions{T}.PolicyTimeout"/>, or by the shutdown.</param>
+    /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>, or by the shutdown.</param>
     public virtual ValueTask KeepAliveAsync(T resource, CancellationToken cancellationToken) => default;
 
     /// <summary>

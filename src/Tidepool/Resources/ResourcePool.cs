@@ -16,17 +16,21 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     private readonly ResourceCore<T> _core;
     private readonly long _timeout;
 
-    /// <summary>Makes a pool. Creates nothing yet, unless <see cref="ResourcePoolOptions{T}.MinSize"/> or <see cref="ResourcePoolOptions{T}.MinIdle"/> ask for it.</summary>
+    /// <summary>Makes a pool.</summary>
+    /// <remarks>
+    /// Creates nothing yet, unless <see cref="ResourcePoolOptions.MinSize"/> or <see cref="ResourcePoolOptions.MinIdle"/> ask for it.
+    /// </remarks>
     /// <param name="policy">How resources are made and looked after.</param>
     /// <param name="options">Sizes, times and the rest.</param>
     /// <exception cref="ArgumentNullException">One is null.</exception>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
-    public ResourcePool(ResourcePolicy<T> policy, ResourcePoolOptions<T> options)
+    public ResourcePool(ResourcePolicy<T> policy, ResourcePoolOptions options)
     {
         ArgumentNullException.ThrowIfNull(policy);
         ArgumentNullException.ThrowIfNull(options);
-        _core = new ResourceCore<T>(policy, options);
-        _timeout = ResourceSettings.Milliseconds(options.RentTimeout, nameof(options.RentTimeout), 0);
+        ResourceSettings settings = ResourceSettings.Of(options);
+        _core = new ResourceCore<T>(policy, settings);
+        _timeout = settings.RentTimeout;
     }
 
     /// <summary>The name in messages, events and metrics.</summary>
@@ -34,7 +38,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
 
     internal ResourceCore<T> Core => _core;
 
-    /// <summary>Rents a resource, and waits for it as long as <see cref="ResourcePoolOptions{T}.RentTimeout"/>.</summary>
+    /// <summary>Rents a resource, and waits for it as long as <see cref="ResourcePoolOptions.RentTimeout"/>.</summary>
     /// <param name="cancellationToken">Ends the wait. A creation that was begun for it goes on and serves somebody else.</param>
     /// <returns>The lease; dispose it. Await it once, as every <see cref="ValueTask{T}"/>.</returns>
     /// <exception cref="ResourcePoolTimeoutException">None came free in time.</exception>
@@ -72,10 +76,33 @@ public sealed class ResourcePool<T> : IAsyncDisposable
         return lease;
     }
 
-    /// <summary>
-    /// The same for synchronous code: the calling thread is parked, in the same queue, and creates and validates by itself where that is needed
+    /// <summary>Rents a resource on the calling thread; waits up to <see cref="ResourcePoolOptions.RentTimeout"/>.</summary>
+    /// <remarks>
+    /// The calling thread is parked, in the same queue, and creates and validates by itself where that is needed
     /// (<see cref="ResourcePolicy{T}.Create"/>, <see cref="ResourcePolicy{T}.Validate"/>), so it needs no thread of the thread pool.
-    /// </summary>
+    /// </remarks>
+    /// <param name="cancellationToken">Ends the wait, and a creation on this thread.</param>
+    /// <returns>The lease; dispose it.</returns>
+    /// <exception cref="ResourcePoolException">No resource: the type says why.</exception>
+    /// <exception cref="NotSupportedException">A resource had to be created, and the policy creates only asynchronously.</exception>
+    /// <exception cref="ThreadInterruptedException">The parked thread was interrupted.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public ResourceLease<T> Rent(CancellationToken cancellationToken = default)
+    {
+        if (!cancellationToken.IsCancellationRequested && _core.TakeHot() is { } slot)
+        {
+            return new ResourceLease<T>(slot, slot.Version);
+        }
+
+        _core.TryRent(_timeout, cancellationToken, out ResourceLease<T> lease);
+        return lease;
+    }
+
+    /// <summary>Rents a resource on the calling thread; waits up to <paramref name="timeout"/>.</summary>
+    /// <remarks>
+    /// The calling thread is parked, in the same queue, and creates and validates by itself where that is needed
+    /// (<see cref="ResourcePolicy{T}.Create"/>, <see cref="ResourcePolicy{T}.Validate"/>), so it needs no thread of the thread pool.
+    /// </remarks>
     /// <param name="timeout">Zero takes what <see cref="TryRent"/> would, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
     /// <param name="cancellationToken">Ends the wait, and a creation on this thread.</param>
     /// <returns>The lease; dispose it.</returns>
@@ -102,7 +129,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// <exception cref="ResourcePoolShutdownException">The pool was shut down.</exception>
     public bool TryRent(out ResourceLease<T> lease) => _core.TryRentIdle(out lease);
 
-    /// <summary>Grows the pool to so many resources, at most <see cref="ResourcePoolOptions{T}.MaxCreateConcurrency"/> at a time.</summary>
+    /// <summary>Grows the pool to so many resources, at most <see cref="ResourcePoolOptions.MaxCreateConcurrency"/> at a time.</summary>
     /// <remarks>After a failed creation it waits for the next attempt, as a rental does; <see cref="ClearAsync"/> begins it at once.</remarks>
     /// <param name="count">How many, 0 to the largest size.</param>
     /// <param name="cancellationToken">Ends the waiting, not the creations.</param>

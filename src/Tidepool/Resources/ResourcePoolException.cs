@@ -25,6 +25,7 @@ public abstract class ResourcePoolException : Exception
     /// <summary>How long the oldest lease had been out, or null when none was.</summary>
     public TimeSpan? OldestLeaseAge { get; }
 
-    /// <summary>Where the oldest leases were rented, the oldest first; empty unless <see cref="ResourcePoolOptions{T}.LeakCapture"/> is on.</summary>
+    /// <summary>Where the oldest leases were rented, the oldest first.</summary>
+    /// <remarks>Empty unless <see cref="ResourcePoolOptions.LeakCapture"/> is on.</remarks>
     public IReadOnlyList<string> TopHolders { get; }
 }

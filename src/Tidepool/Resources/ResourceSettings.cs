@@ -1,3 +1,5 @@
+using System.Diagnostics.CodeAnalysis;
+
 namespace Tidepool;
 
 /// <summary>The checked options of one pool: times in milliseconds, <see cref="Forever"/> for those that are switched off.</summary>
@@ -7,6 +9,14 @@ internal sealed class ResourceSettings
     private const long Longest = uint.MaxValue - 1; // what a timer takes
 
     private static readonly TimeSpan LongestIdle = TimeSpan.FromMinutes(5);
+
+    internal required string? Name { get; init; }
+
+    internal required int MinSize { get; init; }
+
+    internal required int MaxSize { get; init; }
+
+    internal required int MinIdle { get; init; }
 
     internal required int MaxCreateConcurrency { get; init; }
 
@@ -42,12 +52,20 @@ internal sealed class ResourceSettings
 
     internal required bool LeakReclaim { get; init; }
 
-    internal required int MinIdle { get; init; }
+    internal required TimeProvider TimeProvider { get; init; }
 
-    /// <summary>Checks every option.</summary>
+    internal required ResourceMeter Meter { get; init; }
+
+    internal required Func<double> Draw { get; init; }
+
+    internal required Action<IThreadPoolWorkItem>? Executor { get; init; }
+
+    /// <summary>Whether no option must see each rental and return, or all idle resources.</summary>
+    internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !LeakReclaim && LeakThreshold == Forever;
+
+    /// <summary>Checks every option: the only place that reads them.</summary>
     /// <exception cref="ArgumentException">One is wrong; the message names it, its value and the range.</exception>
-    internal static ResourceSettings Of<T>(ResourcePoolOptions<T> options)
-        where T : class
+    internal static ResourceSettings Of(ResourcePoolOptions options)
     {
         PoolName.Check(options.Name, nameof(options));
         CheckSizes(options.MinSize, options.MaxSize, nameof(options.MinSize), nameof(options.MaxSize), nameof(options));
@@ -58,7 +76,7 @@ internal sealed class ResourceSettings
         Check(Enum.IsDefined(options.ReuseOrder), nameof(options.ReuseOrder), options.ReuseOrder, "a value of ReuseOrder", nameof(options));
         Check(Enum.IsDefined(options.ResetMode), nameof(options.ResetMode), options.ResetMode, "a value of ResetMode", nameof(options));
         Check(Enum.IsDefined(options.LeakCapture), nameof(options.LeakCapture), options.LeakCapture, "a value of LeakCapture", nameof(options));
-        ArgumentNullException.ThrowIfNull(options.TimeProvider);
+        CheckGiven(options.TimeProvider, nameof(options.TimeProvider), "a clock", nameof(options));
         long least = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1, nameof(options));
         long most = Milliseconds(options.BackoffMax, nameof(options.BackoffMax), 1, nameof(options));
         Check(most != Forever && most >= least, nameof(options.BackoffMax), options.BackoffMax, $"BackoffMin ({options.BackoffMin}) or more, and not infinite", nameof(options));
@@ -68,6 +86,10 @@ internal sealed class ResourceSettings
         Check(idle == Forever || idle <= lifetime, nameof(options.IdleTimeout), options.IdleTimeout, upTo, nameof(options));
         return new ResourceSettings
         {
+            Name = options.Name,
+            MinSize = options.MinSize,
+            MaxSize = options.MaxSize,
+            MinIdle = options.MinIdle,
             MaxCreateConcurrency = options.MaxCreateConcurrency,
             MaxWaiters = options.MaxWaiters,
             RentTimeout = Milliseconds(options.RentTimeout, nameof(options.RentTimeout), 0, nameof(options)),
@@ -85,7 +107,10 @@ internal sealed class ResourceSettings
             LeakThreshold = Milliseconds(options.LeakThreshold, nameof(options.LeakThreshold), 1, nameof(options)),
             LeakCapture = options.LeakCapture,
             LeakReclaim = options.LeakReclaim,
-            MinIdle = options.MinIdle,
+            TimeProvider = options.TimeProvider,
+            Meter = ResourceMeter.Of(options.MeterFactory, options.MeterNames),
+            Draw = options.Draw,
+            Executor = options.Executor,
         };
     }
 
@@ -103,6 +128,16 @@ internal sealed class ResourceSettings
     {
         Check(max >= 1, maxName, max, "1 or more", parameter);
         Check(min >= 0 && min <= max, minName, min, $"0 to {maxName} ({max})", parameter);
+    }
+
+    /// <summary>Refuses null where an option has no default to stand in.</summary>
+    /// <exception cref="ArgumentNullException">The value is null; the message names the option and what is allowed.</exception>
+    internal static void CheckGiven([NotNull] object? value, string name, string allowed, string parameter)
+    {
+        if (value is null)
+        {
+            throw new ArgumentNullException(parameter, $"{name} is null; allowed is {allowed}.");
+        }
     }
 
     /// <summary>A time in milliseconds, rounded up.</summary>

@@ -45,6 +45,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
     internal WaiterState State;
     internal WaiterFailure Failure;
     internal Exception? Cause;
+    internal PoolReport? Report;
     internal bool IsSync;
     internal long Sequence;
     internal long Deadline;
@@ -139,6 +140,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
         Cancellation = default;
         Slot = null;
         Cause = null;
+        Report = null;
         Site = null;
         _isSignaled = false;
         State = WaiterState.None;

@@ -7,9 +7,11 @@ internal sealed class Waiters<T>
     where T : class
 {
     private Waiter<T>? _last;
-    private int _parked;
 
     internal int Count { get; private set; }
+
+    /// <summary>How many of them are parked threads.</summary>
+    internal int Parked { get; private set; }
 
     internal Waiter<T>? First { get; private set; }
 
@@ -46,7 +48,7 @@ internal sealed class Waiters<T>
 
         waiter.State = WaiterState.Queued;
         Count++;
-        _parked += waiter.IsSync ? 1 : 0;
+        Parked += waiter.IsSync ? 1 : 0;
     }
 
     /// <summary>Takes one out; its state is the caller's to set.</summary>
@@ -72,7 +74,7 @@ internal sealed class Waiters<T>
 
         (waiter.Previous, waiter.Next) = (null, null);
         Count--;
-        _parked -= waiter.IsSync ? 1 : 0;
+        Parked -= waiter.IsSync ? 1 : 0;
     }
 
     /// <summary>Takes the first one out.</summary>
@@ -103,7 +105,7 @@ internal sealed class Waiters<T>
     /// <summary>The first parked rental behind the first so many.</summary>
     internal Waiter<T>? ParkedAfter(int count)
     {
-        if (_parked == 0)
+        if (Parked == 0)
         {
             return null;
         }
@@ -133,6 +135,6 @@ internal sealed class Waiters<T>
             parked += waiter.IsSync ? 1 : 0;
         }
 
-        return count == Count && parked == _parked;
+        return count == Count && parked == Parked;
     }
 }

@@ -50,7 +50,16 @@ internal static class ChildParts
     public static async Task RunOutOfFilesAsync(string server)
     {
         const int free = 6;
-        var options = new PooledDbOptions { MaxSize = 20, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(20), BackoffMax = TimeSpan.FromMilliseconds(40), CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never };
+        var options = new ResourcePoolOptions
+        {
+            MaxSize = 20,
+            ValidateAfterIdle = FaultTest.Never,
+            RentTimeout = FaultTest.Never,
+            BackoffMin = TimeSpan.FromMilliseconds(20),
+            BackoffMax = TimeSpan.FromMilliseconds(40),
+            CreateTimeout = FaultTest.Never,
+            PolicyTimeout = FaultTest.Never,
+        };
         await Task.Yield(); // to a thread of the pool
         PrepareForExhaustion();
         await using (PooledDbDataSource rehearsal = NewPool(server, options))
@@ -160,7 +169,8 @@ internal static class ChildParts
         await FaultTest.EndAsync(pool);
     }
 
-    private static PooledDbDataSource NewPool(string server, PooledDbOptions options) => new(NpgsqlFactory.Instance, server + ";Timeout=0;Command Timeout=0", options);
+    private static PooledDbDataSource NewPool(string server, ResourcePoolOptions options) =>
+        new(NpgsqlFactory.Instance, server + ";Timeout=0;Command Timeout=0", new PooledDbOptions { Pool = options });
 
     /// <summary>
     /// Gets now what the runtime itself could not get without descriptors, and would not survive: its assemblies, and the threads of its pool,

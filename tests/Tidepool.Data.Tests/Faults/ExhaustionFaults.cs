@@ -19,7 +19,19 @@ public sealed class ExhaustionFaults
         await using var pool = new PooledDbDataSource(
             NpgsqlFactory.Instance,
             cluster.ConnectionString + ";Username=guest;Password=guest;Timeout=0;Command Timeout=0",
-            new() { MaxSize = callers, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(200), BackoffMax = TimeSpan.FromMilliseconds(200), CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+            new()
+            {
+                Pool = new()
+                {
+                    MaxSize = callers,
+                    ValidateAfterIdle = FaultTest.Never,
+                    RentTimeout = FaultTest.Never,
+                    BackoffMin = TimeSpan.FromMilliseconds(200),
+                    BackoffMax = TimeSpan.FromMilliseconds(200),
+                    CreateTimeout = FaultTest.Never,
+                    PolicyTimeout = FaultTest.Never,
+                },
+            });
         var held = new List<PooledDbConnection>();
         var refusals = new List<DbException>();
 

@@ -46,9 +46,10 @@ public abstract class FaultTest(FaultServer server) : IAsyncLifetime
     }
 
     /// <summary>A pool of sessions of the server, or of what is at another port.</summary>
-    internal PooledDbDataSource NewPool(PooledDbOptions options, int? port = null, string more = "")
+    internal PooledDbDataSource NewPool(ResourcePoolOptions options, int? port = null, string more = "")
     {
-        var pool = new PooledDbDataSource(NpgsqlFactory.Instance, $"{Cluster.ConnectionStringTo(port ?? Cluster.Port)};Application Name={Application};Timeout=0;Command Timeout=0;{more}", options);
+        string server = $"{Cluster.ConnectionStringTo(port ?? Cluster.Port)};Application Name={Application};Timeout=0;Command Timeout=0;{more}";
+        var pool = new PooledDbDataSource(NpgsqlFactory.Instance, server, new PooledDbOptions { Pool = options });
         _pools.Add(pool);
         return pool;
     }

@@ -172,7 +172,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
         ResourcePoolStatistics statistics = pool.GetStatistics();
         Assert.Equal((0L, 0L), (statistics.Destroyed, statistics.CreateFailures));
         Assert.InRange(statistics.Created, 1, 3);
-        Assert.Equal(Timeout.InfiniteTimeSpan, new PooledDbOptions().KeepAliveInterval);
+        Assert.Equal(Timeout.InfiniteTimeSpan, new PooledDbOptions().Pool.KeepAliveInterval);
     }
 
     [PostgresFact]

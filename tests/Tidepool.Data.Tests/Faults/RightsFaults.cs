@@ -129,7 +129,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
         PooledDbDataSource pool = NewPool(Patient(size: 3));
         await FillAsync(pool, 3);
-        await using (DbConnectionLease lease = await pool.LeaseAsync())
+        await using (DbConnectionLease lease = await pool.RentNativeAsync())
         {
             await RunAsync(lease.Connection, "SET default_transaction_read_only = on");
             Task Write() => RunAsync(lease.Connection, "INSERT INTO written VALUES (1)");
@@ -163,7 +163,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     }
 
     /// <summary>Options of a pool that never validates idle sessions and lets nothing time out.</summary>
-    private static PooledDbOptions Patient(int size, ResetMode reset = default, TimeProvider? clock = null) => new()
+    private static ResourcePoolOptions Patient(int size, ResetMode reset = default, TimeProvider? clock = null) => new()
     {
         MaxSize = size,
         ResetMode = reset,

@@ -114,7 +114,8 @@ internal static class StarvedParts
         Console.ReadLine();
     }
 
-    private static PooledDbDataSource NewPool(string server, PooledDbOptions options) => new(NpgsqlFactory.Instance, server + ";Timeout=0;Command Timeout=0", options);
+    private static PooledDbDataSource NewPool(string server, ResourcePoolOptions options) =>
+        new(NpgsqlFactory.Instance, server + ";Timeout=0;Command Timeout=0", new PooledDbOptions { Pool = options });
 
     private static async Task<DbException?[]> UseAgainAndAgainAsync(PooledDbDataSource pool, int callers, int uses)
     {

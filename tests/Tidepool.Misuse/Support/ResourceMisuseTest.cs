@@ -24,7 +24,7 @@ public abstract class ResourceMisuseTest : ResourceTest
     }
 
     /// <summary>A pool with keys on the same factory and clock; the test disposes it.</summary>
-    protected KeyedResourcePool<string, FakeResource> NewKeyed(int total = 4) => new(new KeyedFakePolicy(Policy), new()
+    protected KeyedResourcePool<string, FakeResource> NewKeyed(int total = 4) => new(_ => Policy, new()
     {
         MaxTotal = total,
         PerKey = Options(max: 2),

@@ -64,9 +64,25 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "KeyedScenario", "the keys have one place more than the limit",
-            In("ResourceGroup.Offer").Replace("Used < MaxTotal", "Used <= MaxTotal")
+            In("ResourceGroup.GivePlaces").Replace("Used < MaxTotal", "Used <= MaxTotal")
         },
-        { "KeyedScenario", "a key that waits does not see hot resources", In("ResourceGroup.Offer").Remove("CloseHots(now, ref work);") },
+        { "KeyedScenario", "a key that waits does not see hot resources", In("ResourceGroup.TrySteal").Remove("CloseHots(now, ref work);") },
+        {
+            "KeyedScenario", "parked rentals of a key that was given a place are given no work",
+            In("ResourceGroup.GivePlaces").Remove("core.LetParkedWork(now, ref work);")
+        },
+        {
+            "KeyedAloneScenario", "a key is forgotten while its thread works",
+            In("ResourceCore.LeaveIfEmpty").Replace("IsUnused", "_waiters.Count == 0")
+        },
+        {
+            "KeyedAloneScenario", "parked rentals destroy nothing of other keys",
+            In("ResourceCore.LetParkedHelp").Remove("_group?.LetParkedEnd(now, ref work);")
+        },
+        {
+            "KeyedAloneScenario", "a key waits for a reset that no thread begins",
+            In("ResourceGroup.FindUnneeded").Replace("slot.Core.HasSurplus", "slot.Core.IsRemoved")
+        },
         {
             "ParkedScenario", "a rental that has worked for itself queues last",
             In("Waiters.Add").Replace("before.Sequence > waiter.Sequence", "before.Sequence > long.MaxValue - 1")
@@ -82,7 +98,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "ParkedAloneScenario", "parked rentals are given no work",
-            In("ResourceCore.Pump").Remove("LetParkedWork(now, ref work);")
+            In("ResourceCore.Pump").Remove("LetParkedHelp(now, ref work);")
         },
         {
             "ParkedAloneScenario", "parked rentals destroy no resource",

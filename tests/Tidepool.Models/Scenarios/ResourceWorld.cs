@@ -44,7 +44,7 @@ internal sealed class ResourceWorld
         _mayHang = mayHang;
         IsAlone = isAlone;
         Max = max;
-        Pool = new ResourcePool<ModelResource>(_policy, new ResourcePoolOptions<ModelResource>
+        Pool = new ResourcePool<ModelResource>(_policy, new ResourcePoolOptions
         {
             Name = "model",
             MaxSize = max,

@@ -69,7 +69,7 @@ internal sealed class SharedScenario : IScenario
         private readonly KeyedResourcePool<int, ModelResource> _pool;
         private bool _isAdvancing;
 
-        internal SharedWorld(Random random) => _pool = new KeyedResourcePool<int, ModelResource>(_policy, new()
+        internal SharedWorld(Random random) => _pool = new KeyedResourcePool<int, ModelResource>(_ => _policy, new()
         {
             MaxTotal = random.Next(2, 4),
             PerKey = new()
@@ -264,7 +264,7 @@ internal sealed class SharedScenario : IScenario
     }
 
     /// <summary>Says that a resource is broken when its number says so, and notes when it is asked about one that is no more.</summary>
-    private sealed class Policy : KeyedResourcePolicy<int, ModelResource>
+    private sealed class Policy : ResourcePolicy<ModelResource>
     {
         internal List<ModelResource> Resources { get; } = [];
 
@@ -274,7 +274,7 @@ internal sealed class SharedScenario : IScenario
 
         internal string? Fault { get; private set; }
 
-        public override ValueTask<ModelResource> CreateAsync(int key, CancellationToken cancellationToken)
+        public override ValueTask<ModelResource> CreateAsync(CancellationToken cancellationToken)
         {
             Schedule.Point("create");
             var resource = new ModelResource(Resources.Count + 1);

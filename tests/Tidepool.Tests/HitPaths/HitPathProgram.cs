@@ -14,7 +14,7 @@ internal static class HitPathProgram
     private static readonly BufferPool<byte> Bytes = BufferPool<byte>.Shared;
     private static readonly ArrayPool<byte> Arrays = BufferPool<byte>.Shared.AsArrayPool();
     private static readonly ObjectPool<Gadget> Objects = ObjectPool<Gadget>.Create(static () => new Gadget(), static _ => true);
-    private static readonly ResourcePool<Gadget> Resources = new(new GadgetPolicy(), new ResourcePoolOptions<Gadget> { MaxSize = 2 });
+    private static readonly ResourcePool<Gadget> Resources = new(new GadgetPolicy(), new ResourcePoolOptions { MaxSize = 2 });
 
     /// <summary>Calls every path until the JIT has made the last code for it. The JIT writes its listings when the process ends.</summary>
     internal static void Run()

@@ -210,7 +210,7 @@ public sealed class BackoffTests
         return backoff.Until(isWaitedFor) - failingFor;
     }
 
-    private static ResourceSettings Settings(long min, long max) => ResourceSettings.Of(new ResourcePoolOptions<FakeResource>
+    private static ResourceSettings Settings(long min, long max) => ResourceSettings.Of(new ResourcePoolOptions
     {
         MaxSize = 1,
         BackoffMin = TimeSpan.FromMilliseconds(min),

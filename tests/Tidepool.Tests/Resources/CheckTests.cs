@@ -26,7 +26,7 @@ public sealed class CheckTests : ResourceTest
         Assert.Equal(default(PolicyTraits) with { LooksForBroken = true }, new LookingPolicy().Traits);
         var plain = new PlainPolicy();
         Assert.Equal(default, plain.Traits);
-        await using var pool = new ResourcePool<FakeResource>(plain, new ResourcePoolOptions<FakeResource> { MaxSize = 1, ResetMode = ResetMode.OnRent });
+        await using var pool = new ResourcePool<FakeResource>(plain, new ResourcePoolOptions { MaxSize = 1, ResetMode = ResetMode.OnRent });
         FakeResource first = await UseAsync(false);
         Assert.Same(first, await UseAsync(false));
         Assert.Same(first, await UseAsync(isBroken: true));
@@ -438,7 +438,7 @@ public sealed class CheckTests : ResourceTest
     public async Task A_policy_without_validation_has_what_was_idle_for_long_rented_at_once()
     {
         await using var pool = new ResourcePool<FakeResource>(new PlainPolicy(), Options(max: 1));
-        await using var keyed = new KeyedResourcePool<int, FakeResource>(new PlainKeyedPolicy(), new() { MaxTotal = 1, PerKey = Options(max: 1) });
+        await using var keyed = new KeyedResourcePool<int, FakeResource>(static _ => new PlainPolicy(), new() { MaxTotal = 1, PerKey = Options(max: 1) });
         Rent(pool).Dispose();
         (await keyed.RentAsync(1)).Dispose();
         Time.Advance(2000);
@@ -447,11 +447,6 @@ public sealed class CheckTests : ResourceTest
         Time.Advance(2000);
         (await pool.RentAsync(TimeSpan.Zero)).Dispose();
         (await keyed.RentAsync(1, TimeSpan.Zero)).Dispose();
-    }
-
-    private sealed class PlainKeyedPolicy : KeyedResourcePolicy<int, FakeResource>
-    {
-        public override ValueTask<FakeResource> CreateAsync(int key, CancellationToken cancellationToken) => new(new FakeResource(key));
     }
 
     [Theory]
@@ -487,7 +482,7 @@ public sealed class CheckTests : ResourceTest
     public void A_timer_that_throws_in_a_return_does_not_return_the_resource_twice()
     {
         var time = new MoodyTime();
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource> { MaxSize = 1, TimeProvider = time, Executor = static item => item.Execute() });
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions { MaxSize = 1, TimeProvider = time, Executor = static item => item.Execute() });
         ResourceLease<FakeResource> lease = Rent(pool);
         time.Advance(TimeSpan.FromMinutes(1)); // no timer is set any more
         time.Throws = true;

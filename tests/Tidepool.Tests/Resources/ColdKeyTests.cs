@@ -21,7 +21,7 @@ public sealed class ColdKeyTests(ITestOutputHelper output)
     {
         var time = new ManualTime();
         var policy = new Policy();
-        await using var pool = new KeyedResourcePool<string, object>(policy, new()
+        await using var pool = new KeyedResourcePool<string, object>(_ => new KeyPolicy(policy), new()
         {
             MaxTotal = 10,
             PerKey = new() { MaxSize = 1, TimeProvider = time, Executor = static item => item.Execute() },
@@ -58,21 +58,25 @@ public sealed class ColdKeyTests(ITestOutputHelper output)
         return GC.GetTotalMemory(forceFullCollection: true);
     }
 
-    private sealed class Policy : KeyedResourcePolicy<string, object>
+    private sealed class Policy
     {
-        internal int Made { get; private set; }
+        internal int Made { get; set; }
 
-        internal int Ended { get; private set; }
+        internal int Ended { get; set; }
+    }
 
-        public override ValueTask<object> CreateAsync(string key, CancellationToken cancellationToken)
+    /// <summary>One for each key, so that those are seen to leave nothing behind, too.</summary>
+    private sealed class KeyPolicy(Policy policy) : ResourcePolicy<object>
+    {
+        public override ValueTask<object> CreateAsync(CancellationToken cancellationToken)
         {
-            Made++;
+            policy.Made++;
             return new(new object());
         }
 
         public override ValueTask DestroyAsync(object resource, DestroyReason reason)
         {
-            Ended++;
+            policy.Ended++;
             return default;
         }
     }

@@ -175,7 +175,7 @@ public sealed class CreationTests : ResourceTest
         var local = new AsyncLocal<string?> { Value = "renter" };
         string? seen = "nothing";
         var policy = new ContextPolicy(() => seen = local.Value);
-        var pool = new ResourcePool<object>(policy, new ResourcePoolOptions<object> { MaxSize = 1 });
+        var pool = new ResourcePool<object>(policy, new ResourcePoolOptions { MaxSize = 1 });
         using (await pool.RentAsync())
         {
             Assert.Null(seen);

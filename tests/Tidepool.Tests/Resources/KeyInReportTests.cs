@@ -8,7 +8,7 @@ public sealed class KeyInReportTests
     [Fact]
     public async Task A_failed_creation_and_a_timeout_name_the_key()
     {
-        await using var pool = new KeyedResourcePool<Uri, FakeResource>(new Hosts(), new() { PerKey = new() { Name = "hosts", MaxSize = 1 }, MaxTotal = 10 });
+        await using var pool = new KeyedResourcePool<Uri, FakeResource>(static key => new Host(key), new() { PerKey = new() { Name = "hosts", MaxSize = 1 }, MaxTotal = 10 });
         ResourceCreateException failed = await Assert.ThrowsAsync<ResourceCreateException>(() => pool.RentAsync(new Uri("tcp://down:1")).AsTask());
         Assert.StartsWith("Pool 'hosts' (key 'tcp://down:1/') could not create a resource: IOException: refused", failed.Message, StringComparison.Ordinal);
         Assert.Equal(("hosts", "tcp://down:1/"), (failed.PoolName, failed.Key));
@@ -18,6 +18,27 @@ public sealed class KeyInReportTests
             () => pool.RentAsync(new Uri("tcp://up:2"), TimeSpan.Zero).AsTask());
         Assert.Contains("of pool 'hosts' (key 'tcp://up:2/')", late.Message, StringComparison.Ordinal);
         Assert.Equal("tcp://up:2/", late.Key);
+    }
+
+    [Fact]
+    public async Task Rentals_of_several_keys_that_time_out_at_once_name_each_its_own()
+    {
+        var time = new ManualTime();
+        await using var pool = new KeyedResourcePool<Uri, FakeResource>(static key => new Host(key), new()
+        {
+            PerKey = new() { MaxSize = 1, RentTimeout = TimeSpan.FromSeconds(1), TimeProvider = time, Executor = static item => item.Execute() },
+            MaxTotal = 1,
+        });
+        using KeyedResourceLease<Uri, FakeResource> held = await pool.RentAsync(new Uri("tcp://up:1"));
+        Task[] waiting = [.. Enumerable.Range(2, 3).Select(port => pool.RentAsync(new Uri($"tcp://up:{port}")).AsTask())];
+        time.Advance(1000);
+        List<string> keys = [];
+        foreach (Task rental in waiting)
+        {
+            keys.Add((await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => rental)).Key);
+        }
+
+        Assert.Equal(["tcp://up:2/", "tcp://up:3/", "tcp://up:4/"], keys);
     }
 
     [Fact]
@@ -34,7 +55,7 @@ public sealed class KeyInReportTests
     public async Task An_overdue_lease_is_told_with_pool_and_key()
     {
         var time = new ManualTime();
-        await using var pool = new KeyedResourcePool<Uri, FakeResource>(new Hosts(), new()
+        await using var pool = new KeyedResourcePool<Uri, FakeResource>(static key => new Host(key), new()
         {
             PerKey = new() { Name = "overdue hosts", MaxSize = 1, LeakThreshold = TimeSpan.FromSeconds(1), TimeProvider = time, Executor = static item => item.Execute() },
             MaxTotal = 10,
@@ -56,9 +77,9 @@ public sealed class KeyInReportTests
         Assert.Contains("(pool 'overdue hosts' (key 'tcp://up:3/'))", told.Message, StringComparison.Ordinal);
     }
 
-    private sealed class Hosts : KeyedResourcePolicy<Uri, FakeResource>
+    private sealed class Host(Uri key) : ResourcePolicy<FakeResource>
     {
-        public override ValueTask<FakeResource> CreateAsync(Uri key, CancellationToken cancellationToken) =>
+        public override ValueTask<FakeResource> CreateAsync(CancellationToken cancellationToken) =>
             key.Host == "up" ? ValueTask.FromResult(new FakeResource(1)) : throw new IOException("refused");
     }
 }

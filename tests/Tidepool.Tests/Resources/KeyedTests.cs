@@ -7,7 +7,7 @@ namespace Tidepool.Tests.Resources;
 public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
 {
     private readonly ManualTime _time = new();
-    private readonly Policy _policy = new();
+    private readonly Policies _policy = new();
     private readonly List<KeyedResourcePool<string, FakeResource>> _pools = [];
 
     public Task InitializeAsync() => Task.CompletedTask;
@@ -254,7 +254,7 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
     {
         var random = Seeds.New(output);
         int seed = random.Next();
-        var pool = new KeyedResourcePool<string, FakeResource>(_policy, new()
+        var pool = new KeyedResourcePool<string, FakeResource>(_policy.Of, new()
         {
             MaxTotal = 3,
             PerKey = new() { MaxSize = 2, IdleTimeout = TimeSpan.FromMilliseconds(1), TimeProvider = TimeProvider.System },
@@ -461,7 +461,7 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
     private KeyedResourcePool<string, FakeResource> NewPool(
         int total = 10, int keys = int.MaxValue, bool steals = true, IEqualityComparer<string>? comparer = null, Func<string, int?>? sizeOf = null)
     {
-        var pool = new KeyedResourcePool<string, FakeResource>(_policy, new()
+        var pool = new KeyedResourcePool<string, FakeResource>(_policy.Of, new()
         {
             MaxTotal = total,
             MaxKeys = keys,
@@ -482,7 +482,8 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         return pool;
     }
 
-    private sealed class Policy : KeyedResourcePolicy<string, FakeResource>
+    /// <summary>What the keys of a test do, and what they have made together.</summary>
+    private sealed class Policies
     {
         private readonly List<FakeResource> _made = [];
         private int _number;
@@ -493,7 +494,10 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
 
         internal TaskCompletionSource? Gate { get; set; }
 
-        internal int Looks { get; private set; }
+        internal int Looks { get; set; }
+
+        /// <summary>The keys for which the pool has asked for a policy, in their order.</summary>
+        internal List<string> Asked { get; } = [];
 
         internal List<(FakeResource Resource, DestroyReason Reason)> Destroyed { get; } = [];
 
@@ -508,23 +512,18 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
             }
         }
 
-        public override async ValueTask<FakeResource> CreateAsync(string key, CancellationToken cancellationToken)
+        internal ResourcePolicy<FakeResource> Of(string key)
         {
-            if (Hanging.Contains(key))
+            lock (Asked)
             {
-                await Task.Delay(Timeout.Infinite, cancellationToken);
+                Asked.Add(key);
             }
 
-            if (Gate is { } gate)
-            {
-                await gate.Task;
-            }
+            return new Policy(this, key);
+        }
 
-            if (Dead.Contains(key))
-            {
-                throw new IOException($"{key} is down");
-            }
-
+        private FakeResource Make()
+        {
             var resource = new FakeResource(Interlocked.Increment(ref _number));
             lock (_made)
             {
@@ -534,21 +533,39 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
             return resource;
         }
 
-        public override bool IsBroken(FakeResource resource)
+        private sealed class Policy(Policies all, string key) : ResourcePolicy<FakeResource>
         {
-            Looks++;
-            return resource.IsDead;
-        }
-
-        public override ValueTask DestroyAsync(FakeResource resource, DestroyReason reason)
-        {
-            resource.End();
-            lock (_made)
+            public override async ValueTask<FakeResource> CreateAsync(CancellationToken cancellationToken)
             {
-                Destroyed.Add((resource, reason));
+                if (all.Hanging.Contains(key))
+                {
+                    await Task.Delay(Timeout.Infinite, cancellationToken);
+                }
+
+                if (all.Gate is { } gate)
+                {
+                    await gate.Task;
+                }
+
+                return all.Dead.Contains(key) ? throw new IOException($"{key} is down") : all.Make();
             }
 
-            return default;
+            public override bool IsBroken(FakeResource resource)
+            {
+                all.Looks++;
+                return resource.IsDead;
+            }
+
+            public override ValueTask DestroyAsync(FakeResource resource, DestroyReason reason)
+            {
+                resource.End();
+                lock (all._made)
+                {
+                    all.Destroyed.Add((resource, reason));
+                }
+
+                return default;
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ public sealed class LeakTests : ResourceTest
     public void A_dropped_lease_gives_its_place_back_and_its_resource_is_ended_not_reused()
     {
         using var listener = new Listener();
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource> { Name = "dropped", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions { Name = "dropped", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
         Watch(pool);
         Drop(pool);
         Eventually.TrueAfterCollections(() => pool.GetStatistics().Reclaimed == 1, "the dropped lease to be found");
@@ -64,7 +64,7 @@ public sealed class LeakTests : ResourceTest
         const string name = "events with keys";
         string[] expected = ["LeaseOverdue", "LeaseReclaimed", "LeaseRecovered", "PolicyFailed", "ResourceMarkedBroken"];
         using var listener = new Listener();
-        var perKey = new ResourcePoolOptions<FakeResource>
+        var perKey = new ResourcePoolOptions
         {
             Name = name,
             MaxSize = 2,
@@ -73,7 +73,7 @@ public sealed class LeakTests : ResourceTest
             TimeProvider = Time,
             Executor = static item => item.Execute(),
         };
-        await using var pool = new KeyedResourcePool<string, FakeResource>(new Undying(), new() { PerKey = perKey, MaxTotal = 10 });
+        await using var pool = new KeyedResourcePool<string, FakeResource>(static _ => new Undying(), new() { PerKey = perKey, MaxTotal = 10 });
         using (KeyedResourceLease<string, FakeResource> lease = await pool.RentAsync("the key"))
         {
             Time.Advance(1000);
@@ -102,9 +102,9 @@ public sealed class LeakTests : ResourceTest
         return rental.GetAwaiter().GetResult();
     }
 
-    private sealed class Undying : KeyedResourcePolicy<string, FakeResource>
+    private sealed class Undying : ResourcePolicy<FakeResource>
     {
-        public override ValueTask<FakeResource> CreateAsync(string key, CancellationToken cancellationToken) => new(new FakeResource(1));
+        public override ValueTask<FakeResource> CreateAsync(CancellationToken cancellationToken) => new(new FakeResource(1));
 
         public override ValueTask DestroyAsync(FakeResource resource, DestroyReason reason) => throw new IOException("not yet");
     }

@@ -12,7 +12,7 @@ public sealed class MeterTests : ResourceTest
     {
         using var factory = new Factory();
         using var collector = new Collector(factory.Meter);
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource>
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions
         {
             Name = "metered",
             MaxSize = 1,
@@ -59,7 +59,7 @@ public sealed class MeterTests : ResourceTest
     {
         using var factory = new Factory();
         using var collector = new Collector(factory.Meter);
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource>
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions
         {
             Name = "metered",
             MaxSize = 1,
@@ -107,7 +107,7 @@ public sealed class MeterTests : ResourceTest
         listener.SetMeasurementEventCallback<double>((_, _, _, _) => Fail());
         listener.SetMeasurementEventCallback<long>((_, _, _, _) => Fail());
         listener.Start();
-        ResourcePool<FakeResource> pool = Watch(new(Policy, new ResourcePoolOptions<FakeResource>
+        ResourcePool<FakeResource> pool = Watch(new(Policy, new ResourcePoolOptions
         {
             MaxSize = 1,
             MaxWaiters = 1,

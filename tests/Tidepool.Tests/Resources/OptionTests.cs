@@ -4,7 +4,7 @@ namespace Tidepool.Tests.Resources;
 
 public sealed class OptionTests : ResourceTest
 {
-    public static TheoryData<string, ResourcePoolOptions<FakeResource>> Wrong => new()
+    public static TheoryData<string, ResourcePoolOptions> Wrong => new()
     {
         { "MaxSize", new() { MaxSize = 0 } },
         { "MinSize", new() { MaxSize = 2, MinSize = 3 } },
@@ -25,7 +25,7 @@ public sealed class OptionTests : ResourceTest
 
     [Theory]
     [MemberData(nameof(Wrong))]
-    public void A_wrong_option_is_named_with_its_value_and_range(string name, ResourcePoolOptions<FakeResource> options)
+    public void A_wrong_option_is_named_with_its_value_and_range(string name, ResourcePoolOptions options)
     {
         ArgumentOutOfRangeException wrong = Assert.Throws<ArgumentOutOfRangeException>(() => new ResourcePool<FakeResource>(Policy, options));
         Assert.Equal("options", wrong.ParamName);
@@ -35,13 +35,31 @@ public sealed class OptionTests : ResourceTest
     }
 
     [Fact]
+    public void A_missing_clock_is_named()
+    {
+        ArgumentNullException missing = Assert.Throws<ArgumentNullException>(
+            "options", () => new ResourcePool<FakeResource>(Policy, new() { MaxSize = 1, TimeProvider = null! }));
+        Assert.StartsWith("TimeProvider is null; allowed is ", missing.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_copy_with_another_value_has_all_others_and_defaults_that_follow_it()
+    {
+        ResourcePoolOptions options = Options(max: 7, min: 3);
+        Assert.Equal(options, options with { MaxSize = 8 } with { MaxSize = 7 });
+        Assert.Equal(3, (options with { MaxSize = 8 }).MinSize);
+        Assert.Equal(Second, (options with { MaxLifetime = Second }).IdleTimeout);
+        Assert.Equal(2 * Second, (options with { IdleTimeout = 2 * Second, MaxLifetime = 3 * Second }).IdleTimeout);
+    }
+
+    [Fact]
     public async Task The_default_of_IdleTimeout_is_never_beyond_MaxLifetime()
     {
-        Assert.Equal(TimeSpan.FromMinutes(5), new ResourcePoolOptions<FakeResource> { MaxSize = 1 }.IdleTimeout);
-        Assert.Equal(TimeSpan.FromMinutes(5), new ResourcePoolOptions<FakeResource> { MaxSize = 1, MaxLifetime = Timeout.InfiniteTimeSpan }.IdleTimeout);
-        var brief = new ResourcePoolOptions<FakeResource> { MaxSize = 1, MaxLifetime = TimeSpan.FromMinutes(1) };
+        Assert.Equal(TimeSpan.FromMinutes(5), new ResourcePoolOptions { MaxSize = 1 }.IdleTimeout);
+        Assert.Equal(TimeSpan.FromMinutes(5), new ResourcePoolOptions { MaxSize = 1, MaxLifetime = Timeout.InfiniteTimeSpan }.IdleTimeout);
+        var brief = new ResourcePoolOptions { MaxSize = 1, MaxLifetime = TimeSpan.FromMinutes(1) };
         Assert.Equal(TimeSpan.FromMinutes(1), brief.IdleTimeout);
-        foreach (ResourcePoolOptions<FakeResource> good in (ResourcePoolOptions<FakeResource>[])
+        foreach (ResourcePoolOptions good in (ResourcePoolOptions[])
             [brief, new() { MaxSize = 1, MaxLifetime = Second, IdleTimeout = Second }, new() { MaxSize = 1, MaxLifetime = Second, IdleTimeout = Timeout.InfiniteTimeSpan }])
         {
             await new ResourcePool<FakeResource>(Policy, good).DisposeAsync();

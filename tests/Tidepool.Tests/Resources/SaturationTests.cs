@@ -249,7 +249,7 @@ public sealed class SaturationTests : ResourceTest
         Assert.Equal([DestroyReason.Shutdown], Policy.Destroyed.Select(static d => d.Reason));
     }
 
-    private ResourcePoolOptions<FakeResource> Saturated(int max = 1, int min = 0, ResetMode reset = ResetMode.None, double lifetime = 1_800_000) => Options(
+    private ResourcePoolOptions Saturated(int max = 1, int min = 0, ResetMode reset = ResetMode.None, double lifetime = 1_800_000) => Options(
         max: max,
         min: min,
         reset: reset,
@@ -291,28 +291,6 @@ public sealed class SaturationTests : ResourceTest
         public override void Post(SendOrPostCallback d, object? state)
         {
             // Its thread never comes to it.
-        }
-    }
-
-    private sealed class Parked
-    {
-        private readonly Thread _thread;
-        private Exception? _failure;
-
-        internal Parked(Action use)
-        {
-            _thread = new Thread(() => _failure = Record.Exception(use)) { IsBackground = true };
-            _thread.Start();
-        }
-
-        internal int Id => _thread.ManagedThreadId;
-
-        internal bool IsAlive => _thread.IsAlive;
-
-        internal void End()
-        {
-            Assert.True(_thread.Join(Eventually.Limit), "the parked thread waits for ever");
-            Assert.Null(_failure);
         }
     }
 }

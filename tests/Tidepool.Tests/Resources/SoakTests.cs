@@ -25,7 +25,7 @@ public sealed class SoakTests(ITestOutputHelper output) : ResourceTest
             return Chance(r.Validations, 31) ? throw new IOException("as asked") : !r.IsDead;
         };
         Policy.OnDestroy = static r => r.Number % 11 == 0 ? throw new IOException("as asked") : default;
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource>
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions
         {
             Name = "soak",
             MaxSize = 8,

@@ -87,10 +87,30 @@ public sealed class SyncTests : ResourceTest
     [Fact]
     public void A_parked_thread_times_out_on_the_systems_clock()
     {
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions<FakeResource> { MaxSize = 1 });
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions { MaxSize = 1 });
         Watch(pool);
         using ResourceLease<FakeResource> lease = pool.Rent(Second);
         Assert.Throws<ResourcePoolTimeoutException>(() => pool.Rent(TimeSpan.FromMilliseconds(20)));
+    }
+
+    [Fact]
+    public void A_rental_without_a_time_of_its_own_waits_as_long_as_the_options_say()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceLease<FakeResource> lease = pool.Rent();
+        ResourcePoolTimeoutException? late = null;
+        var parked = new Parked(() => late = Assert.Throws<ResourcePoolTimeoutException>(() => pool.Rent()));
+        Eventually.True(() => pool.GetStatistics().Waiting == 1, "the thread to wait");
+        Time.Advance(9_999);
+        Assert.Equal(1, pool.GetStatistics().Waiting);
+        Time.Advance(1);
+        parked.End();
+        Assert.Equal(TimeSpan.FromSeconds(10), late!.WaitedFor);
+        using var cancelled = new CancellationTokenSource();
+        cancelled.Cancel();
+        Assert.ThrowsAny<OperationCanceledException>(() => pool.Rent(cancelled.Token));
+        lease.Dispose();
+        pool.Rent().Dispose();
     }
 
     [Fact]

@@ -47,7 +47,7 @@ public sealed class TimeTests(ITestOutputHelper output) : ResourceTest
         for (int i = 0; i < 40; i++)
         {
             double draw = random.NextDouble();
-            ResourcePool<FakeResource> pool = new(Policy, new ResourcePoolOptions<FakeResource>
+            ResourcePool<FakeResource> pool = new(Policy, new ResourcePoolOptions
             {
                 MaxSize = 1,
                 MaxLifetime = TimeSpan.FromSeconds(1000),
@@ -163,7 +163,7 @@ public sealed class TimeTests(ITestOutputHelper output) : ResourceTest
     private static (WeakReference Pool, WeakReference Resource) Drop()
     {
         var policy = new FakePolicy();
-        var pool = new ResourcePool<FakeResource>(policy, new ResourcePoolOptions<FakeResource> { MaxSize = 2 });
+        var pool = new ResourcePool<FakeResource>(policy, new ResourcePoolOptions { MaxSize = 2 });
         using ResourceLease<FakeResource> lease = pool.Rent(TimeSpan.FromSeconds(10));
         return (new WeakReference(pool), new WeakReference(lease.Value));
     }

@@ -209,7 +209,7 @@ public sealed class PoolNameTests : PoolTest
                 var resources = new ResourcePool<FakeResource>(new FakePolicy(), new() { Name = name, MaxSize = 1 });
                 return (resources.Name, resources.DisposeAsync);
             default:
-                var keys = new KeyedResourcePool<string, FakeResource>(new NoPolicy(), new() { PerKey = new() { Name = name, MaxSize = 1 }, MaxTotal = 1 });
+                var keys = new KeyedResourcePool<string, FakeResource>(static key => new NoPolicy(key), new() { PerKey = new() { Name = name, MaxSize = 1 }, MaxTotal = 1 });
                 return (keys.Name, keys.DisposeAsync);
         }
 
@@ -248,8 +248,8 @@ public sealed class PoolNameTests : PoolTest
         public override string ToString() => throw new NotSupportedException();
     }
 
-    private sealed class NoPolicy : KeyedResourcePolicy<string, FakeResource>
+    private sealed class NoPolicy(string key) : ResourcePolicy<FakeResource>
     {
-        public override ValueTask<FakeResource> CreateAsync(string key, CancellationToken cancellationToken) => throw new IOException($"no {key}");
+        public override ValueTask<FakeResource> CreateAsync(CancellationToken cancellationToken) => throw new IOException($"no {key}");
     }
 }

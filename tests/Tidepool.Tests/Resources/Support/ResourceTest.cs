@@ -18,7 +18,7 @@ public abstract class ResourceTest : IAsyncLifetime
 
     public Task InitializeAsync() => Task.CompletedTask;
 
-    public async Task DisposeAsync()
+    public virtual async Task DisposeAsync()
     {
         long detached = 0;
         foreach (ResourcePool<FakeResource> pool in _pools)
@@ -40,7 +40,7 @@ public abstract class ResourceTest : IAsyncLifetime
     }
 
     /// <summary>Options on the manual clock, with detached work on the thread that caused it.</summary>
-    protected ResourcePoolOptions<FakeResource> Options(
+    protected ResourcePoolOptions Options(
         int max = 2,
         int min = 0,
         int minIdle = 0,
@@ -80,7 +80,7 @@ public abstract class ResourceTest : IAsyncLifetime
             Executor = executor ?? (isInline ? static item => item.Execute() : null),
         };
 
-    protected ResourcePool<FakeResource> NewPool(ResourcePoolOptions<FakeResource>? options = null) => Watch(new(Policy, options ?? Options()));
+    protected ResourcePool<FakeResource> NewPool(ResourcePoolOptions? options = null) => Watch(new(Policy, options ?? Options()));
 
     protected ResourcePool<FakeResource> Watch(ResourcePool<FakeResource> pool)
     {
