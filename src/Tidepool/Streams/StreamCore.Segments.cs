@@ -185,7 +185,18 @@ internal sealed partial class StreamCore
 
             StreamSegment copy = RentSegment(old.Length);
             copy.Cut(old.Length);
-            old.Span.CopyTo(copy.Writable);
+            try
+            {
+                old.Span.CopyTo(copy.Writable);
+            }
+            catch
+            {
+                // The caller's memory may be gone by now.
+                Exception? ignored = null;
+                Return(copy, ref ignored);
+                throw;
+            }
+
             Leave(Position); // the window may be on the old one, and the next rental may fail
             Replace(i, copy);
             Recycle(old);

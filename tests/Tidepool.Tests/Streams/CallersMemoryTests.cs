@@ -51,6 +51,40 @@ public sealed class CallersMemoryTests : PoolTest
         Assert.Equal(0, pool.GetStatistics().Leased);
     }
 
+    [Fact]
+    public void A_write_into_memory_that_throws_changes_nothing_and_loses_no_segment()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        using var stream = new PooledMemoryStream(pool);
+        stream.Write(Data, 0, 100);
+        var memory = new Throwing(Data[100..300]);
+        stream.Append(memory.All);
+        stream.Write(Data, 300, 300);
+        PoolStatistics before = pool.GetStatistics();
+        stream.Position = 250;
+        memory.IsGone = true;
+        Assert.Throws<ObjectDisposedException>(() => stream.Write(new byte[100], 0, 100));
+        Assert.Equal((before.Leased, before.BytesLeased), (pool.GetStatistics().Leased, pool.GetStatistics().BytesLeased));
+        Assert.Equal((250, 600), (stream.Position, stream.Length));
+        memory.IsGone = false;
+        Assert.Equal(Data[..600], stream.ToArray());
+        stream.Write(Data, 0, 100);
+        Assert.Equal([.. Data[..250], .. Data[..100], .. Data[350..600]], stream.ToArray());
+        stream.Dispose();
+        Assert.Equal(0, pool.GetStatistics().Leased);
+    }
+
+    [Fact]
+    public void A_write_into_memory_that_disposes_of_the_stream_ends_and_returns_all()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        PooledMemoryStream stream = Make(pool, 600);
+        stream.Position = 150;
+        stream.Write(new byte[10], 0, 10);
+        Assert.False(stream.CanWrite);
+        Assert.Equal(0, pool.GetStatistics().Leased);
+    }
+
     /// <summary>A stream of 100 bytes, then 200 that dispose of it, then the rest.</summary>
     private static PooledMemoryStream Make(BufferPool<byte> pool, int length)
     {
@@ -100,6 +134,27 @@ public sealed class CallersMemoryTests : PoolTest
 
         target.Flush();
         return copy.ToArray();
+    }
+
+    private sealed class Throwing(byte[] content) : MemoryManager<byte>
+    {
+        public bool IsGone { get; set; }
+
+        public Memory<byte> All => CreateMemory(content.Length);
+
+        public override Span<byte> GetSpan()
+        {
+            ObjectDisposedException.ThrowIf(IsGone, this);
+            return content;
+        }
+
+        public override MemoryHandle Pin(int elementIndex = 0) => throw new NotSupportedException();
+
+        public override void Unpin() => throw new NotSupportedException();
+
+        protected override void Dispose(bool disposing)
+        {
+        }
     }
 
     private sealed class Disposing(byte[] content) : MemoryManager<byte>
