@@ -160,6 +160,21 @@ internal abstract partial class Station
     /// <remarks>It is too large for a thread to keep, the budget has no room for a magazine, or the thread is ending.</remarks>
     private object TakeWithoutMagazine(Bucket bucket, out bool isNew)
     {
+        object? item = TakeOne(bucket);
+        if (item is null && Budget.Left < bucket.ItemBytes && RecallPlaces(bucket))
+        {
+            item = TakeOne(bucket);
+        }
+
+        isNew = item is null;
+        item ??= Create(bucket);
+        Counters.AddRental(bucket.ItemBytes);
+        return item is Slot slot ? slot.MoveTo(bucket.ClosedHome) : item;
+    }
+
+    /// <summary>An item of the shared tier, of this form or the sibling's, or null.</summary>
+    private object? TakeOne(Bucket bucket)
+    {
         object? item = bucket.Shared.TryTakeOne();
         if (item is null && TakeFromSibling(bucket) is { } chunk)
         {
@@ -167,10 +182,7 @@ internal abstract partial class Station
             Magazine.PutShared(bucket, chunk);
         }
 
-        isNew = item is null;
-        item ??= Create(bucket);
-        Counters.AddRental(bucket.ItemBytes);
-        return item is Slot slot ? slot.MoveTo(bucket.ClosedHome) : item;
+        return item;
     }
 
     /// <summary>An item of the shared tier through this thread's magazine of that bucket, or null when another thread was faster.</summary>
