@@ -46,6 +46,7 @@ internal sealed partial class Magazine
     internal bool TryReturnPrivate(Slot slot, int generation)
     {
         Volatile.Write(ref _state.Busy, 1);
+        Schedule.Point("return: busy");
         bool isKept = TryKeepPrivate(slot, generation);
         Volatile.Write(ref _state.Busy, 0);
         return isKept;
@@ -73,6 +74,7 @@ internal sealed partial class Magazine
             return false;
         }
 
+        Schedule.Point("return: checked");
         if (_state.HotFull == 0)
         {
             slot.State.Generation = generation + 1;

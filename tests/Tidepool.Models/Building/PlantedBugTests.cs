@@ -52,6 +52,14 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("Magazine.FinishClose").Remove("EmptyClosedInbox(taken);")
         },
         {
+            "HandleScenario", "a poster settles while the owner returns",
+            In("BufferCore.Return").Remove("home.WaitForOwner();")
+        },
+        {
+            "HandleScenario", "an owner returns without the busy flag",
+            In("Magazine.TryReturnPrivate").Remove("Volatile.Write(ref _state.Busy, 1);")
+        },
+        {
             "ObjectScenario", "an object's ticket ends by a plain store",
             In("ObjectSlot.TryEnd").Replace(
                 "return Interlocked.CompareExchange(ref State.Generation, generation + 1, generation) == generation;",
@@ -162,6 +170,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     [InlineData("ShardScenario", 4_000)]
     [InlineData("ExchangeScenario", 4_000)]
     [InlineData("TicketScenario", 4_000)]
+    [InlineData("HandleScenario", 4_000)]
     [InlineData("ObjectScenario", 4_000)]
     [InlineData("RestScenario", 1_000)]
     [InlineData("StreamScenario", 2_000)]

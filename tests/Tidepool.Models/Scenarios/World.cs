@@ -67,10 +67,15 @@ internal sealed class World
             return null;
         }
 
-        Rental rental = Begin(lease, new Rental(lease, thread));
         _homes[thread] = ThreadTier.FindSlow(Bucket);
-        Note(thread, $"has #{Rentals.IndexOf(rental)}");
-        return rental;
+        return Hold(thread, lease);
+    }
+
+    /// <summary>Rents from a handle of the thread.</summary>
+    internal Rental Rent(int thread, ThreadHandle<byte> handle)
+    {
+        Begin(thread, "rent from its handle");
+        return Hold(thread, handle.Rent(Length));
     }
 
     /// <summary>Waits until somebody has made a rental.</summary>
@@ -85,7 +90,10 @@ internal sealed class World
     }
 
     /// <summary>Returns a rental, or tries to when it was returned before.</summary>
-    internal void Return(int thread, Rental rental)
+    /// <param name="thread">The thread.</param>
+    /// <param name="rental">The rental.</param>
+    /// <param name="handle">The handle of the thread that takes it back, or the default one: the rental's pool does.</param>
+    internal void Return(int thread, Rental rental, ThreadHandle<byte> handle = default)
     {
         Begin(thread, $"return #{Rentals.IndexOf(rental)}");
         rental.Begun++;
@@ -98,7 +106,7 @@ internal sealed class World
 
         try
         {
-            rental.Lease.Return();
+            handle.Return(rental.Lease);
             rental.Won++;
             Note(thread, "returned");
         }
@@ -241,6 +249,13 @@ internal sealed class World
         {
             return e;
         }
+    }
+
+    private Rental Hold(int thread, BufferLease<byte> lease)
+    {
+        Rental rental = Begin(lease, new Rental(lease, thread));
+        Note(thread, $"has #{Rentals.IndexOf(rental)}");
+        return rental;
     }
 
     private Rental Begin(BufferLease<byte> lease, Rental rental)

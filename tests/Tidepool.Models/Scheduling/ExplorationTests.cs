@@ -23,6 +23,9 @@ public class ExplorationTests(ITestOutputHelper output)
     public void A_slot_that_an_old_posting_holds_never_changes_its_home() => Explore(new HomeScenario());
 
     [Fact]
+    public void What_the_inbox_of_a_handle_cannot_take_is_settled_once() => Explore(new HandleScenario());
+
+    [Fact]
     public void An_object_is_in_one_place_at_a_time_whatever_renters_and_policies_do() => Explore(new ObjectScenario());
 
     [Fact]
