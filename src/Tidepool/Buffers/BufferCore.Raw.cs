@@ -211,8 +211,7 @@ internal sealed partial class BufferCore<T>
         if (damage >= 0)
         {
             Counters.AddReturns(1, bucket.ItemBytes);
-            Interlocked.Increment(ref Counters.Dropped);
-            Discard(bucket, [array]);
+            Drop(bucket, [array]);
             throw Misuse(MisuseKind.WriteAfterReturn, null, $"Element {damage} of {array.Length} was changed; found when the array was about to be rented again.", history);
         }
 

@@ -84,8 +84,7 @@ internal sealed partial class BufferCore<T>
         if (damage >= 0)
         {
             Counters.AddReturns(1, slot.Bucket.ItemBytes);
-            Interlocked.Increment(ref Counters.Dropped);
-            Discard(slot.Bucket, [slot]);
+            Drop(slot.Bucket, [slot]);
             throw Misuse(MisuseKind.WriteAfterReturn, null, $"Element {damage} of {slot.Capacity} was changed; found when the buffer was about to be rented again.", history);
         }
 

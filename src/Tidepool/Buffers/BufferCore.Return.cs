@@ -134,9 +134,7 @@ internal sealed partial class BufferCore<T>
         if (!bucket.IsKept)
         {
             Counters.AddReturns(1, bucket.ItemBytes);
-            Interlocked.Increment(ref Counters.Dropped);
-            WriteDropped(bucket.Id, [slot]);
-            Discard(bucket, [slot]);
+            Drop(bucket, [slot]);
         }
         else if (Guard is not null)
         {

@@ -10,12 +10,10 @@ internal sealed partial class BufferCore<T> : Station
 {
     internal readonly BufferGeometry<T> Geometry;
 
-    /// <summary>Bucket ids by class for the fast look-up; <see cref="NoId"/> where the slow path must look, and everywhere once retired.</summary>
+    /// <summary>Bucket ids by class for the fast look-up; <see cref="Station.NoId"/> where the slow path must look, and everywhere once retired.</summary>
     internal readonly int[] FastIds;
 
     internal readonly Guard<T>? Guard;
-
-    private const int NoId = int.MaxValue;
 
     private readonly Lock _gate = new();
     private readonly Bucket?[] _buckets;

@@ -3,9 +3,7 @@ namespace Tidepool;
 /// <summary>The buckets of one <see cref="PooledArrayPool{T}"/>: whole arrays, by size classes that may differ from the pool's.</summary>
 internal sealed class RawBuckets<T>
 {
-    internal const int NoId = int.MaxValue;
-
-    /// <summary>Bucket ids of the fast path by class; <see cref="NoId"/> where the slow path must look. Empty for tables without a fast look-up.</summary>
+    /// <summary>Bucket ids of the fast path by class; <see cref="Station.NoId"/> where the slow path must look. Empty for tables without a fast look-up.</summary>
     internal readonly int[] FastIds;
 
     private readonly BufferCore<T> _core;
@@ -20,7 +18,7 @@ internal sealed class RawBuckets<T>
         _buckets = new Bucket?[sizes.Count];
         _lastIndex = core.Geometry.LastIndexOf(sizes);
         FastIds = new int[sizes.IsDefault ? SizeClasses.FineCount : sizes == SizeClasses.PowersOfTwo ? sizes.Count : 0];
-        Array.Fill(FastIds, NoId);
+        Array.Fill(FastIds, Station.NoId);
     }
 
     internal IEnumerable<Bucket> Made() => _buckets.Where(static b => b is not null)!;
@@ -48,7 +46,7 @@ internal sealed class RawBuckets<T>
     internal int MaxLength => _lastIndex < 0 ? 0 : _sizes.LengthOf(_lastIndex);
 
     /// <summary>Sends every caller to the slow path.</summary>
-    internal void Stop() => Array.Fill(FastIds, NoId);
+    internal void Stop() => Array.Fill(FastIds, Station.NoId);
 
     private Bucket Make(int index)
     {

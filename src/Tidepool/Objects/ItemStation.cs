@@ -6,9 +6,6 @@ namespace Tidepool;
 /// </summary>
 internal abstract class ItemStation : Station
 {
-    /// <summary>Stands for a bucket that the fast path must not find.</summary>
-    internal const int NoId = int.MaxValue;
-
     private readonly List<Bucket> _buckets = [];
     private readonly long _itemBytes;
 

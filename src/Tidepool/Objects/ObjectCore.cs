@@ -17,7 +17,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     /// <summary>The policy. No read-only field: a call would copy it.</summary>
     internal TPolicy Policy;
 
-    /// <summary>The place of the slots in a thread's table, or <see cref="ItemStation.NoId"/>: every rental must take the slow path, or the pool was disposed.</summary>
+    /// <summary>The place of the slots in a thread's table, or <see cref="Station.NoId"/>: every rental must take the slow path, or the pool was disposed.</summary>
     internal int LeaseId = NoId;
 
     /// <summary>The same for objects that are rented raw.</summary>

@@ -6,6 +6,9 @@ namespace Tidepool;
 /// </summary>
 internal abstract partial class Station
 {
+    /// <summary>The id of no bucket: no table is as long, so the slow path looks.</summary>
+    internal const int NoId = int.MaxValue;
+
     internal StationCounters Counters;
     private int _retired;
     private int _recalled;
