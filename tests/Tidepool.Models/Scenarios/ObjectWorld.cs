@@ -23,12 +23,15 @@ internal sealed class ObjectWorld
     private bool _isDisposed;
 
     /// <param name="random">Where every choice comes from.</param>
-    /// <param name="disposes">Whether the pool is disposed in the middle, which closes magazines; then visitors close none.</param>
+    /// <param name="disposes">
+    /// Whether the pool is disposed in the middle, which closes magazines, as a budget that is used up does; then visitors close none.
+    /// </param>
     internal ObjectWorld(Random random, bool disposes)
     {
         // Magazines of one to fifteen objects, so that a few rentals fill and empty them; now and then a pool that may keep nothing.
         int bytes = random.Next(8) switch { 0 => 1024, < 4 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
-        int budget = random.Next(6) == 0 ? random.Next(3) : 1000;
+        bool isTight = random.Next(6) == 0;
+        int budget = isTight ? random.Next(3) : 1000;
         bool validates = random.Next(4) == 0;
         _failures = new Random(random.Next());
         _failureRate = random.Next(3) * 12;
@@ -44,7 +47,7 @@ internal sealed class ObjectWorld
             (_pool, _station) = (pool, pool.Core);
         }
 
-        _visits = new Visits(_station, closes: !disposes);
+        _visits = new Visits(_station, closes: !disposes && !isTight);
         _log.Append(CultureInfo.InvariantCulture, $"items of {bytes}, budget {budget}, validates {validates}, failures {_failureRate} %:");
     }
 
