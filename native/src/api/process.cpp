@@ -6,7 +6,7 @@
 #include "base/report.h"
 #include "checked/checked.h"
 #include "heap/unchecked.h"
-#include "slab/pool.h"
+#include "pools/pool.h"
 
 using namespace tp;
 

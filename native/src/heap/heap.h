@@ -248,7 +248,7 @@ bool may_make_thread_at_free(uint32_t block_size);
 void make_purging_thread_if_worth_it();  // by a rent that misses; no lock held
 void restart_purging_after_fork();
 
-// ---- slab/pool.cpp: the pages of pool bins count against their pools
+// ---- pools/pool.cpp: the pages of pool bins count against their pools
 bool charge_pool(size_t bin, size_t bytes);
 void discharge_pool(size_t bin, size_t bytes);
 

@@ -16,7 +16,7 @@
 #include "checked/checked.h"
 #include "heap/heap.h"
 #include "profile/profile.h"
-#include "slab/pool.h"
+#include "pools/pool.h"
 
 namespace tp {
 

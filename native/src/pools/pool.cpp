@@ -1,4 +1,4 @@
-#include "slab/pool.h"
+#include "pools/pool.h"
 
 #include <errno.h>
 #include <string.h>
