@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/blocks.h"
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
 #include "checked/checked.h"
 #include "heap/unchecked.h"

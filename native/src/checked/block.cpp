@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "checked/annotate.h"
 #include "checked/checked.h"
 #include "checked/core.h"

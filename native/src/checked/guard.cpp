@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "checked/misuse.h"
 #include "checked/records.h"
 

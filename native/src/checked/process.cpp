@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
 #include "checked/block.h"
 #include "checked/core.h"

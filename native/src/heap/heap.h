@@ -252,7 +252,7 @@ void restart_purging_after_fork();
 bool charge_pool(size_t bin, size_t bytes);
 void discharge_pool(size_t bin, size_t bytes);
 
-// ---- rent.cpp: the slow paths of blocks up to max_class_size
+// ---- magazines.cpp: the slow paths of blocks up to max_class_size
 void* rent_slow(Heap* heap, size_t bin, size_t size);
 void return_slow(Heap* heap, void* block, size_t bin);
 // One block at once, past the magazines: for explicit heaps, pools without caches, ended threads. No lock held.

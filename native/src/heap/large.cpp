@@ -2,7 +2,7 @@
 // gives back large blocks pays neither the arena's lock nor page faults; the purge takes them when they are idle.
 #include <string.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
 #include "heap/heap.h"
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "heap/heap.h"
 
 namespace tp {

@@ -1,5 +1,5 @@
 // Pages of one heap: where blocks come from, where they go back to. Everything here runs under the heap's lock.
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
 #include "heap/heap.h"
 

@@ -11,12 +11,12 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
 #include "checked/checked.h"
 #include "heap/heap.h"
-#include "profile/profile.h"
 #include "pools/pool.h"
+#include "profile/profile.h"
 
 namespace tp {
 

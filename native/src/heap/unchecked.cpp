@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "profile/profile.h"
 
 namespace tp::unchecked {

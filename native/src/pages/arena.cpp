@@ -1,6 +1,6 @@
 #include "pages/arena.h"
 
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
 #include "pages/growth.h"
 

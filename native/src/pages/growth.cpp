@@ -1,6 +1,6 @@
 #include "pages/growth.h"
 
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
 
 namespace tp {

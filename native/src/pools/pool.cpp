@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "heap/unchecked.h"
 
 namespace tp {

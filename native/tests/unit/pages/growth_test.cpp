@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/blocks.h"
-#include "api/options.h"
+#include "base/options.h"
 #include "heap/heap.h"
 #include "support/memory.h"
 #include "support/pattern.h"

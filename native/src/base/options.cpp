@@ -1,4 +1,4 @@
-#include "api/options.h"
+#include "base/options.h"
 
 #include <errno.h>
 #include <stdlib.h>

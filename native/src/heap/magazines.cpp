@@ -1,7 +1,7 @@
 // The slow paths of rent and return: what happens when a thread's magazine is empty or full.
 #include <string.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "heap/heap.h"
 #include "profile/profile.h"
 
