@@ -23,7 +23,10 @@ size_t aligned_bin_of(size_t size, size_t alignment) {
 
 }  // namespace
 
-void core_start() { current_heap(); }
+void core_start() {
+  load_options();
+  current_heap();
+}
 
 void* core_allocate(Heap* heap, size_t size, size_t alignment) {
   if (heap == nullptr) heap = current_heap();

@@ -122,9 +122,8 @@ __attribute__((destructor)) void end_of_process() { at_exit(); }
 
 void start() {
   if (TP_LIKELY(started.load(std::memory_order_acquire))) return;
-  options::load();
-  secret();
   core_start();
+  secret();
   started.store(true, std::memory_order_release);
 }
 

@@ -186,6 +186,12 @@ bool resize_large(PageId id, size_t size);
 Heap* current_heap();
 Heap* known_heap();                // the calling thread's, null when it has none
 
+// Before the first allocation of the process: from here on the options that shape it are fixed.
+void load_options();
+
+// Every allocation and free has to be seen: nothing is cached in thread heaps.
+bool is_instrumented();
+
 // The lock of a heap that may be the calling thread's own.
 class LockedHeap {
  public:

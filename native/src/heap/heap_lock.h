@@ -18,6 +18,7 @@
 // Only a holder of the inner lock changes `open`; only the owner changes `owner`. All zero is the last state.
 #pragma once
 
+#include "base/config.h"
 #include "os/lock.h"
 
 namespace tp {

@@ -139,7 +139,7 @@ Heap* make_heap(HeapState state, size_t bytes) {
 void prepare_magazines(Heap* heap) {
   heap->caches = true;
   memcpy(heap->small, detail::small_bins.data(), sizeof(heap->small));
-  bool caching = !options::instrumented();
+  bool caching = !is_instrumented();
   for (size_t bin = 0; bin < bin_count; ++bin) {
     if (heap->top[bin] == nullptr) heap->top[bin] = heap->bottom(bin);
     heap->end[bin] = heap->bottom(bin) + (caching ? magazine_of_bin(bin) : 0);
@@ -171,12 +171,7 @@ Heap* fallback_heap() {
   return none;
 }
 
-// Before the first allocation of the process: from here on the options that shape it are fixed.
-void load_options() {
-  options::load();
-  static std::atomic<bool> done{false};
-  if (checked && !done.exchange(true, std::memory_order_acq_rel)) check::start();
-}
+void start_sampling() { profile::set_sampling(static_cast<uint64_t>(options::get(tp_option_sample_bytes))); }
 
 Heap* start_thread_heap() {
   load_options();
@@ -274,6 +269,14 @@ void after_fork_in_child() {
 }  // namespace
 
 Heap* first_heap() { return registry.load(std::memory_order_acquire); }
+
+void load_options() { options::load(start_sampling); }
+
+bool is_instrumented() {
+  int64_t mean = options::get(tp_option_sample_bytes);
+  bool samples_each = mean != 0 && static_cast<uint64_t>(mean) < profile::least_mean_of_refills;
+  return options::get(tp_option_zero_on_free) != 0 || options::get(tp_option_profile) != 0 || samples_each;
+}
 
 Heap* current_heap() {
   detail::fast_heap* heap = thread_heap;

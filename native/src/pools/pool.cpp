@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "heap/unchecked.h"
 
 namespace tp {
@@ -79,7 +78,7 @@ tp_pool* create_pool(const tp_pool_options& options) {
   uint32_t size = block_size_of(options);
   pool->block_size = size;
   pool->shape = shape_for(size);
-  bool cached = size <= largest_cached_block && !options.zero_on_free && !options::instrumented();
+  bool cached = size <= largest_cached_block && !options.zero_on_free && !is_instrumented();
   size_t bin = cached ? take_bin() : 0;
   if (bin != 0) {
     pool->bin = static_cast<uint32_t>(bin);

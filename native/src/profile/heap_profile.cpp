@@ -228,5 +228,3 @@ void after_fork_in_child() {
 }
 
 }  // namespace tp::profile
-
-bool tp_write_heap_profile(const char* path) noexcept { return tp::profile::write_heap(path); }

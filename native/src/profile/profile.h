@@ -53,7 +53,7 @@ inline void forget(const void* block) {
   if (internal::live_samples.load(std::memory_order_relaxed) != 0) forget_slow(block);
 }
 
-// ---- entry points of tidepool.h
+// ---- files; false with errno
 
 bool write_sizes(const char* path);
 bool write_heap(const char* path);

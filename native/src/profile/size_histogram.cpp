@@ -45,5 +45,3 @@ bool write_sizes(const char* path) {
 }
 
 }  // namespace tp::profile
-
-bool tp_write_size_profile(const char* path) noexcept { return tp::profile::write_sizes(path); }
