@@ -254,10 +254,6 @@ bool may_make_thread_at_free(uint32_t block_size);
 void make_purging_thread_if_worth_it();  // by a rent that misses; no lock held
 void restart_purging_after_fork();
 
-// ---- pools/pool.cpp: the pages of pool bins count against their pools
-bool charge_pool(size_t bin, size_t bytes);
-void discharge_pool(size_t bin, size_t bytes);
-
 // ---- magazines.cpp: the slow paths of blocks up to max_class_size
 void* rent_slow(Heap* heap, size_t bin, size_t size);
 void return_slow(Heap* heap, void* block, size_t bin);

@@ -2,6 +2,7 @@
 #include "base/options.h"
 #include "base/report.h"
 #include "heap/heap.h"
+#include "heap/pool_bins.h"
 
 namespace tp {
 
@@ -95,7 +96,7 @@ void page_emptied(Heap* heap, PageId id) {
   uint32_t slices = page->slices;
   uint32_t stamp = page->stamp;
   unlink(heap->queue[page->bin], id);
-  if (page->bin >= first_pool_bin) discharge_pool(page->bin, size_t{slices} << slice_shift);
+  if (page->bin >= first_pool_bin) discharge_pool_bin(page->bin, size_t{slices} << slice_shift);
   forget_page(id);
   uint32_t index = kept_index(slices);
   if (index == 3) return let_go(heap, id, slices, stamp);
@@ -149,10 +150,10 @@ PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
     return id;
   }
   size_t bytes = size_t{shape.slices} << slice_shift;
-  if (bin >= first_pool_bin && !charge_pool(bin, bytes)) return 0;
+  if (bin >= first_pool_bin && !charge_pool_bin(bin, bytes)) return 0;
   PageId id = take_slices(heap, shape.slices, fill_of(heap, bin, shape));
   if (id == 0) {
-    if (bin >= first_pool_bin) discharge_pool(bin, bytes);
+    if (bin >= first_pool_bin) discharge_pool_bin(bin, bytes);
     return 0;
   }
   set_up_page(heap, id, bin, shape);
@@ -283,7 +284,7 @@ void release_bin(Heap* heap, size_t bin) {
     while (PageId id = *list) {
       uint32_t slices = page_of(id)->slices;
       unlink(*list, id);
-      if (bin >= first_pool_bin) discharge_pool(bin, size_t{slices} << slice_shift);
+      if (bin >= first_pool_bin) discharge_pool_bin(bin, size_t{slices} << slice_shift);
       if (zeroes) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
       forget_page(id);
       let_go(heap, id, slices, stamp);

@@ -15,7 +15,7 @@
 #include "base/report.h"
 #include "checked/checked.h"
 #include "heap/heap.h"
-#include "pools/pool.h"
+#include "heap/pool_bins.h"
 #include "profile/profile.h"
 
 namespace tp {
@@ -216,7 +216,7 @@ void before_fork() {
   profile::before_fork();
   set_up_lock.lock();
   options::lock.lock();
-  lock_pools_for_fork();
+  pools_lock.lock();
   registry_lock.lock();
   orphans.lock.lock();
   destroyed.lock.lock();
@@ -234,7 +234,7 @@ void after_fork_in_parent() {
   destroyed.lock.unlock();
   orphans.lock.unlock();
   registry_lock.unlock();
-  unlock_pools_after_fork();
+  pools_lock.unlock();
   options::lock.unlock();
   set_up_lock.unlock();
   profile::after_fork_in_parent();
@@ -247,7 +247,7 @@ void after_fork_in_child() {
   destroyed.reset();
   orphans.reset();
   registry_lock.reset();
-  reset_pools_after_fork();
+  pools_lock.reset();
   options::lock.reset();
   set_up_lock.reset();
   bool some_unlisted = forget_returns_under_way();
