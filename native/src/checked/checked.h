@@ -44,11 +44,8 @@ void pool_destroy(tp_pool* pool);
 
 // ---- process
 
-// Once, with the options known, before any other call; registers nothing and may be called again.
+// Before the first block and the first heap, as often as one likes.
 void start();
-
-// When the library is loaded: says so when the program calls another library's functions, which check nothing.
-void report_if_hidden();
 
 // Gives every block in quarantine back to the core, verifying each; tp_purge calls it first. Returns the bytes.
 size_t drain_quarantine();
@@ -61,13 +58,5 @@ size_t report_leaks();
 
 // Verifies every canary and the poison of every block in quarantine. For tp_is_valid, beside the core's own.
 bool is_valid();
-
-// At exit (the library's destructor): everything in quarantine, then leaks when the option says so.
-void at_exit();
-
-// For pthread_atfork: called before the core takes its locks, and after it has let go of them.
-void before_fork();
-void after_fork_in_parent();
-void after_fork_in_child();
 
 }  // namespace tp::check

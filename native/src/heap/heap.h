@@ -18,6 +18,7 @@
 
 #include "heap/depot.h"
 #include "heap/heap_lock.h"
+#include "heap/registry.h"
 #include "pages/arena.h"
 
 namespace tp {
@@ -208,17 +209,11 @@ class LockedHeap {
   bool own_;
 };
 bool is_ending_thread();
-size_t orphan_count();
+extern Lock thread_setup_lock;     // for fork
 inline bool is_thread_heap(const Heap* heap) { return heap->state.load(std::memory_order_relaxed) == HeapState::thread; }
 void empty_magazines(Heap* heap);  // of the calling thread
 // In the magazine and the depot. The lock is held; an estimate unless its thread is still.
 size_t cached_blocks(const Heap* heap, size_t bin);
-Heap* first_heap();                // of the registry, all states
-Heap* create_heap(HeapState state);  // explicit and pool heaps
-void destroy_heap(Heap* heap);
-
-// A page with blocks to give, of a heap whose thread has ended; it is the caller's then. 0: none.
-PageId take_page_of_orphans(Heap* heap, size_t bin);
 
 // refill.cpp: a page of the bin that has blocks to give, out of the heap; 0: none. The lock is held.
 PageId detach_page(Heap* heap, size_t bin);
