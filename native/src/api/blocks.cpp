@@ -6,7 +6,9 @@
 #include "api/blocks.h"
 #include "base/options.h"
 #include "base/report.h"
-#include "checked/checked.h"
+#include "checked/entry.h"
+#include "heap/magazines.h"
+#include "heap/thread_heap.h"
 #include "heap/unchecked.h"
 #include "pools/pool.h"
 

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "base/report.h"
-#include "checked/checked.h"
+#include "checked/entry.h"
+#include "heap/magazines.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
 #include "heap/unchecked.h"
 #include "pools/pool.h"
 

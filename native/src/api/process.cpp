@@ -5,10 +5,15 @@
 #include "api/process.h"
 #include "base/options.h"
 #include "base/report.h"
-#include "checked/checked.h"
-#include "heap/unchecked.h"
+#include "checked/process.h"
+#include "heap/heap.h"
+#include "heap/magazines.h"
+#include "heap/purge.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
 #include "pools/pool.h"
-#include "profile/profile.h"
+#include "profile/heap_profile.h"
+#include "profile/size_histogram.h"
 
 using namespace tp;
 

@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-#include "heap/heap.h"
+#include "heap/flush.h"
+#include "heap/large.h"
+#include "heap/magazines.h"
+#include "heap/purge.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
 
 namespace tp::check {
 

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "checked/misuse.h"
 #include "checked/records.h"
+#include "checked/secret.h"
 
 namespace tp::check {
 

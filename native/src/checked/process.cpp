@@ -1,5 +1,4 @@
-// The functions of checked.h for the process as a whole: start, validity, leaks, exit, fork, statistics.
-#include "checked/checked.h"
+#include "checked/process.h"
 
 #if TIDEPOOL_CHECKED
 
@@ -14,6 +13,7 @@
 #include "checked/misuse.h"
 #include "checked/quarantine.h"
 #include "checked/records.h"
+#include "checked/secret.h"
 #include "heap/fork.h"
 
 // Only checked libraries have this name: who finds this one is where programs look for functions, too.

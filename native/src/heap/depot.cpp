@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/report.h"
+#include "heap/flush.h"
 #include "heap/heap.h"
+#include "heap/refill.h"
 
 namespace tp {
 

@@ -1,6 +1,4 @@
-// Partly used pages: the free 4 KiB units in them go back to the system. What the free list
-// keeps in the blocks there is gone then, so these blocks leave the free list first and are counted as lost; restore_lost finds them again by the units.
-#include "heap/heap.h"
+#include "heap/discard.h"
 
 namespace tp {
 
@@ -170,7 +168,7 @@ size_t idle_after_return(PageId id, uint32_t count) {
   return around < idle ? around : idle;
 }
 
-size_t idle_parts(Heap* heap) {
+size_t idle_parts(const Heap* heap) {
   size_t bytes = 0;
   for (size_t bin = 0; bin < bin_count; ++bin) {
     for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) bytes += idle_in(id);

@@ -3,9 +3,14 @@
 #include <pthread.h>
 
 #include "base/options.h"
+#include "heap/flush.h"
 #include "heap/heap.h"
 #include "heap/pool_bins.h"
-#include "profile/profile.h"
+#include "heap/purge_thread.h"
+#include "heap/refill.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
+#include "profile/heap_profile.h"
 
 namespace tp {
 
@@ -68,7 +73,7 @@ void after_fork_in_child() {
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) adopt_in_child(heap, some_unlisted);
   profile::after_fork_in_child();
   if (hooks_of_this_fork != nullptr) hooks_of_this_fork->after_in_child();
-  restart_purging_after_fork();
+  forget_purge_thread();
 }
 
 __attribute__((constructor)) void set_up_when_loaded() { set_up_fork(); }

@@ -1,9 +1,12 @@
-// The slow paths of rent and return: what happens when a thread's magazine is empty or full.
+#include "heap/magazines.h"
+
 #include <string.h>
 
-#include "base/options.h"
-#include "heap/heap.h"
-#include "profile/profile.h"
+#include "heap/flush.h"
+#include "heap/purge_thread.h"
+#include "heap/refill.h"
+#include "heap/thread_heap.h"
+#include "profile/size_histogram.h"
 
 namespace tp {
 
@@ -37,7 +40,7 @@ void* rent_slow(Heap* heap, size_t bin, size_t size) {
   order_for_fork();
   void* block = bottom[count - 1];
   heap->top[bin] = bottom + count - 1;
-  make_purging_thread_if_worth_it();  // allocates: the magazine is as it should be
+  start_purge_thread_if_worth_it();  // allocates: the magazine is as it should be
   return block;
 }
 

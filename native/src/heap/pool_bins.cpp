@@ -1,6 +1,6 @@
 #include "heap/pool_bins.h"
 
-#include "heap/heap.h"
+#include "heap/shapes.h"
 
 namespace tp {
 

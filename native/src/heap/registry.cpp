@@ -1,6 +1,10 @@
 #include "heap/registry.h"
 
 #include "heap/heap.h"
+#include "heap/purge.h"
+#include "heap/purge_thread.h"
+#include "heap/refill.h"
+#include "heap/thread_heap.h"
 
 namespace tp {
 

@@ -1,18 +1,16 @@
-// From threads to heaps: made at a thread's first slow call, left behind for the next thread when it ends.
-//
-//   no heap   the thread's heap is the constant empty heap: the first slow call makes or adopts one
-//   running   its own heap, state thread
-//   ending    the destructor of the pthread key gave the heap up (state orphan); the thread's heap is the constant heap
-//             `ended`: what other destructors still allocate comes from the shared fallback heap, block by block
+#include "heap/thread_heap.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "base/options.h"
-#include "base/report.h"
 #include "heap/fork.h"
-#include "heap/heap.h"
-#include "profile/profile.h"
+#include "heap/kept.h"
+#include "heap/magazines.h"
+#include "heap/refill.h"
+#include "heap/registry.h"
+#include "profile/heap_profile.h"
 
 namespace tp {
 
@@ -119,7 +117,7 @@ Heap* start_thread_heap() {
   return heap;
 }
 
-void give_up(Heap* heap) {
+void make_orphan(Heap* heap) {
   heap->lock.close_for_owner();
   empty_magazines(heap);
   {
@@ -136,7 +134,7 @@ void end_of_thread(void* value) {
   auto* heap = static_cast<Heap*>(value);
   int saved = errno;
   thread_heap = &ended;
-  give_up(heap);
+  make_orphan(heap);
   errno = saved;
 }
 

@@ -3,7 +3,14 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "profile/profile.h"
+#include "heap/flush.h"
+#include "heap/large.h"
+#include "heap/magazines.h"
+#include "heap/purge.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
+#include "profile/heap_profile.h"
+#include "profile/size_histogram.h"
 
 namespace tp::unchecked {
 

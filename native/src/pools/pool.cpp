@@ -3,7 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "heap/magazines.h"
 #include "heap/pool_bins.h"
+#include "heap/purge.h"
+#include "heap/purge_thread.h"
+#include "heap/refill.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
 #include "heap/unchecked.h"
 
 namespace tp {

@@ -1,9 +1,10 @@
+#include "profile/heap_profile.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "os/lock.h"
 #include "profile/output.h"
-#include "profile/profile.h"
 #include "profile/stacks.h"
 
 namespace tp::profile {

@@ -1,5 +1,8 @@
+#include "profile/size_histogram.h"
+
+#include <atomic>
+
 #include "profile/output.h"
-#include "profile/profile.h"
 
 namespace tp::profile {
 

@@ -13,6 +13,7 @@
 #include "api/blocks.h"
 #include "base/options.h"
 #include "heap/heap.h"
+#include "heap/shapes.h"
 #include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"
