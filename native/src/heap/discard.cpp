@@ -1,5 +1,7 @@
 #include "heap/discard.h"
 
+#include "os/assert.h"
+
 namespace tp {
 
 namespace {
@@ -27,6 +29,9 @@ Units first_run(uint64_t units, uint32_t first) {
   uint64_t after = ~(units >> first);
   return {first, after == 0 ? most_units : first + static_cast<uint32_t>(__builtin_ctzll(after))};
 }
+
+// For assertions: the lock of the page's heap is held.
+[[maybe_unused]] bool is_locked(PageId id) { return page_of(id)->owner.load(std::memory_order_relaxed)->lock.is_held(); }
 
 uintptr_t base_of(PageId id) { return reinterpret_cast<uintptr_t>(address_of(id)); }
 
@@ -83,6 +88,7 @@ uint64_t whole_pages(uint64_t units) {
 
 // Takes the blocks that lie in these units off the free list; returns how many.
 uint32_t drop_blocks(PageId id, uint64_t units) {
+  TP_ASSERT(is_locked(id));
   Page* page = page_of(id);
   uint32_t dropped = 0;
   FreeList kept;
@@ -140,6 +146,7 @@ static PageId go_on(const Heap* heap, const DiscardPlace& at) {
 }
 
 size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, DiscardPlace* at) {
+  TP_ASSERT(heap->lock.is_held());
   constexpr int most_pages = 64;
   size_t bytes = 0;
   int done = 0;
@@ -183,6 +190,7 @@ size_t idle_parts(const Heap* heap) {
 void restore_lost(PageId id) {
   Page* page = page_of(id);
   Discarded* discarded = discarded_of(id);
+  TP_ASSERT(is_locked(id) && discarded->lost != 0 && discarded->units != 0);
   uint32_t size = page->block_size;
   uint32_t carved_end = page->carved * size;
   Units units = first_run(discarded->units, static_cast<uint32_t>(__builtin_ctzll(discarded->units)));

@@ -6,6 +6,7 @@
 #include "heap/discard.h"
 #include "heap/purge_thread.h"
 #include "heap/refill.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -23,6 +24,7 @@ void push_pending(Heap* owner, PageId id) {
 
 // Gives a chain of batches to a page that another heap owns, in one exchange.
 void push_remote(PageId id, FreeList blocks, Batch* last, uint32_t count) {
+  TP_ASSERT(!blocks.empty() && count != 0);
   Page* page = page_of(id);
   RemoteWord word{page->remote.load(std::memory_order_relaxed)};
   do {
@@ -51,6 +53,7 @@ TP_COLD void report_stranger(const Page* page, void* block) {
 
 // What came back to a page of the heap's own. Its lock is held.
 void take_back(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, uint32_t now) {
+  TP_ASSERT(heap->lock.is_held() && page->owner.load(std::memory_order_relaxed) == heap);
   if (TP_UNLIKELY(count > page->used)) {
     report_misuse(tp_misuse_double_free, FreeList::batch_at(reinterpret_cast<uintptr_t>(address_of(id)), list.first),
                   page->block_size, "more blocks came back to a page than it gave out: some were freed twice");
@@ -162,6 +165,7 @@ class OpenPages {
 }  // namespace
 
 void flush(Heap* heap, void* const* blocks, uint32_t count, uint32_t stamp) {
+  TP_ASSERT(heap->lock.is_held());
   if (count == 0) return;
   OpenPages pages(heap, stamp);
   for (uint32_t at = 0; at < count;) at += pages.add(blocks + at, count - at);

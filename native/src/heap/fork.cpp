@@ -54,7 +54,10 @@ void after_fork_in_parent() {
 void adopt_in_child(Heap* heap, bool some_unlisted) {
   heap->lock.reset(heap == known_heap());
   note_change(heap);  // another thread's purge may have seen half of it
-  if (some_unlisted) relist_full_pages(heap);
+  if (some_unlisted) {
+    LockedHeap locked(heap);
+    relist_full_pages(heap);
+  }
   HeapState state = heap->state.load(std::memory_order_relaxed);
   if (state == HeapState::free) add_destroyed(heap);
   if (heap == known_heap() || (state != HeapState::thread && state != HeapState::orphan)) return;

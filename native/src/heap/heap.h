@@ -90,6 +90,12 @@ inline void note_idle(Heap* heap, size_t bytes) {
 
 inline bool is_thread_heap(const Heap* heap) { return heap->state.load(std::memory_order_relaxed) == HeapState::thread; }
 
+// A heap of the program's own, or that of a pool without a bin: no thread's.
+inline bool is_explicit(const Heap* heap) {
+  HeapState state = heap->state.load(std::memory_order_relaxed);
+  return state == HeapState::explicit_ || state == HeapState::pool;
+}
+
 // True when the heap may hold so many bytes more.
 inline bool fits_limit(const Heap* heap, size_t bytes) {
   return heap->limit_bytes == 0 || heap->held_bytes.load(std::memory_order_relaxed) + bytes <= heap->limit_bytes;

@@ -1,5 +1,7 @@
 #include "heap/kept.h"
 
+#include "os/assert.h"
+
 namespace tp {
 
 namespace {
@@ -10,14 +12,17 @@ uint32_t kept_index(uint32_t slices) { return slices == 1 ? 0 : slices == 2 ? 1 
 }  // namespace
 
 void release_run(Heap* heap, PageId id, uint32_t slices, uint32_t stamp) {
+  TP_ASSERT(heap->lock.is_held());
   heap->held_bytes -= size_t{slices} << slice_shift;
   give_run(id, slices, true, stamp);
 }
 
 void keep_slices(Heap* heap, PageId id, uint32_t slices, uint32_t stamp) {
+  TP_ASSERT(heap->lock.is_held());
   uint32_t index = kept_index(slices);
   if (index == 3) return release_run(heap, id, slices, stamp);
   uint32_t most = Heap::most_kept >> index;
+  TP_ASSERT(heap->kept_count[index] <= most && page_of(id)->is(PageKind::unused));
   if (heap->kept_count[index] == most) {
     // The older half goes to the arenas, so that the next empty pages find room.
     uint32_t half = most / 2;
@@ -30,6 +35,7 @@ void keep_slices(Heap* heap, PageId id, uint32_t slices, uint32_t stamp) {
 }
 
 PageId take_slices(Heap* heap, uint32_t slices, Fill fill) {
+  TP_ASSERT(heap->lock.is_held());
   uint32_t index = kept_index(slices);
   if (index != 3 && heap->kept_count[index] != 0) return heap->kept[index][--heap->kept_count[index]];
   if (!make_room(heap, size_t{slices} << slice_shift)) return 0;
@@ -47,6 +53,7 @@ PageId take_slices(Heap* heap, uint32_t slices, Fill fill) {
 }
 
 Run take_kept_large(Heap* heap, uint32_t slices) {
+  TP_ASSERT(heap->lock.is_held());
   Heap::KeptLarge* best = nullptr;
   for (Heap::KeptLarge& kept : heap->kept_large) {
     if (kept.id == 0 || kept.slices < slices || kept.slices > slices + slices / 8) continue;
@@ -60,6 +67,7 @@ Run take_kept_large(Heap* heap, uint32_t slices) {
 }
 
 void keep_large(Heap* heap, PageId id, uint32_t slices) {
+  TP_ASSERT(heap->lock.is_held());
   uint32_t now = now_stamp();
   Heap::KeptLarge* place = &heap->kept_large[0];
   for (Heap::KeptLarge& kept : heap->kept_large) {
@@ -75,6 +83,7 @@ void keep_large(Heap* heap, PageId id, uint32_t slices) {
 }
 
 void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms) {
+  TP_ASSERT(heap->lock.is_held());
   if (is_idle(now, heap->kept_stamp, min_idle_ms)) {
     for (uint32_t index = 0; index < 3; ++index) {
       while (heap->kept_count[index] != 0) {

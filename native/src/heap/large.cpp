@@ -5,6 +5,7 @@
 #include "heap/kept.h"
 #include "heap/purge_thread.h"
 #include "heap/thread_heap.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -12,13 +13,9 @@ namespace {
 
 constexpr uint32_t most_kept_slices = (32u << 20) >> slice_shift;  // of one kept block
 
-bool is_explicit(const Heap* heap) {
-  HeapState state = heap->state.load(std::memory_order_relaxed);
-  return state == HeapState::explicit_ || state == HeapState::pool;
-}
-
 void set_up_large(Heap* heap, PageId id, uint32_t slices) {
   Page* page = page_of(id);
+  TP_ASSERT(page->is(PageKind::unused));
   page->clear();
   page->owner.store(heap, std::memory_order_relaxed);
   page->capacity = slices;
@@ -81,6 +78,7 @@ void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero) {
 void return_large(Heap* current, PageId id) {
   Page* page = page_of(id);
   Heap* owner = page->owner.load(std::memory_order_relaxed);
+  TP_ASSERT(page->is(PageKind::large));
   uint32_t slices = page->run_length();
   size_t bytes = size_t{slices} << slice_shift;
   if (is_explicit(owner)) {

@@ -1,6 +1,7 @@
 #include "heap/pool_bins.h"
 
 #include "heap/shapes.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -22,6 +23,7 @@ Charge& charge_of(size_t bin) { return charges[bin - first_pool_bin]; }
 }  // namespace
 
 size_t take_pool_bin(const Shape& shape, size_t limit) {
+  TP_ASSERT(pools_lock.is_held());
   if (~taken == 0) return 0;
   auto bit = static_cast<unsigned>(__builtin_ctzll(~taken));
   taken |= uint64_t{1} << bit;
@@ -32,7 +34,11 @@ size_t take_pool_bin(const Shape& shape, size_t limit) {
   return bin;
 }
 
-void give_pool_bin(size_t bin) { taken &= ~(uint64_t{1} << (bin - first_pool_bin)); }
+void give_pool_bin(size_t bin) {
+  uint64_t bit = uint64_t{1} << (bin - first_pool_bin);
+  TP_ASSERT(pools_lock.is_held() && (taken & bit) != 0 && held_by_pool_bin(bin) == 0);
+  taken &= ~bit;
+}
 
 bool charge_pool_bin(size_t bin, size_t bytes) {
   Charge& charge = charge_of(bin);

@@ -7,6 +7,7 @@
 #include "heap/refill.h"
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -115,6 +116,9 @@ size_t purge(uint32_t min_idle_ms, size_t keep) { return purge_all(min_idle_ms, 
 
 size_t trim(size_t keep) { return is_worth_a_visit() ? purge(0, keep) : purge_runs(now_stamp(), 0, keep); }
 
-void purge_for_allocation() { purge_all(0, 0, true); }
+void purge_for_allocation() {
+  TP_ASSERT(known_heap() == nullptr || !known_heap()->lock.owner_is_inside());
+  purge_all(0, 0, true);
+}
 
 }  // namespace tp

@@ -8,6 +8,7 @@
 #include "heap/purge.h"
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -82,6 +83,7 @@ void* run(void*) {
 
 // No lock is held: making a thread allocates.
 TP_NOINLINE void start_thread() {
+  TP_ASSERT(known_heap() == nullptr || !known_heap()->lock.owner_is_inside());
   if (thread_started.exchange(true, std::memory_order_acq_rel)) return;
   int saved = errno;
   sigset_t all, before;

@@ -4,6 +4,7 @@
 #include "heap/kept.h"
 #include "heap/pool_bins.h"
 #include "heap/registry.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -28,6 +29,7 @@ void unlink(uint32_t& list, PageId id) {
 bool collect_page(PageId id) {
   Page* page = page_of(id);
   RemoteWord word{page->remote.load(std::memory_order_relaxed)};
+  TP_ASSERT(word.is_valid());
   if (word.empty()) return false;
   word.bits = page->remote.exchange(RemoteWord::watched().bits, std::memory_order_acquire);
   auto base = reinterpret_cast<uintptr_t>(address_of(id));
@@ -53,6 +55,7 @@ uint32_t carve(PageId id, void** blocks, uint32_t most) {
 
 void set_up_page(Heap* heap, PageId id, size_t bin, const Shape& shape) {
   Page* page = page_of(id);
+  TP_ASSERT(page->is(PageKind::unused));
   page->clear();
   page->remote.store(RemoteWord::watched().bits, std::memory_order_relaxed);
   page->owner.store(heap, std::memory_order_relaxed);
@@ -86,6 +89,7 @@ void forget_page(PageId id) {
 
 void page_emptied(Heap* heap, PageId id) {
   Page* page = page_of(id);
+  TP_ASSERT(page->used == 0 && RemoteWord{page->remote.load(std::memory_order_relaxed)} == RemoteWord::watched());
   uint32_t slices = page->slices;
   uint32_t stamp = page->stamp;
   unlink(heap->queue[page->bin], id);
@@ -138,6 +142,7 @@ bool retire_full(Heap* heap, PageId id) {
 }  // namespace
 
 uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, uint32_t most) {
+  TP_ASSERT(heap->lock.is_held());
   ++heap->refills[bin];
   uint32_t count = 0;
   while (count < most) {
@@ -168,7 +173,9 @@ uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, 
 }
 
 void requeue_page(Heap* heap, PageId id) {
+  TP_ASSERT(heap->lock.is_held());
   Page* page = page_of(id);
+  TP_ASSERT(page->is(PageKind::small) && page->owner.load(std::memory_order_relaxed) == heap);
   if (!RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed() &&
       !RemoteWord{page->remote.fetch_or(RemoteWord::listed_bit, std::memory_order_acq_rel)}.listed()) {
     unlink(heap->full[page->bin], id);
@@ -179,9 +186,11 @@ void requeue_page(Heap* heap, PageId id) {
 }
 
 void drain_pending(Heap* heap) {
+  TP_ASSERT(heap->lock.is_held());
   PageId id = heap->pending.exchange(0, std::memory_order_acquire);
   while (id != 0) {
     Page* page = page_of(id);
+    TP_ASSERT(page->owner.load(std::memory_order_relaxed) == heap);
     PageId next = page->pending;
     page->pending = 0;
     unlink(heap->full[page->bin], id);
@@ -205,6 +214,7 @@ void relist_full_pages(Heap* heap) {
 }
 
 void collect_bin(Heap* heap, size_t bin, uint32_t now) {
+  TP_ASSERT(heap->lock.is_held());
   for (PageId id = heap->queue[bin], next = 0; id != 0; id = next) {
     next = page_of(id)->next;
     if (collect_page(id)) page_of(id)->stamp = now;
@@ -218,6 +228,7 @@ void collect(Heap* heap, uint32_t now) {
 }
 
 void release_bin(Heap* heap, size_t bin) {
+  TP_ASSERT(heap->lock.is_held());
   bool zeroes = zeroes_what_is_freed(heap);
   drain_pending(heap);
   uint32_t stamp = now_stamp();

@@ -5,6 +5,7 @@
 #include "heap/purge_thread.h"
 #include "heap/refill.h"
 #include "heap/thread_heap.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -91,6 +92,7 @@ Heap* create_heap(HeapState state) {
 
 void destroy_heap(Heap* heap) {
   heap->lock.lock();
+  TP_ASSERT(is_explicit(heap));
   release_everything(heap);
   for (size_t bin = 0; bin < bin_count; ++bin) heap->refills[bin] = 0;
   // The next user of the structure has none of this.
@@ -104,6 +106,7 @@ void destroy_heap(Heap* heap) {
 }
 
 PageId take_page_of_orphans(Heap* heap, size_t bin) {
+  TP_ASSERT(heap->lock.is_held());
   if (orphan_count() == 0 || !is_thread_heap(heap)) return 0;
   // The caller holds the lock of its heap, so others are only tried.
   if (!orphans.lock.try_lock()) return 0;

@@ -10,6 +10,7 @@
 #include "heap/magazines.h"
 #include "heap/refill.h"
 #include "heap/registry.h"
+#include "os/assert.h"
 #include "profile/heap_profile.h"
 
 namespace tp {
@@ -108,6 +109,7 @@ Heap* start_thread_heap() {
     heap = make_heap(HeapState::thread, sizeof(Heap));
     if (heap == nullptr) return nullptr;
   }
+  TP_ASSERT(is_thread_heap(heap));
   prepare_magazines(heap);
   heap->lock.open_for_owner();
   thread_heap = heap;
@@ -118,6 +120,7 @@ Heap* start_thread_heap() {
 }
 
 void make_orphan(Heap* heap) {
+  TP_ASSERT(is_thread_heap(heap) && is_ending_thread());
   heap->lock.close_for_owner();
   empty_magazines(heap);
   {
