@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "api/blocks.h"
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
-#include "checked/checked.h"
+#include "checked/entry.h"
+#include "heap/magazines.h"
+#include "heap/thread_heap.h"
 #include "heap/unchecked.h"
-#include "slab/pool.h"
+#include "pools/pool.h"
 
 namespace tp {
 

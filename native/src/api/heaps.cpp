@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "base/report.h"
-#include "checked/checked.h"
+#include "checked/entry.h"
+#include "heap/magazines.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
 #include "heap/unchecked.h"
-#include "slab/pool.h"
+#include "pools/pool.h"
 
 // A tp_heap of the release library is a Heap; of the checked library, a record of its own.
 static tp::Heap* heap_of(tp_heap* heap) { return reinterpret_cast<tp::Heap*>(heap); }

@@ -1,12 +1,19 @@
-// The entry points that concern the whole process: idle memory, statistics, profile, misuse, validity.
+// The entry points that concern the whole process: options, idle memory, statistics, profile, misuse, validity.
 #include <errno.h>
 #include <string.h>
 
 #include "api/process.h"
+#include "base/options.h"
 #include "base/report.h"
-#include "checked/checked.h"
-#include "heap/unchecked.h"
-#include "slab/pool.h"
+#include "checked/process.h"
+#include "heap/heap.h"
+#include "heap/magazines.h"
+#include "heap/purge.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
+#include "pools/pool.h"
+#include "profile/heap_profile.h"
+#include "profile/size_histogram.h"
 
 using namespace tp;
 
@@ -15,6 +22,12 @@ int tp_version() noexcept {
 }
 
 bool tp_is_checked() noexcept { return checked; }
+
+int tp_set_option(tp_option option, int64_t value) noexcept { return options::set(option, value); }
+
+int64_t tp_get_option(tp_option option) noexcept {
+  return option >= 0 && option < tp_option_count ? options::get_now_or_at_first_use(option) : 0;
+}
 
 void tp_thread_idle() noexcept {
   if (Heap* heap = known_heap(); heap != nullptr) empty_magazines(heap);
@@ -154,6 +167,9 @@ void tp_print_statistics(int file_descriptor) noexcept {
     row.add(", pages ").add(c.pages).add(", refills ").add(c.refills).add("\n").write_to(file_descriptor);
   }
 }
+
+bool tp_write_size_profile(const char* path) noexcept { return profile::write_sizes(path); }
+bool tp_write_heap_profile(const char* path) noexcept { return profile::write_heap(path); }
 
 tp_misuse_handler tp_set_misuse_handler(tp_misuse_handler handler) noexcept { return exchange_misuse_handler(handler); }
 

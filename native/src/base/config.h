@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "os/compiler.h"
 #include "tidepool/detail/fast_path.h"
 #include "tidepool/tidepool.h"
 
@@ -32,9 +33,6 @@ inline constexpr bool preload = TIDEPOOL_PRELOAD != 0;  // with malloc, new and 
 inline constexpr size_t min_alignment = 16;
 inline constexpr size_t max_alignment = size_t{1} << 30;
 inline constexpr size_t max_size = static_cast<size_t>(PTRDIFF_MAX);
-
-#define TP_NOINLINE __attribute__((noinline))
-#define TP_COLD __attribute__((noinline, cold))
 
 constexpr bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 constexpr size_t round_up(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }

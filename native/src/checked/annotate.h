@@ -30,13 +30,6 @@ inline void open_for_asan(const void* address, size_t size) {
   if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(address, size);
 }
 
-// The memory around a block, canaries included.
-struct Surroundings {
-  unsigned char* begin;
-  size_t size;
-};
-Surroundings surroundings_of(const Record& record);
-
 // The block is the program's; only what it asked for may be touched.
 inline void annotate_live(const Record& record, bool zeroed) {
   Surroundings all = surroundings_of(record);

@@ -6,15 +6,16 @@
 #include <sched.h>
 #include <string.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "checked/annotate.h"
-#include "checked/checked.h"
 #include "checked/core.h"
 #include "checked/guard.h"
 #include "checked/misuse.h"
+#include "checked/process.h"
 #include "checked/quarantine.h"
 #include "checked/records.h"
-#include "profile/profile.h"
+#include "profile/heap_profile.h"
+#include "profile/size_histogram.h"
 
 namespace tp::check {
 

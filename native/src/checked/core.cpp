@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-#include "heap/heap.h"
+#include "heap/flush.h"
+#include "heap/large.h"
+#include "heap/magazines.h"
+#include "heap/purge.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
 
 namespace tp::check {
 
@@ -23,7 +28,10 @@ size_t aligned_bin_of(size_t size, size_t alignment) {
 
 }  // namespace
 
-void core_start() { current_heap(); }
+void core_start() {
+  load_options();
+  current_heap();
+}
 
 void* core_allocate(Heap* heap, size_t size, size_t alignment) {
   if (heap == nullptr) heap = current_heap();

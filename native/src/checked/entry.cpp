@@ -1,5 +1,4 @@
-// The functions of checked.h for blocks, heaps and pools: what the program asked, put as claims.
-#include "checked/checked.h"
+#include "checked/entry.h"
 
 #if TIDEPOOL_CHECKED
 
@@ -10,6 +9,7 @@
 #include "checked/core.h"
 #include "checked/guard.h"
 #include "checked/misuse.h"
+#include "checked/process.h"
 #include "checked/records.h"
 
 namespace tp::check {

@@ -6,9 +6,10 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "checked/misuse.h"
 #include "checked/records.h"
+#include "checked/secret.h"
 
 namespace tp::check {
 

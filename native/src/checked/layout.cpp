@@ -6,6 +6,7 @@
 
 #include "checked/annotate.h"
 #include "checked/guard.h"
+#include "checked/secret.h"
 
 namespace tp::check {
 

@@ -20,6 +20,13 @@ struct Layout {
 // size must be at most max_size / 2, alignment a power of two of at least 16.
 Layout layout_of(size_t size, size_t alignment);
 
+// The memory around a block, canaries included.
+struct Surroundings {
+  unsigned char* begin;
+  size_t size;
+};
+Surroundings surroundings_of(const Record& record);
+
 // Writes both canaries.
 void arm(const Record& record);
 

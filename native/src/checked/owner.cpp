@@ -7,6 +7,7 @@
 
 #include "base/report.h"
 #include "checked/misuse.h"
+#include "checked/secret.h"
 
 namespace tp::check {
 

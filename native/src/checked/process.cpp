@@ -1,12 +1,11 @@
-// The functions of checked.h for the process as a whole: start, validity, leaks, exit, fork, statistics.
-#include "checked/checked.h"
+#include "checked/process.h"
 
 #if TIDEPOOL_CHECKED
 
 #include <dlfcn.h>
 #include <stdio.h>
 
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
 #include "checked/block.h"
 #include "checked/core.h"
@@ -14,6 +13,8 @@
 #include "checked/misuse.h"
 #include "checked/quarantine.h"
 #include "checked/records.h"
+#include "checked/secret.h"
+#include "heap/fork.h"
 
 // Only checked libraries have this name: who finds this one is where programs look for functions, too.
 extern "C" TP_EXPORT const char tp_checked_library_;
@@ -116,16 +117,23 @@ class Leaks {
   Record first_{};
 };
 
-__attribute__((destructor)) void end_of_process() { at_exit(); }
+void before_fork() {
+  lock_all_shards();
+  lock_quarantine();
+  lock_owners();
+}
 
-}  // namespace
+void after_fork_in_parent() {
+  unlock_owners();
+  unlock_quarantine();
+  unlock_all_shards();
+}
 
-void start() {
-  if (TP_LIKELY(started.load(std::memory_order_acquire))) return;
-  options::load();
-  secret();
-  core_start();
-  started.store(true, std::memory_order_release);
+void after_fork_in_child() {
+  reset_owners();
+  reset_quarantine();
+  reset_all_shards();
+  first_serial.store(next_serial(), std::memory_order_relaxed);
 }
 
 // A library that is preloaded comes first when names are looked up, and one that is not checked takes every call from here.
@@ -142,6 +150,45 @@ void report_if_hidden() {
     text.add(known ? found.dli_fname : "another library").add("; preload libtidepool-checked-preload.so instead\n").write_to(2);
   }
   dlclose(program);
+}
+
+// A handler that aborts here would take with it what the program printed: exit() flushes only after the destructors. Not
+// when another thread holds the stream, as one that waits for input may for ever.
+void flush_standard_output() {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush_unlocked(stdout);
+  funlockfile(stdout);
+}
+
+constexpr ForkHooks fork_hooks{before_fork, after_fork_in_parent, after_fork_in_child};
+
+__attribute__((constructor)) void when_loaded() {
+  set_fork_hooks(&fork_hooks);
+  report_if_hidden();
+}
+
+// At exit: everything in quarantine, then leaks when the option says so.
+__attribute__((destructor)) void at_exit() {
+  if (!started.load(std::memory_order_acquire)) return;
+  flush_standard_output();
+  verify_all_blocks("exit");
+  empty_quarantine("exit");
+  if (options::get(tp_option_leak_check) == 0) return;
+  Leaks leaks;
+  if (leaks.blocks() == 0) return;
+  leaks.write();
+  report_leak_at_exit(leaks.blocks(), leaks.bytes(), leaks.first());
+}
+
+}  // namespace
+
+// The hooks also here: a program may allocate, and fork, before the constructors of this library run.
+void start() {
+  if (TP_LIKELY(started.load(std::memory_order_acquire))) return;
+  set_fork_hooks(&fork_hooks);
+  core_start();
+  secret();
+  started.store(true, std::memory_order_release);
 }
 
 size_t drain_quarantine() { return empty_quarantine("tp_purge"); }
@@ -162,45 +209,6 @@ size_t report_leaks() {
 }
 
 bool is_valid() { return verify_all_blocks("tp_is_valid"); }
-
-// A handler that aborts here would take with it what the program printed: exit() flushes only after the destructors. Not
-// when another thread holds the stream, as one that waits for input may for ever.
-static void flush_standard_output() {
-  if (ftrylockfile(stdout) != 0) return;
-  fflush_unlocked(stdout);
-  funlockfile(stdout);
-}
-
-void at_exit() {
-  if (!started.load(std::memory_order_acquire)) return;
-  flush_standard_output();
-  verify_all_blocks("exit");
-  empty_quarantine("exit");
-  if (options::get(tp_option_leak_check) == 0) return;
-  Leaks leaks;
-  if (leaks.blocks() == 0) return;
-  leaks.write();
-  report_leak_at_exit(leaks.blocks(), leaks.bytes(), leaks.first());
-}
-
-void before_fork() {
-  lock_all_shards();
-  lock_quarantine();
-  lock_owners();
-}
-
-void after_fork_in_parent() {
-  unlock_owners();
-  unlock_quarantine();
-  unlock_all_shards();
-}
-
-void after_fork_in_child() {
-  reset_owners();
-  reset_quarantine();
-  reset_all_shards();
-  first_serial.store(next_serial(), std::memory_order_relaxed);
-}
 
 }  // namespace tp::check
 

@@ -5,6 +5,7 @@
 #include "checked/annotate.h"
 #include "checked/core.h"
 #include "checked/guard.h"
+#include "checked/layout.h"
 #include "checked/misuse.h"
 #include "checked/owner.h"
 #include "checked/records.h"

@@ -44,13 +44,4 @@ static_assert(sizeof(Record) == 64);
 
 inline constexpr unsigned checked_depth = 16;  // frames that are kept of each stack
 
-// Random, drawn once for each process.
-uint64_t secret();
-
-inline uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 }  // namespace tp::check

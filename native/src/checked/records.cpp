@@ -7,6 +7,7 @@
 #include "base/report.h"
 #include "checked/guard.h"
 #include "checked/layout.h"
+#include "checked/secret.h"
 
 namespace tp::check {
 
@@ -14,7 +15,6 @@ constinit Shard shards[shard_count] = {};
 
 namespace {
 
-constinit std::atomic<uint64_t> secret_{0};
 constinit std::atomic<uint64_t> serial_{0};
 
 constexpr uintptr_t removed_mark = 1;
@@ -77,13 +77,6 @@ void forget_oldest(Shard& shard, const Shard::Retired& oldest) {
 }
 
 }  // namespace
-
-uint64_t secret() {
-  uint64_t known = secret_.load(std::memory_order_relaxed);
-  if (TP_LIKELY(known != 0)) return known;
-  uint64_t drawn = os::random_seed() | 1;
-  return secret_.compare_exchange_strong(known, drawn, std::memory_order_relaxed) ? drawn : known;
-}
 
 uint64_t next_serial() { return serial_.fetch_add(1, std::memory_order_relaxed) + 1; }
 

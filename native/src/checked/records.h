@@ -5,6 +5,7 @@
 #pragma once
 
 #include "checked/record.h"
+#include "checked/secret.h"
 #include "os/lock.h"
 
 namespace tp::check {

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "base/report.h"
+#include "heap/flush.h"
 #include "heap/heap.h"
+#include "heap/refill.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -70,6 +73,7 @@ void give_chunk_back(Heap* heap, Chunk* chunk, uint32_t stamp) {
 }  // namespace
 
 bool put_into_depot(Heap* heap, size_t bin, void* const* blocks, uint32_t count) {
+  TP_ASSERT(heap->lock.is_held());
   Depot& depot = heap->depot;
   // The first and the last stand for all: whoever frees what others rented frees a lot of it.
   if (bin >= first_pool_bin || count > Chunk::most || !is_own(heap, blocks[0]) || !is_own(heap, blocks[count - 1])) return false;
@@ -80,24 +84,28 @@ bool put_into_depot(Heap* heap, size_t bin, void* const* blocks, uint32_t count)
   chunk->count = count;
   push(depot.full[bin], chunk);
   depot.bytes += bytes_of(bin, count);
+  TP_ASSERT(depot.bytes <= depot.granted);
   depot.stamp = now_stamp();
   note_change(heap);
   return true;
 }
 
 uint32_t take_from_depot(Heap* heap, size_t bin, void** blocks) {
+  TP_ASSERT(heap->lock.is_held());
   Depot& depot = heap->depot;
   if (bin >= first_pool_bin || depot.full[bin] == nullptr) return 0;
   Chunk* chunk = pop(depot.full[bin]);
   uint32_t count = chunk->count;
   memcpy(blocks, chunk->blocks, count * sizeof(void*));
   push(depot.unused, chunk);
+  TP_ASSERT(depot.bytes >= bytes_of(bin, count));
   depot.bytes -= bytes_of(bin, count);
   ++heap->refills[bin];
   return count;
 }
 
 bool empty_depot(Heap* heap, uint32_t most_chunks) {
+  TP_ASSERT(heap->lock.is_held());
   Depot& depot = heap->depot;
   if (depot.empty() && depot.granted == 0) return false;
   uint32_t stamp = depot.stamp;

@@ -1,6 +1,6 @@
-// Partly used pages: the free 4 KiB units in them go back to the system. What the free list
-// keeps in the blocks there is gone then, so these blocks leave the free list first and are counted as lost; restore_lost finds them again by the units.
-#include "heap/heap.h"
+#include "heap/discard.h"
+
+#include "os/assert.h"
 
 namespace tp {
 
@@ -29,6 +29,9 @@ Units first_run(uint64_t units, uint32_t first) {
   uint64_t after = ~(units >> first);
   return {first, after == 0 ? most_units : first + static_cast<uint32_t>(__builtin_ctzll(after))};
 }
+
+// For assertions: the lock of the page's heap is held.
+[[maybe_unused]] bool is_locked(PageId id) { return page_of(id)->owner.load(std::memory_order_relaxed)->lock.is_held(); }
 
 uintptr_t base_of(PageId id) { return reinterpret_cast<uintptr_t>(address_of(id)); }
 
@@ -85,6 +88,7 @@ uint64_t whole_pages(uint64_t units) {
 
 // Takes the blocks that lie in these units off the free list; returns how many.
 uint32_t drop_blocks(PageId id, uint64_t units) {
+  TP_ASSERT(is_locked(id));
   Page* page = page_of(id);
   uint32_t dropped = 0;
   FreeList kept;
@@ -142,6 +146,7 @@ static PageId go_on(const Heap* heap, const DiscardPlace& at) {
 }
 
 size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, DiscardPlace* at) {
+  TP_ASSERT(heap->lock.is_held());
   constexpr int most_pages = 64;
   size_t bytes = 0;
   int done = 0;
@@ -170,7 +175,7 @@ size_t idle_after_return(PageId id, uint32_t count) {
   return around < idle ? around : idle;
 }
 
-size_t idle_parts(Heap* heap) {
+size_t idle_parts(const Heap* heap) {
   size_t bytes = 0;
   for (size_t bin = 0; bin < bin_count; ++bin) {
     for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) bytes += idle_in(id);
@@ -185,6 +190,7 @@ size_t idle_parts(Heap* heap) {
 void restore_lost(PageId id) {
   Page* page = page_of(id);
   Discarded* discarded = discarded_of(id);
+  TP_ASSERT(is_locked(id) && discarded->lost != 0 && discarded->units != 0);
   uint32_t size = page->block_size;
   uint32_t carved_end = page->carved * size;
   Units units = first_run(discarded->units, static_cast<uint32_t>(__builtin_ctzll(discarded->units)));

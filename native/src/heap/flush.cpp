@@ -1,8 +1,12 @@
-// Free blocks go back to the pages they are from, whoever owns those.
+#include "heap/flush.h"
+
 #include <new>
 
 #include "base/report.h"
-#include "heap/heap.h"
+#include "heap/discard.h"
+#include "heap/purge_thread.h"
+#include "heap/refill.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -20,6 +24,7 @@ void push_pending(Heap* owner, PageId id) {
 
 // Gives a chain of batches to a page that another heap owns, in one exchange.
 void push_remote(PageId id, FreeList blocks, Batch* last, uint32_t count) {
+  TP_ASSERT(!blocks.empty() && count != 0);
   Page* page = page_of(id);
   RemoteWord word{page->remote.load(std::memory_order_relaxed)};
   do {
@@ -47,7 +52,8 @@ TP_COLD void report_stranger(const Page* page, void* block) {
 }
 
 // What came back to a page of the heap's own. Its lock is held.
-void settle(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, uint32_t now) {
+void take_back(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, uint32_t now) {
+  TP_ASSERT(heap->lock.is_held() && page->owner.load(std::memory_order_relaxed) == heap);
   if (TP_UNLIKELY(count > page->used)) {
     report_misuse(tp_misuse_double_free, FreeList::batch_at(reinterpret_cast<uintptr_t>(address_of(id)), list.first),
                   page->block_size, "more blocks came back to a page than it gave out: some were freed twice");
@@ -60,7 +66,7 @@ void settle(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, ui
   page->used -= count;
   page->stamp = now;
   note_idle(heap, idle_after_return(id, count));
-  if (page->used == 0 || !RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed()) settle_page(heap, id);
+  if (page->used == 0 || !RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed()) requeue_page(heap, id);
 }
 
 // The pages that blocks are going back to, each opened once for many blocks: a page of the heap's own with its free
@@ -144,7 +150,7 @@ class OpenPages {
 
   void close(Place& place) {
     FreeList list = place.list.close();
-    if (place.own) return settle(heap_, place.id, page_of(place.id), list, place.added, now_);
+    if (place.own) return take_back(heap_, place.id, page_of(place.id), list, place.added, now_);
     push_remote(place.id, list, static_cast<Batch*>(place.first), place.added);
     if (heap_ != nullptr) heap_->remote_frees += place.added;
   }
@@ -159,6 +165,7 @@ class OpenPages {
 }  // namespace
 
 void flush(Heap* heap, void* const* blocks, uint32_t count, uint32_t stamp) {
+  TP_ASSERT(heap->lock.is_held());
   if (count == 0) return;
   OpenPages pages(heap, stamp);
   for (uint32_t at = 0; at < count;) at += pages.add(blocks + at, count - at);
@@ -180,7 +187,7 @@ void return_to_page(PageId id, void* block) {
     Locked locked(owner->lock);
     FreeList list = page->free;
     list.push(grid_of(id), block);
-    settle(owner, id, page, list, 1, now_stamp());
+    take_back(owner, id, page, list, 1, now_stamp());
   }
   note_idle_pages(may_make_thread_at_free(block_size));
 }

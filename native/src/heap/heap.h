@@ -18,31 +18,14 @@
 
 #include "heap/depot.h"
 #include "heap/heap_lock.h"
+#include "heap/shapes.h"
 #include "pages/arena.h"
 
 namespace tp {
 
 enum class HeapState : uint8_t { free, thread, orphan, explicit_, pool, fallback };
 
-// How the pages of the size classes are cut, and where each bin's magazine lies among a heap's slots.
-struct Shapes {
-  Shape of[bin_count];
-};
-extern constinit Shapes shapes;  // of size classes: constant; of pool bins: set while the pool lives
-Shape shape_for(uint32_t block_size);
-
-inline constexpr uint32_t pool_magazine = 64;  // pools come and go, the magazines stay: one size for all
-
-// About 32 KiB of blocks, at least 32 and at most 128; of those above 8 KiB 16.
-constexpr uint32_t magazine_size(uint32_t block_size) {
-  uint32_t blocks = 32768 / block_size;
-  uint32_t least = block_size <= 8192 ? 32 : 16;
-  return blocks < least ? least : blocks > 128 ? 128 : blocks;
-}
-constexpr uint32_t magazine_of_bin(size_t bin) {
-  return bin == 0 ? 0 : bin >= first_pool_bin ? pool_magazine : bin <= class_count ? magazine_size(static_cast<uint32_t>(size_of_bin(bin))) : 0;
-}
-
+// Where each magazine lies among a heap's slots.
 struct Slots {
   uint32_t start[bin_count];  // of the bin's first entry; the null lies before it
   uint32_t total;
@@ -95,169 +78,31 @@ struct Heap : detail::fast_heap {
   void** bottom(size_t bin) { return slots + slot_layout.start[bin]; }
 };
 
-// ---- refill.cpp: pages of one heap. All need the heap's lock.
-
-// Fills blocks[0..most), the best to rent first last; returns how many. Only for the first a new page is made, or memory used
-// that went back to the system. 0: out of memory.
-uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, uint32_t most);
-
-// After blocks came back to a page that may have been full, or may be empty now: it moves to where it belongs.
-void settle_page(Heap* heap, PageId id);
-
 // There may be something for a purge. Others have the flag in their caches: it is written only when it is not set.
 inline void note_change(Heap* heap) {
   if (!heap->changed.load(std::memory_order_relaxed)) heap->changed.store(true, std::memory_order_relaxed);
 }
 
-// The same for blocks that came back to a page of this heap; few of them are not worth a trim. Heap's lock.
+// The same for blocks that came back to a page of this heap; few of them are not worth a trim. The heap's lock is held.
 inline void note_idle(Heap* heap, size_t bytes) {
   heap->may_be_idle.store(heap->may_be_idle.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
 }
 
-// Moves pages that other threads listed to their queues.
-void drain_pending(Heap* heap);
+inline bool is_thread_heap(const Heap* heap) { return heap->state.load(std::memory_order_relaxed) == HeapState::thread; }
 
-// In the child of a fork: pages that are listed move to their queues although no one told the heap of them.
-void relist_full_pages(Heap* heap);
+// A heap of the program's own, or that of a pool without a bin: no thread's.
+inline bool is_explicit(const Heap* heap) {
+  HeapState state = heap->state.load(std::memory_order_relaxed);
+  return state == HeapState::explicit_ || state == HeapState::pool;
+}
 
-// Takes what other threads gave back to all its queued pages, and lets empty ones go.
-void collect(Heap* heap, uint32_t now);
-void collect_bin(Heap* heap, size_t bin, uint32_t now);  // after drain_pending
-
-// Gives empty pages and large runs that are kept for reuse, idle for long enough, to the arenas.
-void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms);
-
-// The heap may hold so many bytes more.
+// True when the heap may hold so many bytes more.
 inline bool fits_limit(const Heap* heap, size_t bytes) {
   return heap->limit_bytes == 0 || heap->held_bytes.load(std::memory_order_relaxed) + bytes <= heap->limit_bytes;
 }
-// The same, if need be without what the heap keeps.
-bool make_room(Heap* heap, size_t bytes);
 
 bool zeroes_what_is_freed(const Heap* heap);
 
-// Gives the pages of one bin to the arenas, whoever has blocks of them.
-void release_bin(Heap* heap, size_t bin);
-
-// Gives every page and large block of the heap to the arenas, whoever has blocks of them.
-void release_everything(Heap* heap);
-
-// ---- discard.cpp: gives idle parts of partly used pages back to the system. Heap's lock. Returns bytes.
-// Looks at a limited number of pages, for the owner may be waiting for its lock; at is where it goes on then.
-struct DiscardPlace {
-  size_t bin = 0;  // bin_count: all was seen
-  PageId page = 0;
-};
-size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, DiscardPlace* at);
-
-// What is resident of partly used pages and not in use, in bytes. Heap's lock.
-size_t idle_parts(Heap* heap);
-
-// How many bytes may have become idle with count blocks that have just come back to the page, at most; never 0. Heap's lock.
-size_t idle_after_return(PageId id, uint32_t count);
-
-// Makes blocks whose memory was discarded available again, some of them. There are such blocks.
-void restore_lost(PageId id);
-
-// What is lost is what lies in units that are gone, so that restore_lost finds all of it.
-bool discarded_is_valid(PageId id);
-
-// The bytes from..to of the page, which nothing lay in, are blocks now. Units behind them may have been discarded before.
-void use_units(PageId id, uint32_t from, uint32_t to);
-
-// ---- flush.cpp
-// Gives every block back to its page, as of the time stamp. heap: the one the blocks come from; its lock is held.
-void flush(Heap* heap, void* const* blocks, uint32_t count, uint32_t stamp);
-
-// Gives one block back to its page at once, whoever owns it. No lock held.
-void return_to_page(PageId id, void* block);
-
-// In the child of a fork: true when another thread was in between, so that its page may be listed and nowhere in a list.
-bool forget_returns_under_way();
-
-// ---- large.cpp
-void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero);  // takes the lock
-void return_large(Heap* current, PageId id);
-bool resize_large(PageId id, size_t size);
-
-// ---- thread_heap.cpp
-// The calling thread's heap, made or adopted when it has none; the fallback heap when the thread is ending; null: out of
-// memory.
-Heap* current_heap();
-Heap* known_heap();                // the calling thread's, null when it has none
-
-// The lock of a heap that may be the calling thread's own.
-class LockedHeap {
- public:
-  explicit LockedHeap(Heap* heap) : heap_(heap), own_(heap == known_heap()) { lock(); }
-  ~LockedHeap() { unlock(); }
-  LockedHeap(const LockedHeap&) = delete;
-  LockedHeap& operator=(const LockedHeap&) = delete;
-
- private:
-  void lock() { own_ ? heap_->lock.lock_as_owner() : heap_->lock.lock(); }
-  void unlock() { own_ ? heap_->lock.unlock_as_owner() : heap_->lock.unlock(); }
-
-  Heap* heap_;
-  bool own_;
-};
-bool is_ending_thread();
-size_t orphan_count();
-inline bool is_thread_heap(const Heap* heap) { return heap->state.load(std::memory_order_relaxed) == HeapState::thread; }
-void empty_magazines(Heap* heap);  // of the calling thread
-// In the magazine and the depot. The lock is held; an estimate unless its thread is still.
-size_t cached_blocks(const Heap* heap, size_t bin);
-Heap* first_heap();                // of the registry, all states
-Heap* create_heap(HeapState state);  // explicit and pool heaps
-void destroy_heap(Heap* heap);
-
-// A page with blocks to give, of a heap whose thread has ended; it is the caller's then. 0: none.
-PageId take_page_of_orphans(Heap* heap, size_t bin);
-
-// refill.cpp: a page of the bin that has blocks to give, out of the heap; 0: none. The lock is held.
-PageId detach_page(Heap* heap, size_t bin);
-
-// ---- purge.cpp
-// Returns the bytes that went back. keep: so many idle bytes may stay. Heaps whose locks are taken are left out. What the
-// calling thread's magazines hold stays.
-size_t purge(uint32_t min_idle_ms, size_t keep = 0);
-
-// Purges all that is idle, for programs that ask often: leaves the heaps alone while little has changed in them.
-size_t trim(size_t keep);
-
-// For an allocation that found no memory: what any heap keeps empty, also of those whose locks are taken at this moment,
-// may be all that is missing. No heap's lock held.
-void purge_for_allocation();
-
-// What allocate() gives; while it gives null a few times again, for other threads may take what a purge has freed. No heap's
-// lock held.
-template <typename Allocate>
-auto allocate_or_purge(Allocate allocate) {
-  auto* result = allocate();
-  for (int purges = 0; TP_UNLIKELY(result == nullptr) && purges < 3; ++purges) {
-    purge_for_allocation();
-    result = allocate();
-  }
-  return result;
-}
-
-// Something may become purgeable. may_make_thread: the background thread may be made here, for the caller is not inside of
-// the C library's own thread functions.
-void note_idle_pages(bool may_make_thread);
-bool may_make_thread_at_free(uint32_t block_size);
-void make_purging_thread_if_worth_it();  // by a rent that misses; no lock held
-void restart_purging_after_fork();
-
-// ---- slab/pool.cpp: the pages of pool bins count against their pools
-bool charge_pool(size_t bin, size_t bytes);
-void discharge_pool(size_t bin, size_t bytes);
-
-// ---- rent.cpp: the slow paths of blocks up to max_class_size
-void* rent_slow(Heap* heap, size_t bin, size_t size);
-void return_slow(Heap* heap, void* block, size_t bin);
-// One block at once, past the magazines: for explicit heaps, pools without caches, ended threads. No lock held.
-void* rent_uncached(Heap* heap, size_t bin, const Shape& shape);
-
-bool heap_is_valid(Heap* heap);  // lock held
+bool heap_is_valid(const Heap* heap);  // its lock is held
 
 }  // namespace tp

@@ -18,6 +18,7 @@
 // Only a holder of the inner lock changes `open`; only the owner changes `owner`. All zero is the last state.
 #pragma once
 
+#include "base/config.h"
 #include "os/lock.h"
 
 namespace tp {
@@ -26,12 +27,14 @@ class HeapLock {
  public:
   // By the thread whose heap it is.
   void lock_as_owner() {
+    TP_ASSERT(!owner_is_inside());
     inside_.store(1, std::memory_order_relaxed);
     // The look must not come before the store: the compiler keeps the order, and the visitor's barrier the processor.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (TP_UNLIKELY(open_.load(std::memory_order_acquire) == 0)) lock_shut_as_owner();
   }
   void unlock_as_owner() {
+    TP_ASSERT(is_held());
     if (TP_LIKELY(inside_.load(std::memory_order_relaxed) != 0)) inside_.store(0, std::memory_order_release);
     else inner_.unlock();
   }
@@ -71,9 +74,14 @@ class HeapLock {
   }
   // By the owner, who is outside and ceases to be it.
   void close_for_owner() {
+    TP_ASSERT(!owner_is_inside());
     Locked locked(inner_);
     open_.store(0, std::memory_order_relaxed);
   }
+
+  // For assertions: by any thread; by the owner, who came in by the open lock.
+  bool is_held() const { return owner_is_inside() || inner_.is_held(); }
+  bool owner_is_inside() const { return inside_.load(std::memory_order_relaxed) != 0; }
 
   // In the child of a fork, where no thread is inside.
   void reset(bool owned) {

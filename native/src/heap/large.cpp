@@ -1,10 +1,11 @@
-// Blocks above 32 KiB: whole slices. A thread heap keeps the last few that were freed, so that a program that takes and
-// gives back large blocks pays neither the arena's lock nor page faults; the purge takes them when they are idle.
+#include "heap/large.h"
+
 #include <string.h>
 
-#include "api/options.h"
-#include "base/report.h"
-#include "heap/heap.h"
+#include "heap/kept.h"
+#include "heap/purge_thread.h"
+#include "heap/thread_heap.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -12,48 +13,9 @@ namespace {
 
 constexpr uint32_t most_kept_slices = (32u << 20) >> slice_shift;  // of one kept block
 
-bool is_explicit(const Heap* heap) {
-  HeapState state = heap->state.load(std::memory_order_relaxed);
-  return state == HeapState::explicit_ || state == HeapState::pool;
-}
-
-// The kept run that fits best, at most an eighth too long; 0: none.
-Run take_kept(Heap* heap, uint32_t slices) {
-  Heap::KeptLarge* best = nullptr;
-  for (Heap::KeptLarge& kept : heap->kept_large) {
-    if (kept.id == 0 || kept.slices < slices || kept.slices > slices + slices / 8) continue;
-    if (best == nullptr || kept.slices < best->slices) best = &kept;
-  }
-  if (best == nullptr) return {0, false};
-  PageId id = best->id;
-  if (best->slices > slices) {
-    heap->held_bytes -= size_t{best->slices - slices} << slice_shift;
-    give_run(id + slices, best->slices - slices, true, best->stamp);
-  }
-  *best = {};
-  return {id, false};
-}
-
-void keep(Heap* heap, PageId id, uint32_t slices) {
-  uint32_t now = now_stamp();
-  Heap::KeptLarge* place = &heap->kept_large[0];
-  for (Heap::KeptLarge& kept : heap->kept_large) {
-    if (kept.id == 0) {
-      place = &kept;
-      break;
-    }
-    if (now - kept.stamp > now - place->stamp) place = &kept;
-  }
-  if (place->id != 0) {
-    heap->held_bytes -= size_t{place->slices} << slice_shift;
-    give_run(place->id, place->slices, true, place->stamp);
-  }
-  *place = {id, slices, now};
-  note_change(heap);
-}
-
 void set_up_large(Heap* heap, PageId id, uint32_t slices) {
   Page* page = page_of(id);
+  TP_ASSERT(page->is(PageKind::unused));
   page->clear();
   page->owner.store(heap, std::memory_order_relaxed);
   page->capacity = slices;
@@ -90,7 +52,7 @@ void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero) {
   Run run{0, false};
   {
     LockedHeap locked(heap);
-    if (alignment <= slice_size) run = take_kept(heap, slices);
+    if (alignment <= slice_size) run = take_kept_large(heap, slices);
     if (run.id == 0) {
       if (!make_room(heap, bytes)) return nullptr;
       heap->held_bytes += bytes;
@@ -109,13 +71,14 @@ void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero) {
   set_up_large(heap, run.id, slices);
   void* block = address_of(run.id);
   if (zero && !run.zeroed) memset(block, 0, size);
-  make_purging_thread_if_worth_it();
+  start_purge_thread_if_worth_it();
   return block;
 }
 
 void return_large(Heap* current, PageId id) {
   Page* page = page_of(id);
   Heap* owner = page->owner.load(std::memory_order_relaxed);
+  TP_ASSERT(page->is(PageKind::large));
   uint32_t slices = page->run_length();
   size_t bytes = size_t{slices} << slice_shift;
   if (is_explicit(owner)) {
@@ -127,7 +90,7 @@ void return_large(Heap* current, PageId id) {
     if (kept) {
       LockedHeap locked(current);
       if (owner != current) current->held_bytes += bytes;
-      keep(current, id, slices);
+      keep_large(current, id, slices);
     } else {
       give_run(id, slices, true, now_stamp());
     }

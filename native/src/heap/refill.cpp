@@ -1,7 +1,10 @@
-// Pages of one heap: where blocks come from, where they go back to. Everything here runs under the heap's lock.
-#include "api/options.h"
-#include "base/report.h"
-#include "heap/heap.h"
+#include "heap/refill.h"
+
+#include "heap/discard.h"
+#include "heap/kept.h"
+#include "heap/pool_bins.h"
+#include "heap/registry.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -26,6 +29,7 @@ void unlink(uint32_t& list, PageId id) {
 bool collect_page(PageId id) {
   Page* page = page_of(id);
   RemoteWord word{page->remote.load(std::memory_order_relaxed)};
+  TP_ASSERT(word.is_valid());
   if (word.empty()) return false;
   word.bits = page->remote.exchange(RemoteWord::watched().bits, std::memory_order_acquire);
   auto base = reinterpret_cast<uintptr_t>(address_of(id));
@@ -51,6 +55,7 @@ uint32_t carve(PageId id, void** blocks, uint32_t most) {
 
 void set_up_page(Heap* heap, PageId id, size_t bin, const Shape& shape) {
   Page* page = page_of(id);
+  TP_ASSERT(page->is(PageKind::unused));
   page->clear();
   page->remote.store(RemoteWord::watched().bits, std::memory_order_relaxed);
   page->owner.store(heap, std::memory_order_relaxed);
@@ -82,33 +87,15 @@ void forget_page(PageId id) {
   for (uint32_t i = 0; i < slices; ++i) page_of(id + i)->clear();
 }
 
-// Index of the stack of kept pages: of 1, 2 and 4 slices; 3: such pages are not kept.
-uint32_t kept_index(uint32_t slices) { return slices == 1 ? 0 : slices == 2 ? 1 : slices == 4 ? 2 : 3; }
-
-void let_go(Heap* heap, PageId id, uint32_t slices, uint32_t stamp) {
-  heap->held_bytes -= size_t{slices} << slice_shift;
-  give_run(id, slices, true, stamp);
-}
-
 void page_emptied(Heap* heap, PageId id) {
   Page* page = page_of(id);
+  TP_ASSERT(page->used == 0 && RemoteWord{page->remote.load(std::memory_order_relaxed)} == RemoteWord::watched());
   uint32_t slices = page->slices;
   uint32_t stamp = page->stamp;
   unlink(heap->queue[page->bin], id);
-  if (page->bin >= first_pool_bin) discharge_pool(page->bin, size_t{slices} << slice_shift);
+  if (page->bin >= first_pool_bin) discharge_pool_bin(page->bin, size_t{slices} << slice_shift);
   forget_page(id);
-  uint32_t index = kept_index(slices);
-  if (index == 3) return let_go(heap, id, slices, stamp);
-  uint32_t most = Heap::most_kept >> index;
-  if (heap->kept_count[index] == most) {
-    // The older half goes to the arenas, so that the next empty pages find room.
-    uint32_t half = most / 2;
-    for (uint32_t i = 0; i < half; ++i) let_go(heap, heap->kept[index][i], slices, stamp);
-    for (uint32_t i = half; i < most; ++i) heap->kept[index][i - half] = heap->kept[index][i];
-    heap->kept_count[index] = most - half;
-  }
-  heap->kept[index][heap->kept_count[index]++] = id;
-  heap->kept_stamp = stamp;
+  keep_slices(heap, id, slices, stamp);
 }
 
 // The bin goes through pages, each to its end: what it asks for next will be filled too. A heap that has a page or two of
@@ -123,24 +110,6 @@ Fill fill_of(const Heap* heap, size_t bin, const Shape& shape) {
   return full == full_pages ? Fill::dense : Fill::sparse;
 }
 
-// A run for one page; several at a time once the heap is no longer small.
-PageId take_slices(Heap* heap, uint32_t slices, Fill fill) {
-  uint32_t index = kept_index(slices);
-  if (index != 3 && heap->kept_count[index] != 0) return heap->kept[index][--heap->kept_count[index]];
-  if (!make_room(heap, size_t{slices} << slice_shift)) return 0;
-  constexpr uint32_t most = 8;
-  constexpr size_t small_heap = size_t{1} << 20;
-  uint32_t count = index == 3 || heap->limit_bytes != 0 || heap->held_bytes < small_heap ? 1 : most >> index;
-  Run runs[most];
-  uint32_t taken = take_runs(slices, count, runs, fill);
-  if (taken == 0) return 0;
-  note_change(heap);
-  heap->held_bytes += size_t{taken} * slices << slice_shift;
-  // The lowest address is used first: pages are touched in ascending order.
-  for (uint32_t i = taken - 1; i > 0; --i) heap->kept[index][heap->kept_count[index]++] = runs[i].id;
-  return runs[0].id;
-}
-
 PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
   if (PageId id = take_page_of_orphans(heap, bin); id != 0) {
     note_change(heap);
@@ -149,10 +118,10 @@ PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
     return id;
   }
   size_t bytes = size_t{shape.slices} << slice_shift;
-  if (bin >= first_pool_bin && !charge_pool(bin, bytes)) return 0;
+  if (bin >= first_pool_bin && !charge_pool_bin(bin, bytes)) return 0;
   PageId id = take_slices(heap, shape.slices, fill_of(heap, bin, shape));
   if (id == 0) {
-    if (bin >= first_pool_bin) discharge_pool(bin, bytes);
+    if (bin >= first_pool_bin) discharge_pool_bin(bin, bytes);
     return 0;
   }
   set_up_page(heap, id, bin, shape);
@@ -173,6 +142,7 @@ bool retire_full(Heap* heap, PageId id) {
 }  // namespace
 
 uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, uint32_t most) {
+  TP_ASSERT(heap->lock.is_held());
   ++heap->refills[bin];
   uint32_t count = 0;
   while (count < most) {
@@ -202,8 +172,10 @@ uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, 
   return count;
 }
 
-void settle_page(Heap* heap, PageId id) {
+void requeue_page(Heap* heap, PageId id) {
+  TP_ASSERT(heap->lock.is_held());
   Page* page = page_of(id);
+  TP_ASSERT(page->is(PageKind::small) && page->owner.load(std::memory_order_relaxed) == heap);
   if (!RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed() &&
       !RemoteWord{page->remote.fetch_or(RemoteWord::listed_bit, std::memory_order_acq_rel)}.listed()) {
     unlink(heap->full[page->bin], id);
@@ -214,9 +186,11 @@ void settle_page(Heap* heap, PageId id) {
 }
 
 void drain_pending(Heap* heap) {
+  TP_ASSERT(heap->lock.is_held());
   PageId id = heap->pending.exchange(0, std::memory_order_acquire);
   while (id != 0) {
     Page* page = page_of(id);
+    TP_ASSERT(page->owner.load(std::memory_order_relaxed) == heap);
     PageId next = page->pending;
     page->pending = 0;
     unlink(heap->full[page->bin], id);
@@ -240,6 +214,7 @@ void relist_full_pages(Heap* heap) {
 }
 
 void collect_bin(Heap* heap, size_t bin, uint32_t now) {
+  TP_ASSERT(heap->lock.is_held());
   for (PageId id = heap->queue[bin], next = 0; id != 0; id = next) {
     next = page_of(id)->next;
     if (collect_page(id)) page_of(id)->stamp = now;
@@ -252,30 +227,8 @@ void collect(Heap* heap, uint32_t now) {
   for (size_t bin = 0; bin < bin_count; ++bin) collect_bin(heap, bin, now);
 }
 
-void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms) {
-  if (is_idle(now, heap->kept_stamp, min_idle_ms)) {
-    for (uint32_t index = 0; index < 3; ++index) {
-      while (heap->kept_count[index] != 0) {
-        let_go(heap, heap->kept[index][--heap->kept_count[index]], 1u << index, heap->kept_stamp);
-      }
-    }
-  }
-  for (Heap::KeptLarge& kept : heap->kept_large) {
-    if (kept.id == 0 || !is_idle(now, kept.stamp, min_idle_ms)) continue;
-    let_go(heap, kept.id, kept.slices, kept.stamp);
-    kept = {};
-  }
-}
-
-bool zeroes_what_is_freed(const Heap* heap) { return heap->zero_on_free || options::get(tp_option_zero_on_free) != 0; }
-
-bool make_room(Heap* heap, size_t bytes) {
-  if (fits_limit(heap, bytes)) return true;
-  release_kept(heap, 0, 0);
-  return fits_limit(heap, bytes);
-}
-
 void release_bin(Heap* heap, size_t bin) {
+  TP_ASSERT(heap->lock.is_held());
   bool zeroes = zeroes_what_is_freed(heap);
   drain_pending(heap);
   uint32_t stamp = now_stamp();
@@ -283,10 +236,10 @@ void release_bin(Heap* heap, size_t bin) {
     while (PageId id = *list) {
       uint32_t slices = page_of(id)->slices;
       unlink(*list, id);
-      if (bin >= first_pool_bin) discharge_pool(bin, size_t{slices} << slice_shift);
+      if (bin >= first_pool_bin) discharge_pool_bin(bin, size_t{slices} << slice_shift);
       if (zeroes) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
       forget_page(id);
-      let_go(heap, id, slices, stamp);
+      release_run(heap, id, slices, stamp);
     }
   }
 }
@@ -300,7 +253,7 @@ void release_everything(Heap* heap) {
     uint32_t slices = page_of(id)->run_length();
     if (zeroes) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
     page_of(id)->clear();
-    let_go(heap, id, slices, stamp);
+    release_run(heap, id, slices, stamp);
   }
   release_kept(heap, 0, 0);
 }
@@ -317,39 +270,6 @@ PageId detach_page(Heap* heap, size_t bin) {
     return id;
   }
   return 0;
-}
-
-bool heap_is_valid(Heap* heap) {
-  if (!depot_is_valid(heap)) return false;
-  for (size_t bin = 0; bin < bin_count; ++bin) {
-    for (uint32_t list : {heap->queue[bin], heap->full[bin]}) {
-      PageId before = 0;
-      for (PageId id = list; id != 0; before = id, id = page_of(id)->next) {
-        const Page* page = page_of(id);
-        RemoteWord word{page->remote.load(std::memory_order_acquire)};
-        if (!page->is(PageKind::small)) return broken("a queued page is a page of blocks", address_of(id));
-        if (page->owner.load(std::memory_order_relaxed) != heap) return broken("a queued page belongs to the heap", address_of(id));
-        if (page->bin != bin || page->prev != before) return broken("a page is linked in the queue of its bin", address_of(id));
-        if (!word.is_valid()) return broken("the remote word is one of its states", address_of(id));
-        if (list == heap->queue[bin] && !word.listed()) return broken("a queued page is listed", address_of(id));
-        if (page->carved > page->capacity || word.count() > page->used) return broken("block counts are in order", address_of(id));
-        uint32_t length = 0;
-        bool in_place = true;
-        page->free.for_each(reinterpret_cast<uintptr_t>(address_of(id)), [&](void* block) {
-          auto offset = static_cast<uintptr_t>(static_cast<char*>(block) - static_cast<char*>(address_of(id)));
-          in_place = in_place && offset < size_t{page->carved} * page->block_size &&
-                     is_block_offset(static_cast<uint32_t>(offset), page->block_size, page->reciprocal);
-          ++length;
-        });
-        if (!in_place) return broken("free blocks lie in their page", address_of(id));
-        if (length + page->used + discarded_of(id)->lost != page->carved) {
-          return broken("carved = used + free + lost", address_of(id));
-        }
-        if (!discarded_is_valid(id)) return broken("lost blocks lie in units that are gone", address_of(id));
-      }
-    }
-  }
-  return true;
 }
 
 }  // namespace tp

@@ -1,4 +1,4 @@
-#include "heap/heap.h"
+#include "heap/shapes.h"
 
 namespace tp {
 

@@ -2,8 +2,15 @@
 
 #include <string.h>
 
-#include "api/options.h"
-#include "profile/profile.h"
+#include "base/options.h"
+#include "heap/flush.h"
+#include "heap/large.h"
+#include "heap/magazines.h"
+#include "heap/purge.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
+#include "profile/heap_profile.h"
+#include "profile/size_histogram.h"
 
 namespace tp::unchecked {
 
@@ -50,7 +57,7 @@ void* allocate_sample(size_t size, size_t alignment, uint32_t samples) {
 }
 
 bool is_cached(const Heap* heap) {
-  return heap->state.load(std::memory_order_relaxed) == HeapState::thread && !options::instrumented();
+  return heap->state.load(std::memory_order_relaxed) == HeapState::thread && !is_instrumented();
 }
 
 // Another block in place of one that is a sample, or stands for several.
@@ -161,7 +168,7 @@ void free(void* block) {
   // A thread that only frees a few blocks, at its very end when destructors do not run any more, needs no heap.
   static __thread uint8_t frees_without_heap TP_TLS_MODEL;
   if (heap == nullptr && !is_ending_thread() && ++frees_without_heap > 64) heap = current_heap();
-  if (heap == nullptr || is_ending_thread() || options::instrumented()) {
+  if (heap == nullptr || is_ending_thread() || is_instrumented()) {
     if (options::get(tp_option_zero_on_free) != 0) memset(block, 0, page_of(id)->block_size);
     // The block's page may be the thread's own, which then learns of the block as of a stranger's.
     return return_to_page(id, block);

@@ -1,6 +1,7 @@
 // A lock of four bytes that needs no initialisation, may live in zeroed pages, and survives fork (reset in the child).
 #pragma once
 
+#include "os/assert.h"
 #include "os/os.h"
 
 namespace tp {
@@ -26,8 +27,12 @@ class Lock {
   }
 
   void unlock() {
+    TP_ASSERT(is_held());
     if (state_.exchange(0, std::memory_order_release) == 2) os::wake_one(&state_);
   }
+
+  // By any thread: for assertions.
+  bool is_held() const { return state_.load(std::memory_order_relaxed) != 0; }
 
   // In the child of a fork, where the thread that held it does not exist.
   void reset() { state_.store(0, std::memory_order_relaxed); }

@@ -5,9 +5,12 @@
 // out of core dumps. Addresses and lengths are multiples of page_size() unless stated.
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <atomic>
 
-#include "base/config.h"
+#include "os/compiler.h"
 
 namespace tp::os {
 

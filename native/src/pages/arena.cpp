@@ -1,7 +1,8 @@
 #include "pages/arena.h"
 
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
+#include "os/assert.h"
 #include "pages/growth.h"
 
 namespace tp {
@@ -35,6 +36,7 @@ uint32_t index_of(PageId id) { return id & ((1u << slice_bits) - 1); }
 bool is_dense(PageId id) { return id >> slice_bits == dense_arena; }
 
 void link(PageId id, uint32_t length, bool dirty) {
+  TP_ASSERT(arena_lock.is_held() && length != 0);
   unsigned bin = log2_floor(length);
   RunLists& l = lists[is_dense(id)][dirty];
   Page* page = page_of(id);
@@ -47,6 +49,7 @@ void link(PageId id, uint32_t length, bool dirty) {
 
 void unlink(PageId id) {
   Page* page = page_of(id);
+  TP_ASSERT(arena_lock.is_held() && page->is(PageKind::free));
   unsigned bin = log2_floor(page->run_length());
   RunLists& l = lists[is_dense(id)][page->dirty()];
   if (page->prev != 0) page_of(page->prev)->next = page->next;
@@ -164,6 +167,7 @@ void purge_locked();
 
 // What is being purged without the lock has left the lists, and is as good as gone.
 bool within_limit(size_t more_slices) {
+  TP_ASSERT(arena_lock.is_held());
   size_t limit = options::memory_limit();
   if (limit == 0) return true;
   size_t limit_slices = limit >> slice_shift;
@@ -206,6 +210,7 @@ bool wants_huge_pages(Fill fill) {
 }
 
 Run take_locked(uint32_t length, uint32_t alignment, Fill fill) {
+  TP_ASSERT(arena_lock.is_held());
   if (length == 0 || length > (1u << slice_bits) || alignment > (1u << slice_bits)) return {0, false};
   uint32_t wanted = length + alignment - 1;
   bool dense = wants_huge_pages(fill);
@@ -282,6 +287,7 @@ struct Purge {
 
 // One batch of idle runs goes to the system, without the arena lock if so wished. False: there is no other.
 bool purge_batch(Purge& purge, bool unlock_meanwhile) {
+  TP_ASSERT(arena_lock.is_held());
   if (dirty_slices <= purge.keep_slices) return false;
   IdleRun runs[most_idle_runs];
   uint32_t count = take_idle(purge.now, purge.min_idle_ms, dirty_slices - purge.keep_slices, purge.number, runs);
@@ -420,6 +426,7 @@ uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill) {
 }
 
 void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp) {
+  TP_ASSERT(slices != 0 && !page_of(id)->is(PageKind::free));
   constexpr uint32_t most_described = 16;  // slices with entries of their own: small pages have at most so many
   uint32_t described = slices < most_described ? slices : most_described;
   for (uint32_t i = 0; i < described; ++i) {
@@ -428,6 +435,7 @@ void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp) {
     *discarded_of(id + i) = {};
   }
   Locked locked(arena_lock);
+  TP_ASSERT(used_slices >= slices);
   used_slices -= slices;
   give_locked(id, slices, dirty, stamp);
 }

@@ -1,7 +1,8 @@
 #include "pages/growth.h"
 
-#include "api/options.h"
+#include "base/options.h"
 #include "base/report.h"
+#include "os/assert.h"
 
 namespace tp {
 
@@ -144,6 +145,7 @@ os::Mapped map_step(uint32_t number, uint32_t start, uint32_t needed) {
 }
 
 bool open(size_t length, size_t needed, uint32_t parts) {
+  TP_ASSERT(arena_lock.is_held());
   uint32_t number = arena_total.load(std::memory_order_relaxed);
   for (bool no_memory = false; length >= smallest_window && !no_memory; length /= 4) {
     size_t slices = (length >> slice_shift) / parts;
@@ -178,6 +180,7 @@ bool open_further_arena(size_t needed) {
 }
 
 Growth grow(uint32_t number, uint32_t needed, uint32_t* start) {
+  TP_ASSERT(arena_lock.is_held());
   Arena& arena = arenas[number];
   uint32_t end = arena.committed.load(std::memory_order_relaxed);
   if (needed > arena.slices - end) return Growth::no_space;

@@ -1,9 +1,10 @@
+#include "profile/heap_profile.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "os/lock.h"
 #include "profile/output.h"
-#include "profile/profile.h"
 #include "profile/stacks.h"
 
 namespace tp::profile {
@@ -228,5 +229,3 @@ void after_fork_in_child() {
 }
 
 }  // namespace tp::profile
-
-bool tp_write_heap_profile(const char* path) noexcept { return tp::profile::write_heap(path); }

@@ -1,5 +1,8 @@
+#include "profile/size_histogram.h"
+
+#include <atomic>
+
 #include "profile/output.h"
-#include "profile/profile.h"
 
 namespace tp::profile {
 
@@ -45,5 +48,3 @@ bool write_sizes(const char* path) {
 }
 
 }  // namespace tp::profile
-
-bool tp_write_size_profile(const char* path) noexcept { return tp::profile::write_sizes(path); }

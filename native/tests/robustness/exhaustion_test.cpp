@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heap/heap.h"
+#include "heap/thread_heap.h"
 #include "os/os.h"
 #include "support/memory.h"
 #include "support/pattern.h"

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "heap/heap.h"
+#include "heap/refill.h"
+#include "heap/registry.h"
 #include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "heap/heap.h"
+#include "heap/magazines.h"
+#include "heap/thread_heap.h"
 #include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"

@@ -1,7 +1,8 @@
-# TIDEPOOL_SANITIZE: the static tests are built with it. AddressSanitizer and UBSan go together, ThreadSanitizer alone.
+# TIDEPOOL_SANITIZE: the static tests are built with it, and with assertions. AddressSanitizer and UBSan go together, ThreadSanitizer alone.
 set(TIDEPOOL_SANITIZE "" CACHE STRING "Sanitizers of the static tests: address, undefined, thread; or address,undefined")
 if(TIDEPOOL_SANITIZE)
   add_compile_options(-fsanitize=${TIDEPOOL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  add_compile_definitions(TIDEPOOL_ASSERTS=1)
   add_link_options(-fsanitize=${TIDEPOOL_SANITIZE})
 endif()
 

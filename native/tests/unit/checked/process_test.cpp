@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "checked/checked.h"
+#include "checked/process.h"
 #include "misuses.h"
 #include "support/process.h"
 

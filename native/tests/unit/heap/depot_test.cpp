@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heap/heap.h"
+#include "heap/thread_heap.h"
 #include "support/process.h"
 #include "support/statistics.h"
 

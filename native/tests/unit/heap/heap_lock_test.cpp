@@ -170,4 +170,24 @@ TEST(HeapLock, IsFreeAfterReset) {
   lock.unlock();
 }
 
+TEST(HeapLock, SaysWhetherItIsHeld) {
+  HeapLock lock;
+  for (bool open : {false, true}) {
+    if (open) lock.open_for_owner();
+    EXPECT_FALSE(lock.is_held());
+    {
+      LockedAsOwner locked(lock);
+      EXPECT_TRUE(lock.is_held());
+      EXPECT_EQ(lock.owner_is_inside(), open && os::has_barrier_of_process());
+    }
+    EXPECT_FALSE(lock.is_held());
+    {
+      Locked locked(lock);
+      EXPECT_TRUE(lock.is_held());
+      EXPECT_FALSE(lock.owner_is_inside());
+    }
+    EXPECT_FALSE(lock.is_held());
+  }
+}
+
 }  // namespace

@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "heap/registry.h"
+#include "heap/shapes.h"
+#include "heap/thread_heap.h"
 #include "support/pattern.h"
 #include "support/statistics.h"
 

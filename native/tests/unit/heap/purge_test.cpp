@@ -11,6 +11,7 @@
 
 #include "api/process.h"
 #include "heap/heap.h"
+#include "heap/shapes.h"
 #include "support/pattern.h"
 #include "support/process.h"
 #include "support/statistics.h"

@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "api/blocks.h"
-#include "api/options.h"
+#include "base/options.h"
 #include "heap/heap.h"
+#include "heap/shapes.h"
 #include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"

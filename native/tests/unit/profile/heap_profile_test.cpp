@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "profile/profile.h"
+#include "profile/heap_profile.h"
 #include "support/process.h"
 #include "tidepool/tidepool.h"
 

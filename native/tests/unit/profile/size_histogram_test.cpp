@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "profile/profile.h"
+#include "profile/size_histogram.h"
 #include "support/process.h"
 #include "tidepool/tidepool.h"
 

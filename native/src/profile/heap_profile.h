@@ -1,7 +1,6 @@
-// What the program asks for: a histogram of requested sizes (input of tidepool-tune) and a heap profile, which samples
-// one allocation in about sample_bytes bytes with its call stack and follows it until it is freed (pprof reads it).
-// Both live in memory of their own; nothing here calls the allocator. Thread-safe; never called with a lock held that
-// is also taken on a free.
+// The heap profile: samples one allocation in about sample_bytes bytes with its call stack and follows it until it is freed
+// (pprof reads it). It lives in memory of its own and never calls the allocator. Thread-safe; never called with a lock held
+// that is also taken on a free.
 #pragma once
 
 #include <atomic>
@@ -9,20 +8,6 @@
 #include "base/config.h"
 
 namespace tp::profile {
-
-// ---- sizes
-
-// A magazine of the class of `requested` was refilled with `blocks` blocks, which will serve requests like this one. The
-// caller may leave out refills and let the others count for them.
-void note_refill(size_t requested, uint32_t blocks);
-
-// One request, when the option profile counts every one.
-inline void note_exact(size_t requested) { note_refill(requested, 1); }
-
-// The number of requests in the histogram's bucket of this size so far; for tests.
-uint64_t count_of(size_t requested);
-
-// ---- heap profile
 
 namespace internal {
 extern std::atomic<int64_t> bytes_until_sample;
@@ -53,9 +38,7 @@ inline void forget(const void* block) {
   if (internal::live_samples.load(std::memory_order_relaxed) != 0) forget_slow(block);
 }
 
-// ---- entry points of tidepool.h
-
-bool write_sizes(const char* path);
+// Writes the samples for pprof. False with errno.
 bool write_heap(const char* path);
 
 void before_fork();

@@ -1,9 +1,13 @@
-// The slow paths of rent and return: what happens when a thread's magazine is empty or full.
+#include "heap/magazines.h"
+
 #include <string.h>
 
-#include "api/options.h"
-#include "heap/heap.h"
-#include "profile/profile.h"
+#include "heap/flush.h"
+#include "heap/purge_thread.h"
+#include "heap/refill.h"
+#include "heap/thread_heap.h"
+#include "os/assert.h"
+#include "profile/size_histogram.h"
 
 namespace tp {
 
@@ -27,6 +31,7 @@ void note_size(const Heap* heap, size_t bin, size_t size, uint32_t count) {
 
 void* rent_slow(Heap* heap, size_t bin, size_t size) {
   void** bottom = heap->bottom(bin);
+  TP_ASSERT(heap == known_heap() && heap->top[bin] == bottom);
   heap->lock.lock_as_owner();
   // Half a magazine, so that as many returns find room.
   uint32_t count = take_from_depot(heap, bin, bottom);
@@ -37,12 +42,13 @@ void* rent_slow(Heap* heap, size_t bin, size_t size) {
   order_for_fork();
   void* block = bottom[count - 1];
   heap->top[bin] = bottom + count - 1;
-  make_purging_thread_if_worth_it();  // allocates: the magazine is as it should be
+  start_purge_thread_if_worth_it();  // allocates: the magazine is as it should be
   return block;
 }
 
 void return_slow(Heap* heap, void* block, size_t bin) {
   void** bottom = heap->bottom(bin);
+  TP_ASSERT(heap == known_heap() && heap->top[bin] == heap->end[bin]);
   auto count = static_cast<uint32_t>(heap->top[bin] - bottom);
   uint32_t older = count - count / 2;
   heap->top[bin] = bottom;

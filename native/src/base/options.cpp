@@ -1,4 +1,4 @@
-#include "api/options.h"
+#include "base/options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 #include <atomic>
 
 #include "base/report.h"
-#include "profile/profile.h"
 
 namespace tp::options {
 
@@ -86,7 +85,7 @@ static bool from_environment(int option, int64_t* value, bool complains) {
 
 Lock lock;
 
-void load() {
+void load(void (*start)()) {
   if (loaded.load(std::memory_order_acquire)) return;
   Locked locked(lock);
   if (loaded.load(std::memory_order_relaxed)) return;
@@ -94,12 +93,11 @@ void load() {
     int64_t value = 0;
     if (from_environment(i, &value, true)) store(static_cast<tp_option>(i), value);
   }
-  profile::set_sampling(static_cast<uint64_t>(get(tp_option_sample_bytes)));
+  start();
   loaded.store(true, std::memory_order_release);
 }
 
-// Before the first use the environment is asked and nothing is stored: the program may still set every option.
-static int64_t get_now_or_at_first_use(tp_option option) {
+int64_t get_now_or_at_first_use(tp_option option) {
   int64_t value = 0;
   return !loaded.load(std::memory_order_acquire) && from_environment(option, &value, false) ? value : get(option);
 }
@@ -108,13 +106,7 @@ int64_t get(tp_option option) {
   return differences[option].load(std::memory_order_relaxed) + initial_of(option);
 }
 
-bool instrumented() {
-  int64_t mean = get(tp_option_sample_bytes);
-  bool samples_each = mean != 0 && static_cast<uint64_t>(mean) < profile::least_mean_of_refills;
-  return get(tp_option_zero_on_free) != 0 || get(tp_option_profile) != 0 || samples_each;
-}
-
-static int set(tp_option option, int64_t value) {
+int set(tp_option option, int64_t value) {
   if (option < 0 || option >= tp_option_count) return EINVAL;
   const Definition& definition = definitions[option];
   if (value < definition.lowest || value > definition.highest) return EINVAL;
@@ -126,10 +118,3 @@ static int set(tp_option option, int64_t value) {
 }
 
 }  // namespace tp::options
-
-int tp_set_option(tp_option option, int64_t value) noexcept { return tp::options::set(option, value); }
-
-int64_t tp_get_option(tp_option option) noexcept {
-  if (option < 0 || option >= tp_option_count) return 0;
-  return tp::options::get_now_or_at_first_use(option);
-}

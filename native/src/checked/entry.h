@@ -6,7 +6,7 @@
 // failures set errno. No function is called with one of the core's locks held; none holds a lock of its own while it
 // calls the core, so the order of locks does not matter.
 //
-// A tp_heap* or tp_pool* of the checked library is an Owner (owners.h), which begins with a fast_pool of bin 0, so that
+// A tp_heap* or tp_pool* of the checked library is an Owner (owner.h), which begins with a fast_pool of bin 0, so that
 // the inline headers go slow.
 #pragma once
 
@@ -41,33 +41,5 @@ void pool_return(tp_pool* pool, void* block);
 size_t pool_block_size(const tp_pool* pool);
 void pool_usage(tp_pool* pool, size_t* live_bytes, size_t* held_bytes);
 void pool_destroy(tp_pool* pool);
-
-// ---- process
-
-// Once, with the options known, before any other call; registers nothing and may be called again.
-void start();
-
-// When the library is loaded: says so when the program calls another library's functions, which check nothing.
-void report_if_hidden();
-
-// Gives every block in quarantine back to the core, verifying each; tp_purge calls it first. Returns the bytes.
-size_t drain_quarantine();
-
-// Corrects what the core cannot know: live bytes by exact size, blocks in quarantine are cached, heaps and pools alive.
-void adjust_statistics(tp_statistics& statistics);
-
-// Writes the live blocks by allocating call stack to standard error; their number. For tp_report_leaks.
-size_t report_leaks();
-
-// Verifies every canary and the poison of every block in quarantine. For tp_is_valid, beside the core's own.
-bool is_valid();
-
-// At exit (the library's destructor): everything in quarantine, then leaks when the option says so.
-void at_exit();
-
-// For pthread_atfork: called before the core takes its locks, and after it has let go of them.
-void before_fork();
-void after_fork_in_parent();
-void after_fork_in_child();
 
 }  // namespace tp::check

@@ -1,9 +1,15 @@
-#include "slab/pool.h"
+#include "pools/pool.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "api/options.h"
+#include "heap/magazines.h"
+#include "heap/pool_bins.h"
+#include "heap/purge.h"
+#include "heap/purge_thread.h"
+#include "heap/refill.h"
+#include "heap/registry.h"
+#include "heap/thread_heap.h"
 #include "heap/unchecked.h"
 
 namespace tp {
@@ -13,23 +19,8 @@ namespace {
 constexpr size_t largest_block = size_t{1} << 20;
 constexpr size_t largest_cached_block = 8192;
 
-struct Charge {
-  std::atomic<size_t> held;
-  size_t limit;
-};
-
-constinit Lock pools_lock;
-uint64_t bins_in_use;  // bit i: bin first_pool_bin + i
-constinit Charge charges[pool_bins]{};
-tp_pool* free_structures;
-size_t pools_alive;
-
-size_t take_bin() {
-  if (~bins_in_use == 0) return 0;
-  auto bit = static_cast<unsigned>(__builtin_ctzll(~bins_in_use));
-  bins_in_use |= uint64_t{1} << bit;
-  return first_pool_bin + bit;
-}
+tp_pool* free_structures;  // pools_lock
+size_t pools_alive;        // pools_lock
 
 tp_pool* take_structure() {
   tp_pool* pool = free_structures;
@@ -52,18 +43,6 @@ uint32_t block_size_of(const tp_pool_options& options) {
 
 }  // namespace
 
-bool charge_pool(size_t bin, size_t bytes) {
-  Charge& charge = charges[bin - first_pool_bin];
-  size_t before = charge.held.fetch_add(bytes, std::memory_order_relaxed);
-  if (charge.limit == 0 || before + bytes <= charge.limit) return true;
-  charge.held.fetch_sub(bytes, std::memory_order_relaxed);
-  return false;
-}
-
-void discharge_pool(size_t bin, size_t bytes) {
-  charges[bin - first_pool_bin].held.fetch_sub(bytes, std::memory_order_relaxed);
-}
-
 int verify_pool_options(const tp_pool_options* options) {
   if (options == nullptr || options->struct_size != sizeof(tp_pool_options)) return EINVAL;
   if (options->block_size == 0 || options->block_size > largest_block) return EINVAL;
@@ -79,14 +58,9 @@ tp_pool* create_pool(const tp_pool_options& options) {
   uint32_t size = block_size_of(options);
   pool->block_size = size;
   pool->shape = shape_for(size);
-  bool cached = size <= largest_cached_block && !options.zero_on_free && !options::instrumented();
-  size_t bin = cached ? take_bin() : 0;
-  if (bin != 0) {
-    pool->bin = static_cast<uint32_t>(bin);
-    charges[bin - first_pool_bin].limit = options.limit;
-    charges[bin - first_pool_bin].held.store(0, std::memory_order_relaxed);
-    shapes.of[bin] = pool->shape;
-  } else {
+  bool cached = size <= largest_cached_block && !options.zero_on_free && !is_instrumented();
+  if (cached) pool->bin = static_cast<uint32_t>(take_pool_bin(pool->shape, options.limit));
+  if (pool->bin == 0) {
     pool->heap = create_heap(HeapState::pool);
     if (pool->heap == nullptr) {
       give_structure(pool);
@@ -111,10 +85,7 @@ static void* rent_once(tp_pool* pool) {
 // A purge frees nothing that counts against the limit of a pool without a bin: what its heap keeps has gone already.
 static bool is_at_its_limit(tp_pool* pool) {
   size_t page = size_t{pool->shape.slices} << slice_shift;
-  if (pool->bin != 0) {
-    const Charge& charge = charges[pool->bin - first_pool_bin];
-    return charge.limit != 0 && charge.held.load(std::memory_order_relaxed) + page > charge.limit;
-  }
+  if (pool->bin != 0) return !fits_pool_bin(pool->bin, page);
   Locked locked(pool->heap->lock);
   return !fits_limit(pool->heap, page);
 }
@@ -159,7 +130,7 @@ void pool_usage(tp_pool* pool, size_t* live_bytes, size_t* held_bytes) {
   // Magazines hold blocks of other heaps' pages, so only the sums compare; an estimate while threads run.
   *live_bytes = (live > cached ? live - cached : 0) * pool->block_size;
   if (bin != 0) {
-    *held_bytes = charges[bin - first_pool_bin].held.load(std::memory_order_relaxed);
+    *held_bytes = held_by_pool_bin(bin);
   } else {
     Locked locked(pool->heap->lock);
     *held_bytes = pool->heap->held_bytes;
@@ -184,14 +155,10 @@ void destroy_pool(tp_pool* pool) {
     note_idle_pages(true);
   }
   Locked locked(pools_lock);
-  if (pool->bin != 0) bins_in_use &= ~(uint64_t{1} << (pool->bin - first_pool_bin));
+  if (pool->bin != 0) give_pool_bin(pool->bin);
   --pools_alive;
   give_structure(pool);
 }
-
-void lock_pools_for_fork() { pools_lock.lock(); }
-void unlock_pools_after_fork() { pools_lock.unlock(); }
-void reset_pools_after_fork() { pools_lock.reset(); }
 
 size_t pool_count() {
   Locked locked(pools_lock);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "slab/pool.h"
+#include "pools/pool.h"
 
 namespace {
 

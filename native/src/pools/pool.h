@@ -19,10 +19,6 @@ void pool_usage(tp_pool* pool, size_t* live_bytes, size_t* held_bytes);
 void destroy_pool(tp_pool* pool);
 size_t pool_count();
 
-void lock_pools_for_fork();
-void unlock_pools_after_fork();
-void reset_pools_after_fork();
-
 // 0, or EINVAL.
 int verify_pool_options(const tp_pool_options* options);
 
