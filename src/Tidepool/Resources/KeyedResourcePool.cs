@@ -240,10 +240,8 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     /// <returns>At most <see cref="KeyedResourcePoolOptions{TKey}.MaxTotal"/>.</returns>
     public int GetTotal()
     {
-        lock (_group.Gate)
-        {
-            return _group.Used;
-        }
+        using PoolSection<T> section = _group.Gate.Enter();
+        return _group.Used;
     }
 
     /// <summary>Ends the pool as <see cref="ResourcePool{T}.ShutdownAsync"/> does, for all keys with one time of grace.</summary>
@@ -254,7 +252,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     {
         ResourceSettings.Milliseconds(grace, nameof(grace), 0);
         ResourceCore<T>[] cores;
-        lock (_group.Gate)
+        using (PoolSection<T> section = _group.Gate.Enter())
         {
             _isClosed = _group.IsClosing = true;
             cores = [.. _group.Cores];
@@ -270,7 +268,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
         }
 
         Task end = EndAsync(ended);
-        if (!await ResourceCore<T>.IsDoneWithin(Task.WhenAll(drained), grace, _group.Clock.Provider).ConfigureAwait(false))
+        if (!await ResourceCore<T>.IsDoneWithin(Task.WhenAll(drained), grace, _group.Gate.Clock.Provider).ConfigureAwait(false))
         {
             return false;
         }
@@ -284,21 +282,16 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
 
     int IMeteredResources.Read(ResourceGauge gauge)
     {
-        Deferred<T> work = default;
         int value;
-        lock (_group.Gate)
+        using PoolSection<T> section = _group.Gate.Enter();
+        value = gauge switch
         {
-            value = gauge switch
-            {
-                ResourceGauge.Idle => _group.CountIdle(ref work),
-                ResourceGauge.Used => _group.CountInUse(ref work),
-                ResourceGauge.Waiting => _group.Cores.Sum(static c => c.Waiting),
-                ResourceGauge.Max => _isClosed ? 0 : _options.MaxTotal,
-                _ => 0,
-            };
-        }
-
-        work.Run(_group.Timer);
+            ResourceGauge.Idle => _group.CountIdle(section),
+            ResourceGauge.Used => _group.CountInUse(section),
+            ResourceGauge.Waiting => _group.Cores.Sum(static c => c.Waiting),
+            ResourceGauge.Max => _isClosed ? 0 : _options.MaxTotal,
+            _ => 0,
+        };
         return value;
     }
 
@@ -317,7 +310,7 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     private async Task EndAsync(List<Task> ended)
     {
         await Task.WhenAll(ended).ConfigureAwait(false);
-        _group.Timer.Dispose();
+        _group.Gate.Timer.Dispose();
         _group.PoolName.Free();
     }
 
@@ -439,11 +432,9 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
     /// <summary>Lets a new key in, in the place of an idle one where there are as many as there may be.</summary>
     private void Admit(ResourceCore<T> core, TKey key)
     {
-        Deferred<T> work = default;
         PoolReport? refusal = null;
         bool isClosed;
-        long now = _group.Clock.Now;
-        lock (_group.Gate)
+        using (PoolSection<T> section = _group.Gate.Enter())
         {
             if (core.GroupIndex >= 0 || core.IsRemoved)
             {
@@ -451,15 +442,15 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
             }
 
             isClosed = _isClosed;
-            if (!isClosed && _group.Cores.Count >= _options.MaxKeys && !_group.TryGiveUpKey(now, ref work))
+            if (!isClosed && _group.Cores.Count >= _options.MaxKeys && !_group.TryGiveUpKey(section))
             {
-                refusal = core.ReportNow(now);
+                refusal = core.Report(section);
             }
 
             if (isClosed || refusal is not null)
             {
                 core.Remove();
-                refusal ??= core.ReportNow(now);
+                refusal ??= core.Report(section);
             }
             else
             {
@@ -467,7 +458,6 @@ public sealed class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResou
             }
         }
 
-        work.Run(_group.Timer);
         if (refusal is not null)
         {
             _cores.TryRemove(new(key, core));

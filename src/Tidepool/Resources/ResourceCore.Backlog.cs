@@ -34,22 +34,18 @@ internal sealed partial class ResourceCore<T>
     /// <summary>A thread has come: it does what is oldest, if that was not done meanwhile.</summary>
     void IThreadPoolWorkItem.Execute()
     {
-        Deferred<T> work = default;
         ResourceSlot<T>? slot;
-        long now = Clock.Now;
-        Schedule.Point("thread");
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter("thread"))
         {
             _threadsAsked--;
             slot = _endings.Oldest ?? _backlog.Oldest;
             if (slot is not null)
             {
                 Take(slot);
-                SetDue(slot, now, ref work);
+                SetDue(slot, section);
             }
         }
 
-        work.Run(this);
         if (slot is not null)
         {
             Work(slot);
@@ -67,14 +63,14 @@ internal sealed partial class ResourceCore<T>
     };
 
     /// <summary>Lets a slot's work begin, on whatever thread comes first. Its time runs from then on. Under the gate.</summary>
-    private void Start(ResourceSlot<T> slot, SlotWork kind, long now, ref Deferred<T> work)
+    private void Start(ResourceSlot<T> slot, SlotWork kind, PoolSection<T> section)
     {
         slot.Work = kind;
         slot.IsForPool = false;
-        if (kind == SlotWork.Check && work.ChecksHere)
+        if (kind == SlotWork.Check && section.ChecksHere)
         {
-            SetDue(slot, now, ref work);
-            work.Check(slot);
+            SetDue(slot, section);
+            section.Check(slot);
             return;
         }
 
@@ -85,31 +81,32 @@ internal sealed partial class ResourceCore<T>
         if (_threadsAsked < _backlog.Count + _endings.Count)
         {
             _threadsAsked++;
-            work.AskForThread(this);
+            section.AskForThread(this);
         }
     }
 
     /// <summary>A thread begins with a slot's work.</summary>
     private void Take(ResourceSlot<T> slot)
     {
+        Gate.AssertHeld();
         slot.Backlog!.Remove(slot);
         slot.Backlog = null;
         _group?.Unbegun(slot).Remove(slot);
     }
 
     /// <summary>The pool was shut down: what no thread has begun is not wanted any more. Under the gate.</summary>
-    private void EmptyBacklog(long now, ref Deferred<T> work)
+    private void EmptyBacklog(PoolSection<T> section)
     {
         while (_backlog.Oldest is { } slot)
         {
             Take(slot);
             if (slot.State == SlotState.Creating)
             {
-                Release(slot, SlotState.Free, ref work);
+                Release(slot, SlotState.Free, section);
             }
             else
             {
-                Destroy(slot, DestroyReason.Shutdown, now, ref work);
+                Destroy(slot, DestroyReason.Shutdown, section);
             }
         }
     }
@@ -118,7 +115,7 @@ internal sealed partial class ResourceCore<T>
     /// The pool was cleared: what stands before its reset is ended without one, and a creation that no thread has begun makes what counts from
     /// now on. Under the gate.
     /// </summary>
-    private void ClearBacklog(Clearing clearing, long now, ref Deferred<T> work)
+    private void ClearBacklog(Clearing clearing, PoolSection<T> section)
     {
         for (ResourceSlot<T>? slot = _backlog.Oldest; slot is not null;)
         {
@@ -132,7 +129,7 @@ internal sealed partial class ResourceCore<T>
                 clearing.Left++;
                 slot.Clearing = clearing;
                 Take(slot);
-                Destroy(slot, DestroyReason.Cleared, now, ref work);
+                Destroy(slot, DestroyReason.Cleared, section);
             }
 
             slot = newer;
@@ -157,15 +154,15 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Lets parked threads work: for their own key first, then at what other keys have to end. Under the gate.</summary>
-    private void LetParkedHelp(long now, ref Deferred<T> work)
+    private void LetParkedHelp(PoolSection<T> section)
     {
-        LetParkedWork(now, ref work);
-        _group?.LetParkedEnd(now, ref work);
+        LetParkedWork(section);
+        _group?.LetParkedEnd(section);
     }
 
     /// <summary>Lets a parked thread that waits for a place of the group end a resource, of whatever key.</summary>
     /// <returns>False when there is no such thread.</returns>
-    internal bool TryLetParkedEnd(ResourceSlot<T> ending, long now, ref Deferred<T> work)
+    internal bool TryLetParkedEnd(ResourceSlot<T> ending, PoolSection<T> section)
     {
         if (ParkedForNothing() is not { } waiter)
         {
@@ -173,8 +170,8 @@ internal sealed partial class ResourceCore<T>
         }
 
         ending.Core.Take(ending);
-        ending.Core.SetDue(ending, now, ref work);
-        LetWork(waiter, ending, ref work);
+        ending.Core.SetDue(ending, section);
+        LetWork(waiter, ending, section);
         return true;
     }
 
@@ -182,20 +179,20 @@ internal sealed partial class ResourceCore<T>
     internal bool HasParkedForNothing => ParkedForNothing() is not null;
 
     /// <summary>Lets parked threads do themselves what no thread has begun, where nothing has begun for them. Under the gate.</summary>
-    internal void LetParkedWork(long now, ref Deferred<T> work)
+    internal void LetParkedWork(PoolSection<T> section)
     {
         while (_backlog.Count > 0 && ParkedForNothing() is { } waiter && FirstForParked() is { } slot)
         {
             Take(slot);
-            BeginByRenter(slot, now, ref work);
-            LetWork(waiter, slot, ref work);
+            BeginByRenter(slot, section);
+            LetWork(waiter, slot, section);
         }
 
         while (_endings.Oldest is { } ending && ParkedForNothing() is { } waiter)
         {
             Take(ending);
-            SetDue(ending, now, ref work);
-            LetWork(waiter, ending, ref work);
+            SetDue(ending, section);
+            LetWork(waiter, ending, section);
         }
     }
 
@@ -205,6 +202,7 @@ internal sealed partial class ResourceCore<T>
     /// <summary>What was asked for first of that which a parked thread can do.</summary>
     private ResourceSlot<T>? FirstForParked()
     {
+        Gate.AssertHeld();
         ResourceSlot<T>? slot = _backlog.Oldest;
         while (slot is not null && (slot.State == SlotState.Creating ? !_createsHere : slot.IsForPool))
         {
@@ -215,7 +213,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Lets the thread of a parked rental work for itself.</summary>
-    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, ref Deferred<T> work)
+    private void LetWork(Waiter<T> waiter, ResourceSlot<T> slot, PoolSection<T> section)
     {
         slot.Work = slot.State switch
         {
@@ -227,7 +225,7 @@ internal sealed partial class ResourceCore<T>
         _atWork++;
         waiter.State = WaiterState.Working;
         waiter.Slot = slot;
-        work.Tell(waiter);
+        section.Tell(waiter);
     }
 
     /// <summary>The reset after a synchronous return: this thread waits for it, so that its end needs no other one.</summary>
@@ -263,14 +261,8 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        lock (Gate)
-        {
-            Requeue(waiter, now, ref work);
-            Pump(now, ref work);
-        }
-
-        work.Run(this);
+        using PoolSection<T> section = Gate.Enter();
+        Requeue(waiter, section);
+        Pump(section);
     }
 }

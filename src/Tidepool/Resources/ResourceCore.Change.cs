@@ -16,50 +16,44 @@ internal sealed partial class ResourceCore<T>
 
     private Task? Clear(int? only)
     {
-        Deferred<T> work = default;
         Task done;
-        long now = Clock.Now;
-        Schedule.Point("clear");
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter("clear");
+        if (only is { } generation && (_isClosed || generation != _generation))
         {
-            if (only is { } generation && (_isClosed || generation != _generation))
-            {
-                return null;
-            }
-
-            ThrowIfClosed(now);
-            if (only is null)
-            {
-                EndBackoff();
-            }
-
-            DrainHot(now, ref work);
-            Volatile.Write(ref _generation, _generation + 1);
-            var clearing = new Clearing();
-            while (_idle.Oldest is { } slot)
-            {
-                clearing.Left++;
-                slot.Clearing = clearing;
-                Yield(slot, DestroyReason.Cleared, now, ref work);
-            }
-
-            ClearBacklog(clearing, now, ref work);
-            if (clearing.Left == 0)
-            {
-                clearing.Complete();
-            }
-
-            done = clearing.Task;
-            Pump(now, ref work);
+            return null;
         }
 
-        work.Run(this);
+        ThrowIfClosed(section);
+        if (only is null)
+        {
+            EndBackoff();
+        }
+
+        DrainHot(section);
+        Volatile.Write(ref _generation, _generation + 1);
+        var clearing = new Clearing();
+        while (_idle.Oldest is { } slot)
+        {
+            clearing.Left++;
+            slot.Clearing = clearing;
+            Yield(slot, DestroyReason.Cleared, section);
+        }
+
+        ClearBacklog(clearing, section);
+        if (clearing.Left == 0)
+        {
+            clearing.Complete();
+        }
+
+        done = clearing.Task;
+        Pump(section);
         return done;
     }
 
     /// <summary>Lets the next creation begin at once, whatever has failed before. Under the gate.</summary>
     private void EndBackoff()
     {
+        Gate.AssertHeld();
         _backoff.End();
         _lastError = null;
     }
@@ -72,29 +66,23 @@ internal sealed partial class ResourceCore<T>
             throw new ArgumentOutOfRangeException(nameof(over), over, "The interval of a renewal is finite.");
         }
 
-        Deferred<T> work = default;
         Task done;
-        long now = Clock.Now;
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter();
+        ThrowIfClosed(section);
+        SettleHot(section);
+        ResourceSlot<T>[] slots = [.. _slots.Where(static s => s.State is SlotState.Idle or SlotState.Leased or SlotState.Checking)];
+        for (int i = 0; i < slots.Length; i++)
         {
-            ThrowIfClosed(now);
-            SettleHot(now, ref work);
-            ResourceSlot<T>[] slots = [.. _slots.Where(static s => s.State is SlotState.Idle or SlotState.Leased or SlotState.Checking)];
-            for (int i = 0; i < slots.Length; i++)
-            {
-                ResourceSlot<T> slot = slots[i];
-                slot.ExpiresAt = Math.Min(slot.ExpiresAt, now + (interval * (i + 1) / slots.Length));
-                slot.FreshUntil = Math.Min(slot.FreshUntil, slot.ExpiresAt);
-                Ask(slot.ExpiresAt, ref work);
-            }
-
-            var renewal = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            (_renewals ??= []).Add((now + interval, renewal));
-            Ask(now + interval, ref work);
-            done = renewal.Task;
+            ResourceSlot<T> slot = slots[i];
+            slot.ExpiresAt = Math.Min(slot.ExpiresAt, section.Now + (interval * (i + 1) / slots.Length));
+            slot.FreshUntil = Math.Min(slot.FreshUntil, slot.ExpiresAt);
+            section.WakeAt(slot.ExpiresAt);
         }
 
-        work.Run(this);
+        var renewal = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        (_renewals ??= []).Add((section.Now + interval, renewal));
+        section.WakeAt(section.Now + interval);
+        done = renewal.Task;
         return done;
     }
 
@@ -106,25 +94,18 @@ internal sealed partial class ResourceCore<T>
             throw new ArgumentOutOfRangeException(nameof(max), max, $"max is {max}; it may not be below MinIdle ({_settings.MinIdle}).");
         }
 
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        Schedule.Point("resize");
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter("resize");
+        ThrowIfClosed(section);
+        DrainHot(section);
+        (_min, _max) = (min, max);
+        while (Live + Count(SlotState.Creating) > max && _idle.Oldest is { } slot)
         {
-            ThrowIfClosed(now);
-            DrainHot(now, ref work);
-            (_min, _max) = (min, max);
-            while (Live + Count(SlotState.Creating) > max && _idle.Oldest is { } slot)
-            {
-                Yield(slot, DestroyReason.Resized, now, ref work);
-            }
-
-            _isBeyond = Used > max;
-            CompleteWarmings(ref work);
-            Pump(now, ref work);
+            Yield(slot, DestroyReason.Resized, section);
         }
 
-        work.Run(this);
+        _isBeyond = Used > max;
+        CompleteWarmings(section);
+        Pump(section);
     }
 
     internal Task WarmUpAsync(int count, CancellationToken cancellation)
@@ -134,12 +115,10 @@ internal sealed partial class ResourceCore<T>
             return Task.FromCanceled(cancellation);
         }
 
-        Deferred<T> work = default;
         Warming warming;
-        long now = Clock.Now;
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter())
         {
-            ThrowIfClosed(now);
+            ThrowIfClosed(section);
             if (count < 0 || count > _max)
             {
                 throw new ArgumentOutOfRangeException(nameof(count), count, $"count is {count}; allowed is 0 to MaxSize ({_max}).");
@@ -153,10 +132,9 @@ internal sealed partial class ResourceCore<T>
             warming = new Warming(count);
             (_warmings ??= []).Add(warming);
             _warmTarget = Math.Max(_warmTarget, count);
-            Pump(now, ref work);
+            Pump(section);
         }
 
-        work.Run(this);
         return cancellation.CanBeCanceled ? warming.Task.WaitAsync(cancellation) : warming.Task;
     }
 
@@ -165,50 +143,43 @@ internal sealed partial class ResourceCore<T>
     /// <param name="ended">Ends when no resource lives and no timer runs.</param>
     internal void Close(out Task drained, out Task ended)
     {
-        Deferred<T> work = default;
-        long now = Clock.Now;
         drained = _drained.Task;
         ended = _ended.Task;
-        Schedule.Point("close");
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter("close");
+        if (_isClosed)
         {
-            if (_isClosed)
-            {
-                return;
-            }
-
-            _isClosed = true;
-            CloseHot(now, ref work);
-            while (_waiters.First is { } waiter)
-            {
-                Fail(waiter, WaiterFailure.Shutdown, null, now, ref work);
-            }
-
-            while (_idle.Oldest is { } slot)
-            {
-                Yield(slot, DestroyReason.Shutdown, now, ref work);
-            }
-
-            EmptyBacklog(now, ref work);
-            foreach (ResourceSlot<T> slot in _slots.Where(static s => s.State is SlotState.Creating or SlotState.Checking))
-            {
-                slot.DueAt = Math.Min(slot.DueAt, ResourceSettings.After(now, _settings.PolicyTimeout));
-                Ask(slot.DueAt, ref work);
-                work.Then(slot.Stop);
-            }
-
-            if (_warmings is { } warmings)
-            {
-                _warmings = null;
-                PoolReport report = work.ReportOf(this, now);
-                work.Then(() => warmings.ForEach(w => w.Fail(new ResourcePoolShutdownException(report))));
-            }
-
-            EndRenewals(now, ref work);
-            EndIfDone(ref work);
+            return;
         }
 
-        work.Run(this);
+        _isClosed = true;
+        CloseHot(section);
+        while (_waiters.First is { } waiter)
+        {
+            Fail(waiter, WaiterFailure.Shutdown, null, section);
+        }
+
+        while (_idle.Oldest is { } slot)
+        {
+            Yield(slot, DestroyReason.Shutdown, section);
+        }
+
+        EmptyBacklog(section);
+        foreach (ResourceSlot<T> slot in _slots.Where(static s => s.State is SlotState.Creating or SlotState.Checking))
+        {
+            slot.DueAt = Math.Min(slot.DueAt, ResourceSettings.After(section.Now, _settings.PolicyTimeout));
+            section.WakeAt(slot.DueAt);
+            section.Then(slot.Stop);
+        }
+
+        if (_warmings is { } warmings)
+        {
+            _warmings = null;
+            PoolReport report = section.ReportOf(this);
+            section.Then(() => warmings.ForEach(w => w.Fail(new ResourcePoolShutdownException(report))));
+        }
+
+        EndRenewals(section);
+        EndIfDone(section);
     }
 
     /// <summary>Shuts down and waits: for leases as long as the grace, then for what ends without them.</summary>
@@ -237,7 +208,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>After the shutdown: tells those who wait for the leases, and for the end. Under the gate.</summary>
-    private void EndIfDone(ref Deferred<T> work)
+    private void EndIfDone(PoolSection<T> section)
     {
         if (!_isClosed)
         {
@@ -253,30 +224,30 @@ internal sealed partial class ResourceCore<T>
         {
             if (_group is null)
             {
-                work.Then(Timer.Dispose);
-                work.Then(PoolName.Free);
+                section.Then(Timer.Dispose);
+                section.Then(PoolName.Free);
             }
 
-            work.Then(() => _ended.TrySetResult());
+            section.Then(() => _ended.TrySetResult());
         }
     }
 
     /// <summary>Another key needs this one's place among the keys: its idle resources end, and then it is forgotten. Under the gate.</summary>
-    internal void GiveUp(long now, ref Deferred<T> work)
+    internal void GiveUp(PoolSection<T> section)
     {
         while (_idle.Oldest is { } slot)
         {
-            Yield(slot, DestroyReason.Stolen, now, ref work);
+            Yield(slot, DestroyReason.Stolen, section);
         }
     }
 
     /// <summary>Forgets a key without a resource, a rental that waits or works, or a failure to wait out. Under the gate.</summary>
-    private void LeaveIfEmpty(long now, ref Deferred<T> work)
+    private void LeaveIfEmpty(PoolSection<T> section)
     {
-        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && IsUnused && now >= _backoff.Until(isWaitedFor: false))
+        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && IsUnused && section.Now >= _backoff.Until(isWaitedFor: false))
         {
             IsRemoved = true;
-            _group!.Forget(this, now, ref work);
+            _group!.Forget(this, section);
         }
     }
 
@@ -288,13 +259,7 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        lock (Gate)
-        {
-            LeaveIfEmpty(now, ref work);
-        }
-
-        work.Run(this);
+        using PoolSection<T> section = Gate.Enter();
+        LeaveIfEmpty(section);
     }
 }

@@ -111,21 +111,15 @@ internal sealed partial class ResourceCore<T>
     /// <summary>Gives a resource that lay in the hot place to whoever waits, or to the idle list.</summary>
     private void LayIdle(ResourceSlot<T> slot)
     {
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        Schedule.Point("hot: displaced");
-        lock (Gate)
-        {
-            SupplyHot(slot, now, ref work);
-            Pump(now, ref work);
-        }
-
-        work.Run(this);
+        using PoolSection<T> section = Gate.Enter("hot: displaced");
+        SupplyHot(slot, section);
+        Pump(section);
     }
 
     /// <summary>Opens the place where it may be: nobody waits, and no other key needs to see what is idle here. Under the gate.</summary>
     private void OpenHot()
     {
+        Gate.AssertHeld();
         if (_hasHot && !_isClosed && !_isHotOpen && _waiters.Count == 0 && _group?.TryOpen(this) != false)
         {
             _isHotOpen = true;
@@ -133,25 +127,25 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Somebody waits, or the pool ends: no resource may lie where it is rented without the gate. Under the gate.</summary>
-    internal void CloseHot(long now, ref Deferred<T> work)
+    internal void CloseHot(PoolSection<T> section)
     {
         _isHotOpen = false;
         _group?.NoteClosed(this);
-        DrainHot(now, ref work);
+        DrainHot(section);
     }
 
     /// <summary>
     /// Moves the hot resource to the idle list, so that a section that pumps at its end sees all of them. Under the gate.
     /// </summary>
     /// <returns>Whether there was one.</returns>
-    internal bool DrainHot(long now, ref Deferred<T> work)
+    internal bool DrainHot(PoolSection<T> section)
     {
         if (Interlocked.Exchange(ref _hot, null) is not { } slot)
         {
             return false;
         }
 
-        SupplyHot(slot, now, ref work);
+        SupplyHot(slot, section);
         return true;
     }
 
@@ -159,17 +153,17 @@ internal sealed partial class ResourceCore<T>
     /// The same for a section that only looks. Its returner, which has not looked yet whether somebody waits, will find nothing left to do, so what
     /// follows is done here: a resource that was cleared meanwhile may be for a parked thread to end. Under the gate.
     /// </summary>
-    private void SettleHot(long now, ref Deferred<T> work)
+    private void SettleHot(PoolSection<T> section)
     {
-        if (DrainHot(now, ref work))
+        if (DrainHot(section))
         {
-            Pump(now, ref work);
+            Pump(section);
         }
     }
 
-    private void SupplyHot(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void SupplyHot(ResourceSlot<T> slot, PoolSection<T> section)
     {
         slot.CheckedAt = slot.KeptAlive = slot.LastUsed;
-        Supply(slot, now, ref work);
+        Supply(slot, section);
     }
 }

@@ -86,9 +86,9 @@ internal sealed partial class ResourceCore<T>
 
         if (Volatile.Read(ref _isClosed))
         {
-            lock (Gate)
+            using (PoolSection<T> section = Gate.Enter())
             {
-                ThrowIfClosed(Clock.Now);
+                ThrowIfClosed(section);
             }
         }
 
@@ -104,32 +104,28 @@ internal sealed partial class ResourceCore<T>
     {
         while (!TryTakeFresh(site, out lease))
         {
-            Deferred<T> work = default;
             ResourceSlot<T>? slot = null;
             bool isExpired = false;
-            long now = Clock.Now;
-            Schedule.Point("try rent");
-            lock (Gate)
+            using (PoolSection<T> section = Gate.Enter("try rent"))
             {
-                SettleHot(now, ref work);
+                SettleHot(section);
                 if (_waiters.Count == 0 && Next() is { } next)
                 {
                     Unlist(next);
-                    isExpired = now >= next.ExpiresAt;
+                    isExpired = section.Now >= next.ExpiresAt;
                     if (isExpired)
                     {
-                        Destroy(next, DestroyReason.Lifetime, now, ref work);
+                        Destroy(next, DestroyReason.Lifetime, section);
                     }
                     else
                     {
                         slot = next;
                         Move(slot, SlotState.Checking);
-                        BeginByRenter(slot, now, ref work);
+                        BeginByRenter(slot, section);
                     }
                 }
             }
 
-            work.Run(this);
             if (slot is null)
             {
                 if (!isExpired)
@@ -157,30 +153,23 @@ internal sealed partial class ResourceCore<T>
     /// <summary>A caller's token was cancelled.</summary>
     internal void Cancel(Waiter<T> waiter)
     {
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        Schedule.Point("cancel");
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter("cancel");
+        if (waiter.State == WaiterState.Queued)
         {
-            if (waiter.State == WaiterState.Queued)
-            {
-                Leave(waiter, WaiterFailure.Cancelled, now, ref work);
-            }
+            Leave(waiter, WaiterFailure.Cancelled, section);
         }
-
-        work.Run(this);
     }
 
     /// <summary>
     /// A rental leaves the queue without a resource; what had been asked for it may be for a parked one now, or for another key. Under the
     /// gate.
     /// </summary>
-    private void Leave(Waiter<T> waiter, WaiterFailure failure, long now, ref Deferred<T> work)
+    private void Leave(Waiter<T> waiter, WaiterFailure failure, PoolSection<T> section)
     {
-        Fail(waiter, failure, null, now, ref work);
-        _group?.Offer(now, ref work);
-        LetParkedHelp(now, ref work);
-        LeaveIfEmpty(now, ref work);
+        Fail(waiter, failure, null, section);
+        _group?.Offer(section);
+        LetParkedHelp(section);
+        LeaveIfEmpty(section);
     }
 
     /// <summary>Makes the caller's exception or lease; the gate was left.</summary>
@@ -248,32 +237,24 @@ internal sealed partial class ResourceCore<T>
                 return true;
             }
 
-            long now = Now;
-            bool setsTimer;
             ResourceSlot<T>? slot;
             long ticket;
-            Schedule.Point("rent");
-            lock (Gate)
+            using (PoolSection<T> section = Gate.Enter("rent"))
             {
                 slot = Next();
-                if (slot is null || now >= slot.FreshUntil || _waiters.Count != 0)
+                if (slot is null || section.Now >= slot.FreshUntil || _waiters.Count != 0)
                 {
                     lease = default;
                     return false;
                 }
 
                 Unlist(slot);
-                ticket = Lease(slot, now, site, out setsTimer);
-            }
-
-            if (setsTimer)
-            {
-                Timer.Apply();
+                ticket = Lease(slot, site, section);
             }
 
             if (_settings.MinIdle > 0)
             {
-                Refill(now);
+                Refill();
             }
 
             if (!IsBroken(slot.Resource!))
@@ -282,20 +263,15 @@ internal sealed partial class ResourceCore<T>
                 return true;
             }
 
-            TakeBack(slot, ticket, now);
+            TakeBack(slot, ticket);
         }
     }
 
     /// <summary>An idle resource has gone: the reserve may need another one.</summary>
-    private void Refill(long now)
+    private void Refill()
     {
-        Deferred<T> work = default;
-        lock (Gate)
-        {
-            Pump(now, ref work);
-        }
-
-        work.Run(this);
+        using PoolSection<T> section = Gate.Enter();
+        Pump(section);
     }
 
     /// <summary>The next idle resource in the order of reuse. Closed pools have none.</summary>
@@ -306,16 +282,17 @@ internal sealed partial class ResourceCore<T>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Unlist(ResourceSlot<T> slot)
     {
+        Gate.AssertHeld();
         _idle.Remove(slot);
         _group?.RemoveIdle(slot);
     }
 
     /// <summary>Makes a slot leased, with a new ticket. Under the gate.</summary>
-    private long Lease(ResourceSlot<T> slot, long now, StackTrace? site, out bool setsTimer)
+    private long Lease(ResourceSlot<T> slot, StackTrace? site, PoolSection<T> section)
     {
         Move(slot, SlotState.Leased);
         slot.Uses++;
-        slot.LeasedAt = now;
+        slot.LeasedAt = section.Now;
         slot.Site = site;
         slot.IsReported = false;
         if (_meter.MeasuresUse)
@@ -326,7 +303,11 @@ internal sealed partial class ResourceCore<T>
         _rented++;
         long ticket = slot.Version + 1;
         Volatile.Write(ref slot.Version, ticket);
-        setsTimer = _settings.LeakThreshold != ResourceSettings.Forever && Timer.Ask(now + _settings.LeakThreshold);
+        if (_settings.LeakThreshold != ResourceSettings.Forever)
+        {
+            section.WakeAt(section.Now + _settings.LeakThreshold);
+        }
+
         return ticket;
     }
 
@@ -335,32 +316,24 @@ internal sealed partial class ResourceCore<T>
         ticket);
 
     /// <summary>What was just leased turned out to be broken: nobody has rented it.</summary>
-    private void TakeBack(ResourceSlot<T> slot, long ticket, long now)
+    private void TakeBack(ResourceSlot<T> slot, long ticket)
     {
-        Deferred<T> work = default;
         slot.TryRetire(ticket);
-        lock (Gate)
-        {
-            _rented--;
-            Destroy(slot, DestroyReason.Broken, now, ref work);
-            Pump(now, ref work);
-        }
-
-        work.Run(this);
+        using PoolSection<T> section = Gate.Enter();
+        _rented--;
+        Destroy(slot, DestroyReason.Broken, section);
+        Pump(section);
     }
 
     /// <summary>Puts a rental into the queue and starts what it needs.</summary>
     /// <returns>Null when it was refused, or when the key was removed (then without a refusal).</returns>
     private Waiter<T>? Queue(long timeout, StackTrace? site, bool isSync, out Exception? refusal, CancellationToken cancellation)
     {
-        var work = new Deferred<T> { ChecksHere = !isSync };
         Waiter<T>? waiter = null;
         PoolReport? report = null;
         bool isRejected = false;
         bool isClosed;
-        long now = Clock.Now;
-        Schedule.Point("queue");
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter("queue"))
         {
             if (IsRemoved)
             {
@@ -368,15 +341,20 @@ internal sealed partial class ResourceCore<T>
                 return null;
             }
 
-            SettleHot(now, ref work);
+            if (!isSync)
+            {
+                section.BeginChecksHere();
+            }
+
+            SettleHot(section);
             isClosed = _isClosed;
             isRejected = !isClosed && timeout != 0 && _waiters.Count >= _settings.MaxWaiters;
             if (isClosed || isRejected || timeout == 0)
             {
                 _rejected += isRejected ? 1 : 0;
                 _timedOut += isClosed || isRejected ? 0 : 1;
-                report = Report(now);
-                LeaveIfEmpty(now, ref work);
+                report = Report(section);
+                LeaveIfEmpty(section);
             }
             else
             {
@@ -385,20 +363,19 @@ internal sealed partial class ResourceCore<T>
                 waiter.Cancellation = cancellation;
                 waiter.Site = site;
                 waiter.Timeout = timeout;
-                waiter.Deadline = ResourceSettings.After(now, timeout);
+                waiter.Deadline = ResourceSettings.After(section.Now, timeout);
                 waiter.Sequence = _group is null ? ++_sequence : ++_group.Sequence;
                 waiter.QueuedTicks = _meter.MeasuresWait ? Stopwatch.GetTimestamp() : 0;
-                Enqueue(waiter, now, ref work);
-                Pump(now, ref work);
-                if (waiter.State == WaiterState.Queued && IsHopeless(now))
+                Enqueue(waiter, section);
+                Pump(section);
+                if (waiter.State == WaiterState.Queued && IsHopeless(section))
                 {
-                    Fail(waiter, WaiterFailure.CreateFailed, _lastError, now, ref work);
-                    LeaveIfEmpty(now, ref work);
+                    Fail(waiter, WaiterFailure.CreateFailed, _lastError, section);
+                    LeaveIfEmpty(section);
                 }
             }
         }
 
-        work.Run(this);
         refusal = report is null ? null
             : isClosed ? new ResourcePoolShutdownException(report)
             : isRejected ? new ResourcePoolRejectedException(report, $"as many as MaxWaiters = {_settings.MaxWaiters} wait")
@@ -415,17 +392,18 @@ internal sealed partial class ResourceCore<T>
         return waiter;
     }
 
-    private void Enqueue(Waiter<T> waiter, long now, ref Deferred<T> work)
+    private void Enqueue(Waiter<T> waiter, PoolSection<T> section)
     {
         _waiters.Add(waiter);
-        CloseHot(now, ref work);
+        CloseHot(section);
         Timer.CountWaiting(1);
         _group?.CountParked(waiter, 1);
-        Ask(waiter.Deadline, ref work);
+        section.WakeAt(waiter.Deadline);
     }
 
     private void Dequeue(Waiter<T> waiter)
     {
+        Gate.AssertHeld();
         _waiters.Remove(waiter);
         Timer.CountWaiting(-1);
         _group?.CountParked(waiter, -1);
@@ -433,7 +411,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Ends a rental that is in the queue, or whose thread works for it, without a resource. Under the gate.</summary>
-    private void Fail(Waiter<T> waiter, WaiterFailure failure, Exception? cause, long now, ref Deferred<T> work)
+    private void Fail(Waiter<T> waiter, WaiterFailure failure, Exception? cause, PoolSection<T> section)
     {
         if (waiter.State == WaiterState.Queued)
         {
@@ -449,24 +427,24 @@ internal sealed partial class ResourceCore<T>
         waiter.Cause = cause;
         _timedOut += failure == WaiterFailure.TimedOut ? 1 : 0;
         _cancelled += failure == WaiterFailure.Cancelled ? 1 : 0;
-        waiter.Report = failure == WaiterFailure.Cancelled ? null : work.ReportOf(this, now);
+        waiter.Report = failure == WaiterFailure.Cancelled ? null : section.ReportOf(this);
 
-        work.Tell(waiter);
+        section.Tell(waiter);
     }
 
     /// <summary>Gives a resource to a rental that is in the queue. Under the gate.</summary>
-    private void Give(Waiter<T> waiter, ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void Give(Waiter<T> waiter, ResourceSlot<T> slot, PoolSection<T> section)
     {
         Dequeue(waiter);
         waiter.State = WaiterState.Assigned;
         waiter.Slot = slot;
-        waiter.Ticket = Lease(slot, now, waiter.Site, out bool setsTimer);
-        work.SetsTimer |= setsTimer;
-        work.Tell(waiter);
+        waiter.Ticket = Lease(slot, waiter.Site, section);
+        section.Tell(waiter);
     }
 
     private Waiter<T> NewWaiter()
     {
+        Gate.AssertHeld();
         Waiter<T>? waiter = _spare ?? Interlocked.Exchange(ref _recycled, null);
         if (waiter is null)
         {
@@ -478,11 +456,11 @@ internal sealed partial class ResourceCore<T>
         return waiter;
     }
 
-    private void ThrowIfClosed(long now)
+    private void ThrowIfClosed(PoolSection<T> section)
     {
         if (_isClosed)
         {
-            throw new ResourcePoolShutdownException(Report(now));
+            throw new ResourcePoolShutdownException(Report(section));
         }
     }
 }

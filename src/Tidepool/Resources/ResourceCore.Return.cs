@@ -87,7 +87,7 @@ internal sealed partial class ResourceCore<T>
     internal bool TryMark(ResourceSlot<T> slot, long ticket, Exception? reason)
     {
         bool isMarked;
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter())
         {
             isMarked = slot.State == SlotState.Leased && slot.Is(ticket);
             slot.IsMarked |= isMarked;
@@ -103,24 +103,17 @@ internal sealed partial class ResourceCore<T>
 
     internal bool TryDetach(ResourceSlot<T> slot, long ticket, [NotNullWhen(true)] out T? resource)
     {
-        Deferred<T> work = default;
         resource = null;
         if (!slot.TryRetire(ticket))
         {
             return false;
         }
 
-        long now = Clock.Now;
-        Schedule.Point("detach");
-        lock (Gate)
-        {
-            resource = slot.Resource!;
-            _detached++;
-            Release(slot, SlotState.Free, ref work);
-            Pump(now, ref work);
-        }
-
-        work.Run(this);
+        using PoolSection<T> section = Gate.Enter("detach");
+        resource = slot.Resource!;
+        _detached++;
+        Release(slot, SlotState.Free, section);
+        Pump(section);
         return true;
     }
 
@@ -136,18 +129,15 @@ internal sealed partial class ResourceCore<T>
             static state =>
             {
                 (ResourceCore<T> core, ResourceSlot<T> slot) = state;
-                Deferred<T> work = default;
-                long now = core.Clock.Now;
                 string? site;
-                lock (core.Gate)
+                using (PoolSection<T> section = core.Gate.Enter())
                 {
                     site = slot.Site is { } stack ? RentSite.Describe(stack, core._settings.LeakCapture) : null;
                     core._reclaimed++;
-                    core.Destroy(slot, DestroyReason.Leaked, now, ref work);
-                    core.Pump(now, ref work);
+                    core.Destroy(slot, DestroyReason.Leaked, section);
+                    core.Pump(section);
                 }
 
-                work.Run(core);
                 core._meter.Leaked(core.Name);
                 TidepoolEventSource.Log.LeaseReclaimed(slot.Id, site ?? string.Empty, core.Name, core.Key);
                 PoolDiagnostics.TellLeak(core.PoolName, PoolReport.DescribeReclaimed(core.Name, core.Key, site));
@@ -204,16 +194,13 @@ internal sealed partial class ResourceCore<T>
             return null;
         }
 
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter())
         {
-            EndLease(slot, now, ref work);
+            EndLease(slot, section);
             Move(slot, SlotState.Checking);
-            SetDue(slot, now, ref work);
+            SetDue(slot, section);
         }
 
-        work.Run(this);
         return FinishResetAsync(slot, reset);
     }
 
@@ -223,27 +210,20 @@ internal sealed partial class ResourceCore<T>
     /// </summary>
     private void ResetOnAnyThread(ResourceSlot<T> slot)
     {
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        Schedule.Point("return dirty");
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter("return dirty");
+        EndLease(slot, section);
+        if (Verdict(slot, section) is { } why)
         {
-            EndLease(slot, now, ref work);
-            if (Verdict(slot, now) is { } why)
-            {
-                Destroy(slot, why, now, ref work);
-            }
-            else
-            {
-                slot.IsDirty = true;
-                Move(slot, SlotState.Checking);
-                Start(slot, SlotWork.Reset, now, ref work);
-            }
-
-            Pump(now, ref work);
+            Destroy(slot, why, section);
+        }
+        else
+        {
+            slot.IsDirty = true;
+            Move(slot, SlotState.Checking);
+            Start(slot, SlotWork.Reset, section);
         }
 
-        work.Run(this);
+        Pump(section);
     }
 
     private ValueTask<bool> BeginReset(ResourceSlot<T> slot)
@@ -302,42 +282,37 @@ internal sealed partial class ResourceCore<T>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void SettleSlow(ResourceSlot<T> slot, DestroyReason? why, long now)
     {
-        Deferred<T> work = default;
-        lock (Gate)
+        using PoolSection<T> section = Gate.EnterAt(now);
+        EndLease(slot, section);
+        if (why is { } reason)
         {
-            EndLease(slot, now, ref work);
-            if (why is { } reason)
-            {
-                Destroy(slot, reason, now, ref work);
-            }
-            else
-            {
-                Supply(slot, now, ref work);
-            }
-
-            Pump(now, ref work);
-            OpenHot();
+            Destroy(slot, reason, section);
+        }
+        else
+        {
+            Supply(slot, section);
         }
 
-        work.Run(this);
+        Pump(section);
+        OpenHot();
     }
 
     /// <summary>The renter has gone. Under the gate.</summary>
-    private void EndLease(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void EndLease(ResourceSlot<T> slot, PoolSection<T> section)
     {
-        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
+        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = section.Now;
         slot.IsDirty = _resetMode == ResetMode.OnRent;
         slot.Site = null;
         if (slot.IsReported)
         {
-            TellRecovery(slot, now, ref work);
+            TellRecovery(slot, section);
         }
     }
 
     /// <summary>A method of its own, because its closure would be allocated with each return.</summary>
-    private void TellRecovery(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void TellRecovery(ResourceSlot<T> slot, PoolSection<T> section)
     {
-        (long id, long age) = (slot.Id, now - slot.LeasedAt);
-        work.Then(() => TidepoolEventSource.Log.LeaseRecovered(id, age, Name, Key));
+        (long id, long age) = (slot.Id, section.Now - slot.LeasedAt);
+        section.Then(() => TidepoolEventSource.Log.LeaseRecovered(id, age, Name, Key));
     }
 }

@@ -11,55 +11,55 @@ internal sealed partial class ResourceCore<T>
     /// Whatever changed, this is what follows: idle resources are checked for those who wait, and creations begin. Under the gate, at the end
     /// of every section that frees or adds something.
     /// </summary>
-    internal void Pump(long now, ref Deferred<T> work)
+    internal void Pump(PoolSection<T> section)
     {
         if (_isClosed)
         {
-            EndIfDone(ref work);
+            EndIfDone(section);
             return;
         }
 
         while (_idle.Count > 0 && _waiters.Count > InFlight && Next() is { } slot)
         {
             Unlist(slot);
-            if (now >= slot.ExpiresAt)
+            if (section.Now >= slot.ExpiresAt)
             {
-                Destroy(slot, DestroyReason.Lifetime, now, ref work);
+                Destroy(slot, DestroyReason.Lifetime, section);
             }
             else
             {
-                BeginCheck(slot, _waiters.After(InFlight)!, now, ref work);
+                BeginCheck(slot, _waiters.After(InFlight)!, section);
             }
         }
 
         if (_group is not null)
         {
-            AskGroup(now, ref work);
-            _group.Offer(now, ref work);
+            AskGroup(section);
+            _group.Offer(section);
         }
         else
         {
-            while (WantsCreation(now, ref work))
+            while (WantsCreation(section))
             {
-                BeginCreation(now, ref work);
+                BeginCreation(section);
             }
         }
 
-        LetParkedHelp(now, ref work);
-        LeaveIfEmpty(now, ref work);
+        LetParkedHelp(section);
+        LeaveIfEmpty(section);
     }
 
     /// <summary>Stands in the line of keys that want a place, if this one does. Under the gate.</summary>
-    private void AskGroup(long now, ref Deferred<T> work)
+    private void AskGroup(PoolSection<T> section)
     {
-        if (WantsCreation(now, ref work))
+        if (WantsCreation(section))
         {
             _group!.Block(this);
         }
     }
 
     /// <summary>Whether a creation shall begin now, the group's limit apart. Asks for the timer when it shall begin later.</summary>
-    internal bool WantsCreation(long now, ref Deferred<T> work)
+    internal bool WantsCreation(PoolSection<T> section)
     {
         int wanted = _waiters.Count + _settings.MinIdle - InFlight - _idle.Count;
         bool isWanted = wanted > 0 || Live + Count(SlotState.Creating) < Math.Min(Math.Max(_min, _warmTarget), _max);
@@ -69,9 +69,9 @@ internal sealed partial class ResourceCore<T>
         }
 
         long notBefore = _backoff.Until(isWaitedFor: _waiters.Count > InFlight || _warmings is not null);
-        if (now < notBefore)
+        if (section.Now < notBefore)
         {
-            Ask(notBefore, ref work);
+            section.WakeAt(notBefore);
             return false;
         }
 
@@ -86,76 +86,77 @@ internal sealed partial class ResourceCore<T>
 
     internal void CountSteal(ResourceSlot<T> slot)
     {
+        Gate.AssertHeld();
         slot.ForWhom = this;
         _steals++;
     }
 
-    internal void BeginCreation(long now, ref Deferred<T> work)
+    internal void BeginCreation(PoolSection<T> section)
     {
         Waiter<T>? waiter = _waiters.After(InFlight);
         ResourceSlot<T> slot = Reserve();
         if (waiter is { IsSync: true })
         {
-            BeginByRenter(slot, now, ref work);
-            LetWork(waiter, slot, ref work);
+            BeginByRenter(slot, section);
+            LetWork(waiter, slot, section);
         }
         else
         {
-            Start(slot, SlotWork.Create, now, ref work);
+            Start(slot, SlotWork.Create, section);
         }
     }
 
     /// <summary>Ends a resource; its place comes free when the policy has done so. The slot is in no list. Under the gate.</summary>
-    internal void Destroy(ResourceSlot<T> slot, DestroyReason why, long now, ref Deferred<T> work)
+    internal void Destroy(ResourceSlot<T> slot, DestroyReason why, PoolSection<T> section)
     {
         EndByRenter(slot);
         Move(slot, SlotState.Destroying);
         slot.Why = why;
         slot.Site = null;
         _destroyed[(int)why]++;
-        Start(slot, SlotWork.Destroy, now, ref work);
+        Start(slot, SlotWork.Destroy, section);
     }
 
     /// <summary>A keyed pool needs this key's place more. Under the gate.</summary>
-    internal void Yield(ResourceSlot<T> slot, DestroyReason why, long now, ref Deferred<T> work)
+    internal void Yield(ResourceSlot<T> slot, DestroyReason why, PoolSection<T> section)
     {
         Unlist(slot);
-        Destroy(slot, why, now, ref work);
+        Destroy(slot, why, section);
     }
 
     /// <summary>The same for a slot whose work no thread has begun. Under the gate.</summary>
     /// <returns>Whether its place is free already: it was a creation.</returns>
-    internal bool YieldUnbegun(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    internal bool YieldUnbegun(ResourceSlot<T> slot, PoolSection<T> section)
     {
         Take(slot);
         if (slot.State != SlotState.Creating)
         {
-            Destroy(slot, DestroyReason.Stolen, now, ref work);
-            LetParkedWork(now, ref work);
+            Destroy(slot, DestroyReason.Stolen, section);
+            LetParkedWork(section);
             return false;
         }
 
-        Release(slot, SlotState.Free, ref work);
-        LeaveIfEmpty(now, ref work);
+        Release(slot, SlotState.Free, section);
+        LeaveIfEmpty(section);
         return true;
     }
 
     private bool NeedsValidation(ResourceSlot<T> slot, long now) => now >= ResourceSettings.After(slot.CheckedAt, _validateAfterIdle);
 
     /// <summary>Why a resource that is good for its policy must not serve any more, or null. Under the gate.</summary>
-    private DestroyReason? Verdict(ResourceSlot<T> slot, long now) =>
+    private DestroyReason? Verdict(ResourceSlot<T> slot, PoolSection<T> section) =>
         _isClosed ? DestroyReason.Shutdown
         : slot.Generation != _generation ? DestroyReason.Cleared
-        : now >= slot.ExpiresAt ? DestroyReason.Lifetime
+        : section.Now >= slot.ExpiresAt ? DestroyReason.Lifetime
         : Live > _max ? DestroyReason.Resized
         : null;
 
     /// <summary>Gives a good resource, which is in no list and counted in its state, to whoever is first, or lays it idle. Under the gate.</summary>
-    private void Supply(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void Supply(ResourceSlot<T> slot, PoolSection<T> section)
     {
-        if (Verdict(slot, now) is { } why)
+        if (Verdict(slot, section) is { } why)
         {
-            Destroy(slot, why, now, ref work);
+            Destroy(slot, why, section);
             return;
         }
 
@@ -166,11 +167,11 @@ internal sealed partial class ResourceCore<T>
             if (slot.Uses > 0 && _group?.FindPassedOver(waiter) is { } other)
             {
                 other.CountSteal(slot);
-                Destroy(slot, DestroyReason.Stolen, now, ref work);
+                Destroy(slot, DestroyReason.Stolen, section);
             }
             else
             {
-                Give(waiter, slot, now, ref work);
+                Give(waiter, slot, section);
             }
 
             return;
@@ -181,20 +182,20 @@ internal sealed partial class ResourceCore<T>
         _idle.Add(slot);
         _group?.AddIdle(slot);
         long due = Math.Min(slot.ExpiresAt, ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout));
-        Ask(Math.Min(due, ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveInterval)), ref work);
+        section.WakeAt(Math.Min(due, ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveInterval)));
     }
 
-    private void BeginCheck(ResourceSlot<T> slot, Waiter<T> waiter, long now, ref Deferred<T> work)
+    private void BeginCheck(ResourceSlot<T> slot, Waiter<T> waiter, PoolSection<T> section)
     {
         Move(slot, SlotState.Checking);
         if (waiter.IsSync)
         {
-            BeginByRenter(slot, now, ref work);
-            LetWork(waiter, slot, ref work);
+            BeginByRenter(slot, section);
+            LetWork(waiter, slot, section);
         }
         else
         {
-            Start(slot, SlotWork.Check, now, ref work);
+            Start(slot, SlotWork.Check, section);
         }
     }
 
@@ -219,14 +220,11 @@ internal sealed partial class ResourceCore<T>
 
     private void FinishCreate(ResourceSlot<T> slot, T? resource, Exception? failure, long start, Waiter<T>? renter)
     {
-        Deferred<T> work = default;
         DateTimeOffset created = Clock.Provider.GetUtcNow();
-        long now = Clock.Now;
         bool isLate;
         bool isFailure = false;
         bool isLasting = failure is not null && IsLasting(failure);
-        Schedule.Point("created");
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter("created"))
         {
             isLate = slot.State == SlotState.Abandoned;
             if (isLate)
@@ -238,39 +236,38 @@ internal sealed partial class ResourceCore<T>
                     _destroyed[(int)DestroyReason.Abandoned]++;
                 }
 
-                FailOwn(renter, failure, now, ref work);
+                FailOwn(renter, failure, section);
             }
             else if (resource is not null)
             {
-                Accept(slot, resource, created, now);
+                Accept(slot, resource, created, section);
                 EndByRenter(slot);
-                Requeue(renter, now, ref work);
-                Supply(slot, now, ref work);
-                CompleteWarmings(ref work);
+                Requeue(renter, section);
+                Supply(slot, section);
+                CompleteWarmings(section);
             }
             else
             {
-                bool gaveUp = renter is not null && IsOver(renter, failure!, slot, now);
+                bool gaveUp = renter is not null && IsOver(renter, failure!, slot, section);
                 EndByRenter(slot);
-                Release(slot, SlotState.Free, ref work);
+                Release(slot, SlotState.Free, section);
                 bool isUnsupported = renter is not null && failure is NotSupportedException;
                 isFailure = !gaveUp && !_isClosed && !isUnsupported;
                 if (isFailure)
                 {
-                    FailCreation(failure!, isLasting, slot.Attempt, renter, renter is not null, now, ref work);
+                    FailCreation(failure!, isLasting, slot.Attempt, renter, renter is not null, section);
                 }
                 else if (isUnsupported)
                 {
-                    FailOwn(renter, failure, now, ref work);
+                    FailOwn(renter, failure, section);
                 }
 
-                Requeue(renter, now, ref work);
+                Requeue(renter, section);
             }
 
-            Pump(now, ref work);
+            Pump(section);
         }
 
-        work.Run(this);
         if (isFailure)
         {
             _meter.CreateFailed(Name, failure!);
@@ -283,10 +280,10 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Whether a creation ended because the renter, whose thread made it, does not wait any more.</summary>
-    private static bool IsOver(Waiter<T> renter, Exception failure, ResourceSlot<T> slot, long now) =>
-        failure is OperationCanceledException && !slot.IsStopped && (renter.Cancellation.IsCancellationRequested || now >= renter.Deadline);
+    private static bool IsOver(Waiter<T> renter, Exception failure, ResourceSlot<T> slot, PoolSection<T> section) =>
+        failure is OperationCanceledException && !slot.IsStopped && (renter.Cancellation.IsCancellationRequested || section.Now >= renter.Deadline);
 
-    private void Accept(ResourceSlot<T> slot, T resource, DateTimeOffset created, long now)
+    private void Accept(ResourceSlot<T> slot, T resource, DateTimeOffset created, PoolSection<T> section)
     {
         _created++;
         _lastError = null;
@@ -295,11 +292,11 @@ internal sealed partial class ResourceCore<T>
         slot.Id = ++_ids;
         slot.CreatedAt = created;
         slot.Uses = 0;
-        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = now;
+        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = section.Now;
         long lifetime = _settings.MaxLifetime;
         slot.ExpiresAt = lifetime == ResourceSettings.Forever
             ? ResourceSettings.Forever
-            : now + Math.Max(1, lifetime - (long)(lifetime * _settings.LifetimeJitter * _draw()));
+            : section.Now + Math.Max(1, lifetime - (long)(lifetime * _settings.LifetimeJitter * _draw()));
         if (slot.State == SlotState.Creating)
         {
             Move(slot, SlotState.Checking); // until it is supplied, in this section
@@ -312,25 +309,24 @@ internal sealed partial class ResourceCore<T>
     /// <param name="attempt">The slot's number of the attempt.</param>
     /// <param name="renter">The rental whose own thread tried, which learns of it instead of the first one.</param>
     /// <param name="isByRenter">Whether there is such a rental; one whose thread still hangs in the creation is told later.</param>
-    /// <param name="now">The time.</param>
-    /// <param name="work">What follows.</param>
-    private void FailCreation(Exception failure, bool isLasting, int attempt, Waiter<T>? renter, bool isByRenter, long now, ref Deferred<T> work)
+    /// <param name="section">The gate.</param>
+    private void FailCreation(Exception failure, bool isLasting, int attempt, Waiter<T>? renter, bool isByRenter, PoolSection<T> section)
     {
         _createFailures++;
         _lastError = failure;
-        _backoff.Fail(_settings, attempt, isLasting, now, _draw());
+        _backoff.Fail(_settings, attempt, isLasting, section.Now, _draw());
         if (_group is not null)
         {
-            Ask(_backoff.Until(isWaitedFor: false), ref work); // a key without callers is forgotten then
+            section.WakeAt(_backoff.Until(isWaitedFor: false)); // a key without callers is forgotten then
         }
 
         Waiter<T>? first = _waiters.First;
-        if ((isByRenter || first is not null) && _backoff.TryTell(_settings, attempt, now))
+        if ((isByRenter || first is not null) && _backoff.TryTell(_settings, attempt, section.Now))
         {
-            FailOwn(renter, failure, now, ref work);
+            FailOwn(renter, failure, section);
             if (!isByRenter)
             {
-                Fail(first!, WaiterFailure.CreateFailed, failure, now, ref work);
+                Fail(first!, WaiterFailure.CreateFailed, failure, section);
             }
         }
 
@@ -339,7 +335,7 @@ internal sealed partial class ResourceCore<T>
             // As many as there are places would have been created for.
             for (int places = Math.Min(_waiters.Count - InFlight, _max - Used - 1); places > 0 && _waiters.First is { } next; places--)
             {
-                Fail(next, WaiterFailure.CreateFailed, failure, now, ref work);
+                Fail(next, WaiterFailure.CreateFailed, failure, section);
             }
         }
 
@@ -347,14 +343,14 @@ internal sealed partial class ResourceCore<T>
         {
             _warmings = null;
             _warmTarget = 0;
-            PoolReport report = work.ReportOf(this, now);
-            work.Then(() => warmings.ForEach(w => w.Fail(new ResourceCreateException(report, failure))));
+            PoolReport report = section.ReportOf(this);
+            section.Then(() => warmings.ForEach(w => w.Fail(new ResourceCreateException(report, failure))));
         }
     }
 
     /// <summary>Whether no creation will begin soon for the rental that was queued last, because the last one failed for a reason that lasts. Under the gate.</summary>
-    private bool IsHopeless(long now) =>
-        _backoff.IsLasting && now < _backoff.Until(isWaitedFor: true) && _waiters.Count > InFlight && _waiters.Count - InFlight <= _max - Used;
+    private bool IsHopeless(PoolSection<T> section) =>
+        _backoff.IsLasting && section.Now < _backoff.Until(isWaitedFor: true) && _waiters.Count > InFlight && _waiters.Count - InFlight <= _max - Used;
 
     private bool IsLasting(Exception failure)
     {
@@ -369,11 +365,11 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    private void FailOwn(Waiter<T>? renter, Exception? failure, long now, ref Deferred<T> work)
+    private void FailOwn(Waiter<T>? renter, Exception? failure, PoolSection<T> section)
     {
         if (renter is { State: WaiterState.Working })
         {
-            Fail(renter, WaiterFailure.CreateFailed, failure, now, ref work);
+            Fail(renter, WaiterFailure.CreateFailed, failure, section);
         }
     }
 
@@ -437,11 +433,8 @@ internal sealed partial class ResourceCore<T>
     /// <summary>The answer to a check: the resource serves whoever is first, or ends and something else is tried.</summary>
     private void FinishCheck(ResourceSlot<T> slot, DestroyReason? why, Waiter<T>? renter = null, bool keepsDirt = false)
     {
-        Deferred<T> work = default;
-        long now = Clock.Now;
         T? late = null;
-        Schedule.Point("checked");
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter("checked"))
         {
             if (slot.State == SlotState.Abandoned)
             {
@@ -450,30 +443,29 @@ internal sealed partial class ResourceCore<T>
             else
             {
                 EndByRenter(slot);
-                slot.CheckedAt = slot.KeptAlive = now;
+                slot.CheckedAt = slot.KeptAlive = section.Now;
                 slot.IsDirty &= keepsDirt;
-                Requeue(renter, now, ref work);
+                Requeue(renter, section);
                 if (why is { } reason)
                 {
-                    Destroy(slot, reason, now, ref work);
+                    Destroy(slot, reason, section);
                 }
                 else
                 {
-                    Supply(slot, now, ref work);
+                    Supply(slot, section);
                 }
 
                 if (_holdsKeepAlive)
                 {
                     _holdsKeepAlive = false;
-                    Ask(now, ref work);
+                    section.WakeAt(section.Now);
                 }
             }
 
-            Requeue(renter, now, ref work);
-            Pump(now, ref work);
+            Requeue(renter, section);
+            Pump(section);
         }
 
-        work.Run(this);
         EndLate(slot, late);
     }
 
@@ -520,36 +512,29 @@ internal sealed partial class ResourceCore<T>
         }
 
         _meter.Destroyed(Name, why);
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        Schedule.Point("destroyed");
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter("destroyed");
+        _destroyFailures += failure is null ? 0 : 1;
+
+        // Back in its line before the place comes free: so the place is for whoever has waited for longest, the worker among them.
+        worker?.Core.Requeue(worker, section);
+        if (slot.State == SlotState.Destroying)
         {
-            _destroyFailures += failure is null ? 0 : 1;
-
-            // Back in its line before the place comes free: so the place is for whoever has waited for longest, the worker among them.
-            worker?.Core.Requeue(worker, now, ref work);
-            if (slot.State == SlotState.Destroying)
-            {
-                Release(slot, SlotState.Free, ref work);
-            }
-
-            if (worker is not null && worker.Core != this)
-            {
-                worker.Core.AskGroup(now, ref work);
-            }
-
-            Pump(now, ref work);
-            if (worker is not null && worker.Core != this)
-            {
-                worker.Core.Pump(now, ref work);
-            }
+            Release(slot, SlotState.Free, section);
         }
 
-        work.Run(this);
+        if (worker is not null && worker.Core != this)
+        {
+            worker.Core.AskGroup(section);
+        }
+
+        Pump(section);
+        if (worker is not null && worker.Core != this)
+        {
+            worker.Core.Pump(section);
+        }
     }
 
-    private void CompleteWarmings(ref Deferred<T> work)
+    private void CompleteWarmings(PoolSection<T> section)
     {
         if (_warmings is null)
         {
@@ -560,7 +545,7 @@ internal sealed partial class ResourceCore<T>
         int max = _max;
         foreach (Warming warming in _warmings.Where(w => Math.Min(w.Count, max) <= live))
         {
-            work.Then(warming.Complete);
+            section.Then(warming.Complete);
         }
 
         _warmings.RemoveAll(w => Math.Min(w.Count, max) <= live);

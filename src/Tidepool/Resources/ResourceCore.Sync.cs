@@ -75,18 +75,16 @@ internal sealed partial class ResourceCore<T>
     /// <summary>The thread woke by itself: its time may be over, and the timer late, because no thread is free for it.</summary>
     private void LookAround(Waiter<T> waiter)
     {
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        bool isTimerLate = now > Timer.Due;
-        lock (Gate)
+        bool isTimerLate;
+        using (PoolSection<T> section = Gate.Enter())
         {
-            if (waiter.State == WaiterState.Queued && now >= waiter.Deadline)
+            isTimerLate = section.Now > Timer.Due;
+            if (waiter.State == WaiterState.Queued && section.Now >= waiter.Deadline)
             {
-                Leave(waiter, WaiterFailure.TimedOut, now, ref work);
+                Leave(waiter, WaiterFailure.TimedOut, section);
             }
         }
 
-        work.Run(this);
         if (isTimerLate)
         {
             OnTimer(isLate: true);
@@ -96,28 +94,22 @@ internal sealed partial class ResourceCore<T>
     /// <summary>The parked thread was interrupted: it leaves the queue, unless its rental was decided already.</summary>
     private bool TryGiveUp(Waiter<T> waiter)
     {
-        Deferred<T> work = default;
         bool gaveUp;
-        long now = Clock.Now;
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter();
+        gaveUp = waiter.State == WaiterState.Queued;
+        if (gaveUp)
         {
-            gaveUp = waiter.State == WaiterState.Queued;
-            if (gaveUp)
-            {
-                Leave(waiter, WaiterFailure.Cancelled, now, ref work);
-            }
+            Leave(waiter, WaiterFailure.Cancelled, section);
         }
-
-        work.Run(this);
         return gaveUp;
     }
 
     /// <summary>The thread of a rental creates or checks a resource. Under the gate.</summary>
-    private void BeginByRenter(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void BeginByRenter(ResourceSlot<T> slot, PoolSection<T> section)
     {
         slot.IsByRenter = true;
         _byRenter++;
-        SetDue(slot, now, ref work);
+        SetDue(slot, section);
     }
 
     private void WorkHere(Waiter<T> waiter)
@@ -220,19 +212,13 @@ internal sealed partial class ResourceCore<T>
         }
 
         long ticket = 0;
-        bool setsTimer = false;
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter())
         {
-            if (slot.State == SlotState.Checking && Verdict(slot, Clock.Now) is null)
+            if (slot.State == SlotState.Checking && Verdict(slot, section) is null)
             {
                 EndByRenter(slot);
-                ticket = Lease(slot, Clock.Now, site, out setsTimer);
+                ticket = Lease(slot, site, section);
             }
-        }
-
-        if (setsTimer)
-        {
-            Timer.Apply();
         }
 
         if (ticket == 0)
@@ -249,16 +235,13 @@ internal sealed partial class ResourceCore<T>
     /// <summary>The policy has no synchronous way: its asynchronous one runs on the thread pool, and the rental is back in its place.</summary>
     private void HandToPool(ResourceSlot<T> slot, Waiter<T>? waiter)
     {
-        Deferred<T> work = default;
-        long now = Clock.Now;
         T? late = null;
-        Schedule.Point("hand over");
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter("hand over"))
         {
             if (slot.State == SlotState.Checking)
             {
                 EndByRenter(slot);
-                Start(slot, SlotWork.Check, now, ref work);
+                Start(slot, SlotWork.Check, section);
                 slot.IsForPool = true;
             }
             else
@@ -266,16 +249,16 @@ internal sealed partial class ResourceCore<T>
                 late = slot.Resource; // the look took too long: the place was given up
             }
 
-            Requeue(waiter, now, ref work);
-            Pump(now, ref work);
+            Requeue(waiter, section);
+            Pump(section);
         }
 
-        work.Run(this);
         EndLate(slot, late);
     }
 
     private void EndByRenter(ResourceSlot<T> slot)
     {
+        Gate.AssertHeld();
         if (slot.IsByRenter)
         {
             slot.IsByRenter = false;
@@ -284,7 +267,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>Puts a rental whose thread has worked back into its place, unless it is over. Under the gate.</summary>
-    private void Requeue(Waiter<T>? waiter, long now, ref Deferred<T> work)
+    private void Requeue(Waiter<T>? waiter, PoolSection<T> section)
     {
         if (waiter is null || waiter.State != WaiterState.Working)
         {
@@ -294,20 +277,20 @@ internal sealed partial class ResourceCore<T>
         // Fail and Enqueue count it where it stands then.
         if (_isClosed)
         {
-            Fail(waiter, WaiterFailure.Shutdown, null, now, ref work);
+            Fail(waiter, WaiterFailure.Shutdown, null, section);
         }
         else if (waiter.Cancellation.IsCancellationRequested)
         {
-            Fail(waiter, WaiterFailure.Cancelled, null, now, ref work);
+            Fail(waiter, WaiterFailure.Cancelled, null, section);
         }
-        else if (now >= waiter.Deadline)
+        else if (section.Now >= waiter.Deadline)
         {
-            Fail(waiter, WaiterFailure.TimedOut, null, now, ref work);
+            Fail(waiter, WaiterFailure.TimedOut, null, section);
         }
         else
         {
             _atWork--;
-            Enqueue(waiter, now, ref work);
+            Enqueue(waiter, section);
         }
     }
 }

@@ -21,79 +21,72 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        Schedule.Point("timer");
-        lock (Gate)
-        {
-            isLate |= Timer.Fired(now);
-            Upkeep(now, isLate, ref work);
-            work.SetsTimer = true;
-        }
-
-        work.Run(this);
+        using PoolSection<T> section = Gate.Enter("timer");
+        isLate |= Timer.Fired(section.Now);
+        Upkeep(isLate, section);
+        section.SetTimer();
     }
 
     /// <summary>Does what is due and asks for the timer for what is not. Under the gate.</summary>
-    internal void Upkeep(long now, bool isLate, ref Deferred<T> work)
+    internal void Upkeep(bool isLate, PoolSection<T> section)
     {
-        DrainHot(now, ref work);
-        ExpireWaiters(now, ref work);
-        LookAtSlots(now, isLate, ref work);
-        LookAtIdle(now, ref work);
-        EndRenewals(now, ref work);
-        Pump(now, ref work);
+        DrainHot(section);
+        ExpireWaiters(section);
+        LookAtSlots(isLate, section);
+        LookAtIdle(section);
+        EndRenewals(section);
+        Pump(section);
     }
 
-    private void ExpireWaiters(long now, ref Deferred<T> work)
+    private void ExpireWaiters(PoolSection<T> section)
     {
         for (Waiter<T>? waiter = _waiters.First; waiter is not null;)
         {
             Waiter<T>? next = waiter.Next;
-            if (now >= waiter.Deadline)
+            if (section.Now >= waiter.Deadline)
             {
-                Fail(waiter, WaiterFailure.TimedOut, null, now, ref work);
+                Fail(waiter, WaiterFailure.TimedOut, null, section);
             }
             else
             {
-                Ask(waiter.Deadline, ref work);
+                section.WakeAt(waiter.Deadline);
             }
 
             waiter = next;
         }
     }
 
-    private void LookAtSlots(long now, bool isLate, ref Deferred<T> work)
+    private void LookAtSlots(bool isLate, PoolSection<T> section)
     {
         for (int i = _slots.Count - 1; i >= 0; i--)
         {
             ResourceSlot<T> slot = _slots[i];
             if (slot.State == SlotState.Leased)
             {
-                LookForLeak(slot, now, ref work);
+                LookForLeak(slot, section);
             }
             else if (slot.State != SlotState.Idle)
             {
-                if (now < slot.DueAt)
+                if (section.Now < slot.DueAt)
                 {
-                    Ask(slot.DueAt, ref work);
+                    section.WakeAt(slot.DueAt);
                 }
                 else if (isLate && !slot.IsSpared)
                 {
                     // The answer may be there and wait for a thread, as the timer did.
                     slot.IsSpared = true;
-                    slot.DueAt = now + SparedFor;
-                    Ask(slot.DueAt, ref work);
+                    slot.DueAt = section.Now + SparedFor;
+                    section.WakeAt(slot.DueAt);
                 }
                 else
                 {
-                    Abandon(slot, now, ref work);
+                    Abandon(slot, section);
                 }
             }
         }
     }
 
-    private void LookForLeak(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void LookForLeak(ResourceSlot<T> slot, PoolSection<T> section)
     {
         long due = ResourceSettings.After(slot.LeasedAt, _settings.LeakThreshold);
         if (slot.IsReported || due == ResourceSettings.Forever)
@@ -101,17 +94,17 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
-        if (now < due)
+        if (section.Now < due)
         {
-            Ask(due, ref work);
+            section.WakeAt(due);
             return;
         }
 
         slot.IsReported = true;
         _overdue++;
         string site = slot.Site is { } stack ? RentSite.Describe(stack, _settings.LeakCapture) : string.Empty;
-        (long id, long age) = (slot.Id, now - slot.LeasedAt);
-        work.Then(() =>
+        (long id, long age) = (slot.Id, section.Now - slot.LeasedAt);
+        section.Then(() =>
         {
             _meter.Leaked(Name);
             TidepoolEventSource.Log.LeaseOverdue(id, age, site, Name, Key);
@@ -120,7 +113,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>An operation took too long: its place is free, and whatever it still brings is ended. Under the gate.</summary>
-    private void Abandon(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void Abandon(ResourceSlot<T> slot, PoolSection<T> section)
     {
         SlotState was = slot.State;
         bool isByRenter = slot.IsByRenter;
@@ -130,41 +123,41 @@ internal sealed partial class ResourceCore<T>
             _destroyed[(int)DestroyReason.Abandoned]++;
         }
 
-        Release(slot, SlotState.Abandoned, ref work);
+        Release(slot, SlotState.Abandoned, section);
         if (was == SlotState.Creating && !_isClosed)
         {
             var failure = new TimeoutException($"The creation took longer than CreateTimeout = {_settings.CreateTimeout} ms.");
-            work.Then(() => _meter.CreateFailed(Name, failure));
-            FailCreation(failure, false, slot.Attempt, null, isByRenter, now, ref work);
+            section.Then(() => _meter.CreateFailed(Name, failure));
+            FailCreation(failure, false, slot.Attempt, null, isByRenter, section);
         }
     }
 
-    private void LookAtIdle(long now, ref Deferred<T> work)
+    private void LookAtIdle(PoolSection<T> section)
     {
         int keepers = Count(SlotState.Checking);
         for (ResourceSlot<T>? slot = _idle.Oldest; slot is not null;)
         {
             ResourceSlot<T>? newer = slot.Newer;
             long keepAlive = ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveInterval);
-            if (now >= slot.ExpiresAt)
+            if (section.Now >= slot.ExpiresAt)
             {
-                Yield(slot, DestroyReason.Lifetime, now, ref work);
+                Yield(slot, DestroyReason.Lifetime, section);
             }
-            else if (now >= ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout) && Live > _min && _idle.Count > _settings.MinIdle)
+            else if (section.Now >= ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout) && Live > _min && _idle.Count > _settings.MinIdle)
             {
-                Yield(slot, DestroyReason.Idle, now, ref work);
+                Yield(slot, DestroyReason.Idle, section);
             }
-            else if (now >= keepAlive && keepers < _settings.MaxCreateConcurrency)
+            else if (section.Now >= keepAlive && keepers < _settings.MaxCreateConcurrency)
             {
                 keepers++;
                 Unlist(slot);
                 Move(slot, SlotState.Checking);
-                Start(slot, SlotWork.KeepAlive, now, ref work);
+                Start(slot, SlotWork.KeepAlive, section);
             }
             else
             {
-                _holdsKeepAlive |= now >= keepAlive;
-                AskForIdle(slot, now, keepAlive, ref work);
+                _holdsKeepAlive |= section.Now >= keepAlive;
+                AskForIdle(slot, keepAlive, section);
             }
 
             slot = newer;
@@ -172,30 +165,30 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>When to look at an idle resource again; one that is kept only for the smallest size is looked at after another idle timeout.</summary>
-    private void AskForIdle(ResourceSlot<T> slot, long now, long keepAlive, ref Deferred<T> work)
+    private void AskForIdle(ResourceSlot<T> slot, long keepAlive, PoolSection<T> section)
     {
         long idle = ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout);
-        Ask(idle > now ? idle : ResourceSettings.After(now, _settings.IdleTimeout), ref work);
-        Ask(slot.ExpiresAt, ref work);
-        if (keepAlive > now)
+        section.WakeAt(idle > section.Now ? idle : ResourceSettings.After(section.Now, _settings.IdleTimeout));
+        section.WakeAt(slot.ExpiresAt);
+        if (keepAlive > section.Now)
         {
-            Ask(keepAlive, ref work);
+            section.WakeAt(keepAlive);
         }
     }
 
-    private void EndRenewals(long now, ref Deferred<T> work)
+    private void EndRenewals(PoolSection<T> section)
     {
         for (int i = (_renewals?.Count ?? 0) - 1; i >= 0; i--)
         {
             (long due, TaskCompletionSource done) = _renewals![i];
-            if (now >= due || _isClosed)
+            if (section.Now >= due || _isClosed)
             {
                 _renewals.RemoveAt(i);
-                work.Then(() => done.TrySetResult());
+                section.Then(() => done.TrySetResult());
             }
             else
             {
-                Ask(due, ref work);
+                section.WakeAt(due);
             }
         }
     }

@@ -7,24 +7,21 @@ internal sealed partial class ResourceCore<T>
     /// <exception cref="InvalidOperationException">One does not hold.</exception>
     internal void Validate()
     {
-        Deferred<T> work = default;
         string? fault;
-        long now = Clock.Now;
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter())
         {
-            SettleHot(now, ref work);
-            fault = FindFault(now);
+            SettleHot(section);
+            fault = FindFault(section);
             fault = fault is null ? null : $"Pool '{Name}': {fault}. {Snapshot()}";
         }
 
-        work.Run(this);
         if (fault is not null)
         {
             throw new InvalidOperationException(fault);
         }
     }
 
-    private string? FindFault(long now)
+    private string? FindFault(PoolSection<T> section)
     {
         ResourcePoolStatistics s = Snapshot();
         int[] states = new int[_counts.Length];
@@ -33,7 +30,6 @@ internal sealed partial class ResourceCore<T>
             states[(int)slot.State]++;
         }
 
-        Deferred<T> ignored = default;
         return
             _slots.Where((slot, index) => slot.Index != index || !slot.IsValid() || slot.State is SlotState.Free or SlotState.Abandoned).Any() ? "a slot's parts do not agree"
             : _slots.Distinct().Count() != _slots.Count ? "a slot is listed twice"
@@ -49,13 +45,13 @@ internal sealed partial class ResourceCore<T>
             : _isHotOpen && (!_hasHot || _waiters.Count > 0 || _isClosed) ? "the hot place is open although somebody waits"
             : Used > _max != _isBeyond ? "more places are taken than there are"
             : Live > _max && s.Idle > 0 ? "a pool that was made smaller keeps idle resources"
-            : !_isClosed && IsStalled(now, ref ignored) ? "somebody waits for whom nothing is done"
+            : !_isClosed && IsStalled(section) ? "somebody waits for whom nothing is done"
             : _isClosed && (s.Idle > 0 || s.Waiting > 0) ? "a closed pool has idle resources, or somebody waits"
             : null;
     }
 
     /// <summary>A lost wake-up: somebody waits, nothing is under way for it, something could be, and the timer is not about to see to it.</summary>
-    private bool IsStalled(long now, ref Deferred<T> ignored) =>
-        (_waiters.Count > InFlight && Timer.Due > now && (_idle.Count > 0 || (_group is null && WantsCreation(now, ref ignored))))
+    private bool IsStalled(PoolSection<T> section) =>
+        (_waiters.Count > InFlight && Timer.Due > section.Now && (_idle.Count > 0 || (_group is null && WantsCreation(section))))
         || (ParkedForNothing() is not null && (_endings.Count > 0 || FirstForParked() is not null));
 }

@@ -5,7 +5,7 @@ namespace Tidepool;
 
 /// <summary>
 /// The state machine of one pool: slots, the idle list, the queue of waiting rentals, counters. Everything is decided under one gate, which is
-/// held for some nanoseconds and never while anybody else's code runs; what was decided is done by <see cref="Deferred{T}"/> afterwards.
+/// held for some nanoseconds and never while anybody else's code runs; what was decided is done by <see cref="Effects{T}"/> afterwards.
 /// docs/design/resources.md describes it.
 /// </summary>
 internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWorkItem
@@ -13,7 +13,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
 {
     private const int MaxHolders = 3;
 
-    internal readonly Lock Gate;
+    internal readonly PoolGate<T> Gate;
     internal readonly PoolTimer Timer;
     internal readonly ResourceClock Clock;
 
@@ -117,10 +117,10 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         _validateAfterIdle = traits.Validates ? _settings.ValidateAfterIdle : ResourceSettings.Forever;
         _freshFor = Math.Min(_validateAfterIdle, ResourceSettings.Forever / 2);
         _soonestIdleDue = Math.Min(Math.Min(_settings.IdleTimeout, _settings.KeepAliveInterval), ResourceSettings.Forever / 2);
-        Clock = group?.Clock ?? new ResourceClock(settings.TimeProvider);
+        Gate = group?.Gate ?? new PoolGate<T>(settings.TimeProvider, this, static core => ((ResourceCore<T>)core).OnTimer());
+        Timer = Gate.Timer;
+        Clock = Gate.Clock;
         _isSystemTime = Clock.IsSystem;
-        Gate = group?.Gate ?? new Lock();
-        Timer = group?.Timer ?? new PoolTimer(Clock, this, static core => ((ResourceCore<T>)core).OnTimer());
         _meter = settings.Meter;
         if (group is null)
         {
@@ -129,13 +129,10 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
 
         if (_min > 0 || _settings.MinIdle > 0)
         {
-            Deferred<T> work = default;
-            lock (Gate)
+            using (PoolSection<T> section = Gate.Enter())
             {
-                Pump(Clock.Now, ref work);
+                Pump(section);
             }
-
-            work.Run(this);
         }
     }
 
@@ -204,16 +201,10 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
 
     internal ResourcePoolStatistics GetStatistics()
     {
-        Deferred<T> work = default;
         ResourcePoolStatistics statistics;
-        long now = Clock.Now;
-        lock (Gate)
-        {
-            SettleHot(now, ref work);
-            statistics = Snapshot();
-        }
-
-        work.Run(this);
+        using PoolSection<T> section = Gate.Enter();
+        SettleHot(section);
+        statistics = Snapshot();
         return statistics;
     }
 
@@ -223,16 +214,13 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     internal bool MayServe(ResourceSlot<T> slot, bool looks)
     {
         bool isGood;
-        lock (Gate)
+        using (PoolSection<T> section = Gate.Enter())
         {
-            isGood = !slot.IsMarked && Verdict(slot, Clock.Now) is null;
+            isGood = !slot.IsMarked && Verdict(slot, section) is null;
         }
 
         return isGood && (!looks || !IsBroken(slot.Resource!));
     }
-
-    /// <summary>What a refusal says. Under the gate.</summary>
-    internal PoolReport ReportNow(long now) => Report(now);
 
     /// <summary>The key was not let in, or makes room for another. Under the gate.</summary>
     internal void Remove() => IsRemoved = true;
@@ -242,6 +230,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Move(ResourceSlot<T> slot, SlotState to)
     {
+        Gate.AssertHeld();
         int[] counts = _counts;
         counts[(int)slot.State]--;
         counts[(int)to]++;
@@ -251,6 +240,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     /// <summary>Takes a free place for a creation.</summary>
     private ResourceSlot<T> Reserve()
     {
+        Gate.AssertHeld();
         if (!_free.TryPop(out ResourceSlot<T>? slot))
         {
             slot = new ResourceSlot<T>(this);
@@ -273,8 +263,8 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     /// <summary>Gives a place free.</summary>
     /// <param name="slot">The slot.</param>
     /// <param name="to">Free, or abandoned when an operation still has the slot.</param>
-    /// <param name="work">What follows.</param>
-    private void Release(ResourceSlot<T> slot, SlotState to, ref Deferred<T> work)
+    /// <param name="section">The gate.</param>
+    private void Release(ResourceSlot<T> slot, SlotState to, PoolSection<T> section)
     {
         Move(slot, to);
         _isBeyond &= Used > _max;
@@ -292,7 +282,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
             slot.Clearing = null;
             if (--clearing.Left == 0)
             {
-                work.Then(clearing.Complete);
+                section.Then(clearing.Complete);
             }
         }
 
@@ -322,19 +312,17 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
         else
         {
             _counts[(int)SlotState.Abandoned]--;
-            work.Then(slot.StopNow);
+            section.Then(slot.StopNow);
         }
     }
 
     /// <summary>Notes until when the operation of a slot's state may take, and asks for the timer.</summary>
-    private void SetDue(ResourceSlot<T> slot, long now, ref Deferred<T> work)
+    private void SetDue(ResourceSlot<T> slot, PoolSection<T> section)
     {
-        slot.DueAt = ResourceSettings.After(now, slot.State == SlotState.Creating ? _settings.CreateTimeout : _settings.PolicyTimeout);
+        slot.DueAt = ResourceSettings.After(section.Now, slot.State == SlotState.Creating ? _settings.CreateTimeout : _settings.PolicyTimeout);
         slot.IsSpared = false;
-        Ask(slot.DueAt, ref work);
+        section.WakeAt(slot.DueAt);
     }
-
-    private void Ask(long due, ref Deferred<T> work) => work.SetsTimer |= Timer.Ask(due);
 
     /// <summary>Whether somebody's code of the policy calls the resource broken; an exception says yes.</summary>
     private bool IsBroken(T resource)
@@ -358,6 +346,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     /// <summary>All counters at one moment. Under the gate.</summary>
     private ResourcePoolStatistics Snapshot()
     {
+        Gate.AssertHeld();
         long rented = _rented;
         foreach (ResourceSlot<T> slot in _slots)
         {
@@ -395,7 +384,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
     };
 
     /// <summary>What a failing rental says. Under the gate.</summary>
-    private PoolReport Report(long now)
+    internal PoolReport Report(PoolSection<T> section)
     {
         ResourceSlot<T>[] oldest = [.. _slots.Where(s => s.State == SlotState.Leased).OrderBy(s => s.LeasedAt).Take(MaxHolders)];
         return new PoolReport
@@ -403,25 +392,25 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWo
             Name = Name,
             Key = Key,
             Statistics = Snapshot(),
-            OldestLeaseAge = oldest.Length == 0 ? null : TimeSpan.FromMilliseconds(now - oldest[0].LeasedAt),
+            OldestLeaseAge = oldest.Length == 0 ? null : TimeSpan.FromMilliseconds(section.Now - oldest[0].LeasedAt),
             LastCreateError = _lastError,
-            Outage = OutageNow(now),
+            Outage = OutageNow(section),
             Holders = [.. oldest.Where(s => s.Site is not null).Select(s => RentSite.Describe(s.Site!, _settings.LeakCapture))],
             Group = _group is null ? null : (_group.Used, _group.MaxTotal),
         };
     }
 
     /// <summary>How long creations have failed, and in how long the next one may begin; null when the last one succeeded. Under the gate.</summary>
-    private (TimeSpan FailingFor, TimeSpan? NextIn)? OutageNow(long now)
+    private (TimeSpan FailingFor, TimeSpan? NextIn)? OutageNow(PoolSection<T> section)
     {
         if (!_backoff.IsProbing)
         {
             return null;
         }
 
-        long left = Math.Max(0, _backoff.Until(isWaitedFor: true) - now);
+        long left = Math.Max(0, _backoff.Until(isWaitedFor: true) - section.Now);
         return (
-            TimeSpan.FromMilliseconds(_backoff.FailingFor(now)),
+            TimeSpan.FromMilliseconds(_backoff.FailingFor(section.Now)),
             Count(SlotState.Creating) > 0 ? null : TimeSpan.FromMilliseconds(left));
     }
 

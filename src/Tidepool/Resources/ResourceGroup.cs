@@ -25,17 +25,12 @@ internal sealed class ResourceGroup<T>
         MaxTotal = maxTotal;
         _steals = steals;
         _forget = forget;
-        Clock = new ResourceClock(provider);
-        Timer = new PoolTimer(Clock, this, static group => ((ResourceGroup<T>)group).OnTimer());
+        Gate = new PoolGate<T>(provider, this, static group => ((ResourceGroup<T>)group).OnTimer());
     }
 
-    internal Lock Gate { get; } = new();
+    internal PoolGate<T> Gate { get; }
 
     internal PoolName PoolName { get; }
-
-    internal ResourceClock Clock { get; }
-
-    internal PoolTimer Timer { get; }
 
     internal int MaxTotal { get; }
 
@@ -59,26 +54,28 @@ internal sealed class ResourceGroup<T>
 
     internal void Add(ResourceCore<T> core)
     {
+        Gate.AssertHeld();
         core.GroupIndex = _cores.Count;
         _cores.Add(core);
     }
 
     /// <summary>Takes a key's pool out; the keyed pool hears of it when the gate was left.</summary>
-    internal void Forget(ResourceCore<T> core, long now, ref Deferred<T> work)
+    internal void Forget(ResourceCore<T> core, PoolSection<T> section)
     {
         ResourceCore<T> last = _cores[^1];
         last.GroupIndex = core.GroupIndex;
         _cores[core.GroupIndex] = last;
         _cores.RemoveAt(_cores.Count - 1);
         core.GroupIndex = -1;
-        core.CloseHot(now, ref work);
+        core.CloseHot(section);
         Unblock(core);
-        work.Then(() => _forget(core));
+        section.Then(() => _forget(core));
     }
 
     /// <summary>Lists an idle resource as the newest; one that lay in a hot place counts from when it was laid there.</summary>
     internal void AddIdle(ResourceSlot<T> slot)
     {
+        Gate.AssertHeld();
         ResourceSlot<T>? older = _idle.Newest;
         while (older is not null && older.KeptAlive > slot.KeptAlive)
         {
@@ -97,6 +94,7 @@ internal sealed class ResourceGroup<T>
     /// <summary>A key asks whether its hot place may be open: while a key waits for a place, what is idle must be seen.</summary>
     internal bool TryOpen(ResourceCore<T> core)
     {
+        Gate.AssertHeld();
         if ((_steals && _blocked.Count > 0) || core.GroupIndex < 0)
         {
             return false;
@@ -119,6 +117,7 @@ internal sealed class ResourceGroup<T>
     /// <summary>A key has closed its hot place, or it was not open.</summary>
     internal void NoteClosed(ResourceCore<T> core)
     {
+        Gate.AssertHeld();
         if (core.PreviousOpen is { } previous)
         {
             previous.NextOpen = core.NextOpen;
@@ -141,34 +140,33 @@ internal sealed class ResourceGroup<T>
     }
 
     /// <summary>Closes every hot place, so that all idle resources are seen. Each opens again with a return of its key.</summary>
-    internal void CloseHots(long now, ref Deferred<T> work)
+    internal void CloseHots(PoolSection<T> section)
     {
         while (_firstOpen is { } core)
         {
-            core.CloseHot(now, ref work);
+            core.CloseHot(section);
         }
     }
 
     /// <summary>Resources that are idle, those in hot places included.</summary>
-    internal int CountIdle(ref Deferred<T> work)
+    internal int CountIdle(PoolSection<T> section)
     {
-        DrainHots(ref work);
+        DrainHots(section);
         return _cores.Sum(static c => c.Places.Idle);
     }
 
     /// <summary>Resources that are leased or being checked.</summary>
-    internal int CountInUse(ref Deferred<T> work)
+    internal int CountInUse(PoolSection<T> section)
     {
-        DrainHots(ref work);
+        DrainHots(section);
         return _cores.Sum(static c => c.InUse);
     }
 
-    private void DrainHots(ref Deferred<T> work)
+    private void DrainHots(PoolSection<T> section)
     {
-        long now = Clock.Now;
         for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
         {
-            core.DrainHot(now, ref work);
+            core.DrainHot(section);
         }
     }
 
@@ -177,6 +175,7 @@ internal sealed class ResourceGroup<T>
     /// <summary>A key wants a place.</summary>
     internal void Block(ResourceCore<T> core)
     {
+        Gate.AssertHeld();
         if (!core.IsBlocked)
         {
             core.IsBlocked = true;
@@ -185,28 +184,28 @@ internal sealed class ResourceGroup<T>
     }
 
     /// <summary>Gives free places to the keys that want one, by arrival of their first rentals; takes from others for the rest.</summary>
-    internal void Offer(long now, ref Deferred<T> work)
+    internal void Offer(PoolSection<T> section)
     {
         do
         {
-            GivePlaces(now, ref work);
+            GivePlaces(section);
         }
-        while (_steals && _blocked.Count > 0 && TrySteal(now, ref work));
+        while (_steals && _blocked.Count > 0 && TrySteal(section));
     }
 
-    private void GivePlaces(long now, ref Deferred<T> work)
+    private void GivePlaces(PoolSection<T> section)
     {
         while (_blocked.Count > 0)
         {
             ResourceCore<T> core = FirstBlocked();
-            if (!core.WantsCreation(now, ref work))
+            if (!core.WantsCreation(section))
             {
                 Unblock(core);
             }
             else if (Used < MaxTotal)
             {
-                core.BeginCreation(now, ref work);
-                core.LetParkedWork(now, ref work);
+                core.BeginCreation(section);
+                core.LetParkedWork(section);
             }
             else
             {
@@ -217,9 +216,9 @@ internal sealed class ResourceGroup<T>
 
     /// <summary>Ends resources of other keys for those that are short of a place: idle ones, then unneeded ones.</summary>
     /// <returns>Whether a place came free at once.</returns>
-    private bool TrySteal(long now, ref Deferred<T> work)
+    private bool TrySteal(PoolSection<T> section)
     {
-        CloseHots(now, ref work);
+        CloseHots(section);
         foreach (ResourceCore<T> core in _blocked)
         {
             while (core.IsShort)
@@ -227,7 +226,7 @@ internal sealed class ResourceGroup<T>
                 if (_idle.OldestOfOthers(core, static _ => true) is { } idle)
                 {
                     core.CountSteal(idle);
-                    idle.Core.Yield(idle, DestroyReason.Stolen, now, ref work);
+                    idle.Core.Yield(idle, DestroyReason.Stolen, section);
                 }
                 else if (FindUnneeded(core) is { } unbegun)
                 {
@@ -236,7 +235,7 @@ internal sealed class ResourceGroup<T>
                         core.CountSteal(unbegun);
                     }
 
-                    if (unbegun.Core.YieldUnbegun(unbegun, now, ref work))
+                    if (unbegun.Core.YieldUnbegun(unbegun, section))
                     {
                         return true;
                     }
@@ -258,7 +257,7 @@ internal sealed class ResourceGroup<T>
     /// Lets parked threads that wait for a place end what takes one, whatever its key: where all threads of the thread pool are parked,
     /// none comes for it.
     /// </summary>
-    internal void LetParkedEnd(long now, ref Deferred<T> work)
+    internal void LetParkedEnd(PoolSection<T> section)
     {
         if (_parked == 0 || _endings.Oldest is null)
         {
@@ -267,30 +266,31 @@ internal sealed class ResourceGroup<T>
 
         foreach (ResourceCore<T> core in _blocked)
         {
-            while (_endings.Oldest is { } ending && core.TryLetParkedEnd(ending, now, ref work))
+            while (_endings.Oldest is { } ending && core.TryLetParkedEnd(ending, section))
             {
             }
         }
     }
 
     /// <summary>Gives up the key that has been idle for longest and has nothing but idle resources, or else one that only waits after a failure.</summary>
-    internal bool TryGiveUpKey(long now, ref Deferred<T> work)
+    internal bool TryGiveUpKey(PoolSection<T> section)
     {
-        CloseHots(now, ref work);
+        CloseHots(section);
         for (ResourceSlot<T>? slot = _idle.Oldest; slot is not null; slot = slot.GroupNewer)
         {
             if (slot.Core.IsOnlyIdle)
             {
-                slot.Core.GiveUp(now, ref work);
-                LetParkedEnd(now, ref work);
+                slot.Core.GiveUp(section);
+                LetParkedEnd(section);
                 return true;
             }
         }
 
+        long now = section.Now;
         if (_cores.Find(c => c.IsOnlyBackingOff(now)) is { } failed)
         {
             failed.Remove();
-            Forget(failed, now, ref work);
+            Forget(failed, section);
             return true;
         }
 
@@ -299,38 +299,38 @@ internal sealed class ResourceGroup<T>
 
     internal void Validate()
     {
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter();
+        Require(
+            _idle.Count(static slot => slot.State == SlotState.Idle) == _cores.Sum(static c => c.Places.Idle),
+            "the common idle list is not that of the keys");
+        Require(
+            _backlog.Count(static s => s.State is SlotState.Creating or SlotState.Checking) == _cores.Sum(static c => c.Waits.Unbegun),
+            "the common backlog is not that of the keys");
+        Require(
+            _endings.Count(static slot => slot.State == SlotState.Destroying) == _cores.Sum(static c => c.Waits.Endings),
+            "the common list of what is to be ended is not that of the keys");
+        Require(_parked == _cores.Sum(static c => c.Waits.Parked), "the parked threads are not those of the keys");
+        Require(
+            IsClosing || _endings.Oldest is null || !_blocked.Exists(static c => c.HasParkedForNothing),
+            "a parked thread waits for a place, and does not end what takes one");
+        Require(
+            IsClosing || !_steals || !_blocked.Exists(c => c.IsShort && FindUnneeded(c) is not null),
+            "a key waits for a place, and another one keeps what it does not need");
+        Require(Used == _cores.Sum(static c => c.Places.Used), "the places taken are not those of the keys");
+        int open = 0;
+        for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
         {
-            Require(
-                _idle.Count(static slot => slot.State == SlotState.Idle) == _cores.Sum(static c => c.Places.Idle),
-                "the common idle list is not that of the keys");
-            Require(
-                _backlog.Count(static s => s.State is SlotState.Creating or SlotState.Checking) == _cores.Sum(static c => c.Waits.Unbegun),
-                "the common backlog is not that of the keys");
-            Require(
-                _endings.Count(static slot => slot.State == SlotState.Destroying) == _cores.Sum(static c => c.Waits.Endings),
-                "the common list of what is to be ended is not that of the keys");
-            Require(_parked == _cores.Sum(static c => c.Waits.Parked), "the parked threads are not those of the keys");
-            Require(
-                IsClosing || _endings.Oldest is null || !_blocked.Exists(static c => c.HasParkedForNothing),
-                "a parked thread waits for a place, and does not end what takes one");
-            Require(
-                IsClosing || !_steals || !_blocked.Exists(c => c.IsShort && FindUnneeded(c) is not null),
-                "a key waits for a place, and another one keeps what it does not need");
-            Require(Used == _cores.Sum(static c => c.Places.Used), "the places taken are not those of the keys");
-            int open = 0;
-            for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
-            {
-                open++;
-                Require(core.IsHotOpen && (core.NextOpen is not { } next || next.PreviousOpen == core), "the list of open hot places is broken");
-            }
+            open++;
+            Require(core.IsHotOpen && (core.NextOpen is not { } next || next.PreviousOpen == core), "the list of open hot places is broken");
+        }
 
-            Require(open == _cores.Count(static c => c.IsHotOpen), "an open hot place is not listed");
-            Require(!_steals || _blocked.Count == 0 || open == 0, "a key waits for a place, and what is idle cannot be seen");
-            Require(Used <= MaxTotal, $"{Used} places are taken of {MaxTotal}");
-            Require(_cores.All(static c => !c.IsRemoved) && _blocked.All(static c => c.IsBlocked && !c.IsRemoved), "a forgotten key is still listed");
-            Deferred<T> ignored = default;
-            Require(IsClosing || !(Used < MaxTotal && _blocked.Exists(c => c.WantsCreation(Clock.Now, ref ignored))), "a key waits although there is a place");
+        Require(open == _cores.Count(static c => c.IsHotOpen), "an open hot place is not listed");
+        Require(!_steals || _blocked.Count == 0 || open == 0, "a key waits for a place, and what is idle cannot be seen");
+        Require(Used <= MaxTotal, $"{Used} places are taken of {MaxTotal}");
+        Require(_cores.All(static c => !c.IsRemoved) && _blocked.All(static c => c.IsBlocked && !c.IsRemoved), "a forgotten key is still listed");
+        foreach (ResourceCore<T> core in _blocked)
+        {
+            Require(IsClosing || Used >= MaxTotal || !core.WantsCreation(section), "a key waits although there is a place");
         }
     }
 
@@ -349,6 +349,7 @@ internal sealed class ResourceGroup<T>
     /// <returns>The key that has the place now, or null.</returns>
     internal ResourceCore<T>? FindPassedOver(Waiter<T> next)
     {
+        Gate.AssertHeld();
         if (!_steals || _blocked.Count == 0 || Used < MaxTotal)
         {
             return null;
@@ -368,6 +369,7 @@ internal sealed class ResourceGroup<T>
 
     private void Unblock(ResourceCore<T> core)
     {
+        Gate.AssertHeld();
         if (core.IsBlocked)
         {
             core.IsBlocked = false;
@@ -380,20 +382,13 @@ internal sealed class ResourceGroup<T>
     /// <param name="isLate">It should have, and a parked thread has noticed.</param>
     internal void OnTimer(bool isLate = false)
     {
-        Deferred<T> work = default;
-        long now = Clock.Now;
-        Schedule.Point("timer");
-        lock (Gate)
+        using PoolSection<T> section = Gate.Enter("timer");
+        isLate |= Gate.Timer.Fired(section.Now);
+        for (int i = _cores.Count - 1; i >= 0; i--)
         {
-            isLate |= Timer.Fired(now);
-            for (int i = _cores.Count - 1; i >= 0; i--)
-            {
-                _cores[i].Upkeep(now, isLate, ref work);
-            }
-
-            work.SetsTimer = true;
+            _cores[i].Upkeep(isLate, section);
         }
 
-        work.Run(Timer);
+        section.SetTimer();
     }
 }

@@ -33,7 +33,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "FailureScenario", "a failed creation keeps its place",
-            In("ResourceCore.FinishCreate").Remove("Release(slot, SlotState.Free, ref work);")
+            In("ResourceCore.FinishCreate").Remove("Release(slot, SlotState.Free, section);")
         },
         {
             "OrderScenario", "the last in the queue is served first",
@@ -45,18 +45,18 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
                 "Interlocked.CompareExchange(ref Version, ticket + 1, ticket) == ticket",
                 "(Version & 1) == 1 && Interlocked.Increment(ref Version) > 0")
         },
-        { "EndOnceScenario", "a shutdown leaves the hot place open", In("ResourceCore.Close").Remove("CloseHot(now, ref work);") },
+        { "EndOnceScenario", "a shutdown leaves the hot place open", In("ResourceCore.Close").Remove("CloseHot(section);") },
         {
             "ClearScenario", "a cleared resource is rented from the hot place",
             In("ResourceCore.TakeOpenHot").Remove("slot.Generation != Volatile.Read(ref _generation)")
         },
         {
             "ClearedOnItsWayScenario", "a renewal does not do what follows from its drain",
-            In("ResourceCore.RenewAsync").Replace("SettleHot(now, ref work);", "DrainHot(now, ref work);")
+            In("ResourceCore.RenewAsync").Replace("SettleHot(section);", "DrainHot(section);")
         },
         {
             "ClearedOnItsWayScenario", "a drain has no consequence in an open pool",
-            In("ResourceCore.SettleHot").Replace("DrainHot(now, ref work)", "DrainHot(now, ref work) && _isClosed")
+            In("ResourceCore.SettleHot").Replace("DrainHot(section)", "DrainHot(section) && _isClosed")
         },
         {
             "KeyedScenario", "a rental waits at a forgotten key",
@@ -66,10 +66,10 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
             "KeyedScenario", "the keys have one place more than the limit",
             In("ResourceGroup.GivePlaces").Replace("Used < MaxTotal", "Used <= MaxTotal")
         },
-        { "KeyedScenario", "a key that waits does not see hot resources", In("ResourceGroup.TrySteal").Remove("CloseHots(now, ref work);") },
+        { "KeyedScenario", "a key that waits does not see hot resources", In("ResourceGroup.TrySteal").Remove("CloseHots(section);") },
         {
             "KeyedScenario", "parked rentals of a key that was given a place are given no work",
-            In("ResourceGroup.GivePlaces").Remove("core.LetParkedWork(now, ref work);")
+            In("ResourceGroup.GivePlaces").Remove("core.LetParkedWork(section);")
         },
         {
             "KeyedAloneScenario", "a key is forgotten while its thread works",
@@ -77,7 +77,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "KeyedAloneScenario", "parked rentals destroy nothing of other keys",
-            In("ResourceCore.LetParkedHelp").Remove("_group?.LetParkedEnd(now, ref work);")
+            In("ResourceCore.LetParkedHelp").Remove("_group?.LetParkedEnd(section);")
         },
         {
             "KeyedAloneScenario", "a key waits for a reset that no thread begins",
@@ -87,10 +87,10 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
             "ParkedScenario", "a rental that has worked for itself queues last",
             In("Waiters.Add").Replace("before.Sequence > waiter.Sequence", "before.Sequence > long.MaxValue - 1")
         },
-        { "ParkedScenario", "a parked rental is not told to work", In("ResourceCore.LetWork").Remove("work.Tell(waiter);") },
+        { "ParkedScenario", "a parked rental is not told to work", In("ResourceCore.LetWork").Remove("section.Tell(waiter);") },
         {
             "ParkedScenario", "a rental waits beside an open hot place",
-            In("ResourceCore.Enqueue").Remove("CloseHot(now, ref work);")
+            In("ResourceCore.Enqueue").Remove("CloseHot(section);")
         },
         {
             "ParkedAloneScenario", "a synchronous return needs a thread for its reset",
@@ -98,7 +98,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "ParkedAloneScenario", "parked rentals are given no work",
-            In("ResourceCore.Pump").Remove("LetParkedHelp(now, ref work);")
+            In("ResourceCore.Pump").Remove("LetParkedHelp(section);")
         },
         {
             "ParkedAloneScenario", "parked rentals destroy no resource",
@@ -123,7 +123,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "HangingScenario", "a creation that hangs keeps its place",
-            In("ResourceCore.LookAtSlots").Replace("now < slot.DueAt", "now < slot.DueAt || slot.State == SlotState.Creating")
+            In("ResourceCore.LookAtSlots").Replace("section.Now < slot.DueAt", "section.Now < slot.DueAt || slot.State == SlotState.Creating")
         },
         {
             "HangingScenario", "a resource checked too late is not destroyed",

@@ -52,7 +52,7 @@ public sealed class AllocationTests : ResourceTest
             }
         });
         bool hasEnded;
-        lock (pool.Core.Gate)
+        using (pool.Core.Gate.Enter())
         {
             renter.Start();
             hasEnded = renter.Join(TimeSpan.FromSeconds(20)); // who needs the lock waits for it until then

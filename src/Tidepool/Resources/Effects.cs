@@ -3,10 +3,10 @@ using System.Diagnostics;
 namespace Tidepool;
 
 /// <summary>
-/// What a locked section has decided and what is done after the gate was left: callers are told, the policy is called, timers are set. No
+/// What a section has decided and what is done after the gate was left: callers are told, the policy is called, timers are set. No
 /// code of others ever runs under the gate.
 /// </summary>
-internal struct Deferred<T>
+internal struct Effects<T>
     where T : class
 {
     private Waiter<T>? _firstDone;
@@ -22,14 +22,16 @@ internal struct Deferred<T>
     internal bool SetsTimer { get; set; }
 
     /// <summary>Checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
-    internal bool ChecksHere { get; init; }
+    internal bool ChecksHere { get; set; }
 
-    /// <summary>Gives what failing rentals of a pool say: one report for all of one section, and another one for each key.</summary>
-    internal PoolReport ReportOf(ResourceCore<T> core, long now)
+    internal readonly bool IsEmpty =>
+        _firstDone is null && _lastCheck is null && _wanting is null && _others is null && _reporter is null && !SetsTimer && !ChecksHere;
+
+    internal PoolReport ReportOf(ResourceCore<T> core, PoolSection<T> section)
     {
         if (_reporter != core)
         {
-            _report = core.ReportNow(now);
+            _report = core.Report(section);
             _reporter = core;
         }
 
@@ -51,14 +53,12 @@ internal struct Deferred<T>
         _lastDone = waiter;
     }
 
-    /// <summary>Has a check begun on this thread.</summary>
     internal void Check(ResourceSlot<T> slot)
     {
         slot.NextCheck = _lastCheck;
         _lastCheck = slot;
     }
 
-    /// <summary>Asks the thread pool for one more thread for the backlog of a pool.</summary>
     internal void AskForThread(ResourceCore<T> core)
     {
         if (_wanting is null || _wanting == core)
@@ -75,12 +75,6 @@ internal struct Deferred<T>
     internal void Then(Action action) => (_others ??= []).Add(action);
 
     /// <summary>Does it all, after the gate was left.</summary>
-    internal readonly void Run(ResourceCore<T> core)
-    {
-        Debug.Assert(!core.Gate.IsHeldByCurrentThread, "the gate is left before anybody else's code runs");
-        Run(core.Timer);
-    }
-
     internal readonly void Run(PoolTimer timer)
     {
         for (Waiter<T>? waiter = _firstDone; waiter is not null;)

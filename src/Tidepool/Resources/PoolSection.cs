@@ -1,0 +1,136 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+
+namespace Tidepool;
+
+/// <summary>Holds the gate of a pool, or of all keys of a keyed pool: the only way to what the gate guards.</summary>
+/// <remarks>
+/// Made by <see cref="PoolGate{T}.Enter(string)"/> in a <c>using</c>, which a test of the source enforces, and handed down to whatever needs the gate:
+/// a method that takes a section runs under the gate, at the section's time, and adds to its effects. Disposing it leaves the gate and then runs them.
+/// </remarks>
+internal readonly ref struct PoolSection<T>
+    where T : class
+{
+    private readonly PoolGate<T> _gate;
+
+    internal PoolSection(PoolGate<T> gate, long now)
+    {
+        _gate = gate;
+        Now = now;
+    }
+
+    /// <summary>The time in milliseconds, read before the gate was entered.</summary>
+    internal long Now { get; }
+
+    /// <summary>Whether checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
+    internal bool ChecksHere => Effects.ChecksHere;
+
+    private ref Effects<T> Effects
+    {
+        get
+        {
+            _gate.AssertHeld();
+            return ref _gate.Effects;
+        }
+    }
+
+    internal void BeginChecksHere() => Effects.ChecksHere = true;
+
+    /// <summary>Has the timer fire at this moment, unless it fires before.</summary>
+    internal void WakeAt(long due) => Effects.SetsTimer |= _gate.Timer.Ask(due);
+
+    /// <summary>Has the timer set anew: it has just fired.</summary>
+    internal void SetTimer() => Effects.SetsTimer = true;
+
+    /// <summary>Has a caller told how its rental ended.</summary>
+    internal void Tell(Waiter<T> waiter) => Effects.Tell(waiter);
+
+    /// <summary>Has a check begun on this thread.</summary>
+    internal void Check(ResourceSlot<T> slot) => Effects.Check(slot);
+
+    /// <summary>Asks the thread pool for one more thread for the backlog of a pool.</summary>
+    internal void AskForThread(ResourceCore<T> core) => Effects.AskForThread(core);
+
+    /// <summary>Has anything else done.</summary>
+    internal void Then(Action action) => Effects.Then(action);
+
+    /// <summary>Gives what failing rentals of a pool say: one report for all of one section, and another one for each key.</summary>
+    internal PoolReport ReportOf(ResourceCore<T> core) => Effects.ReportOf(core, this);
+
+    /// <summary>Leaves the gate and runs the effects.</summary>
+    public void Dispose() => _gate.Leave();
+}
+
+/// <summary>Guards what a pool, or all keys of a keyed pool, decide: a lock that is held for some nanoseconds, and what follows from its section.</summary>
+internal sealed class PoolGate<T>
+    where T : class
+{
+    private readonly Lock _lock = new();
+
+    /// <summary>What the section that holds the lock has decided so far.</summary>
+    internal Effects<T> Effects;
+
+    /// <summary>Makes a gate with a timer that calls its owner, which it does not keep alive.</summary>
+    internal PoolGate(TimeProvider provider, object owner, Action<object> onTimer)
+    {
+        Clock = new ResourceClock(provider);
+        Timer = new PoolTimer(Clock, owner, onTimer);
+    }
+
+    internal ResourceClock Clock { get; }
+
+    internal PoolTimer Timer { get; }
+
+    internal bool IsHeldByCurrentThread => _lock.IsHeldByCurrentThread;
+
+    /// <summary>Enters the gate.</summary>
+    /// <param name="place">The name of this place for schedules.</param>
+    internal PoolSection<T> Enter(string place)
+    {
+        long now = Clock.Now; // not under the lock: the clock may be somebody else's code
+        Schedule.Point(place);
+        return EnterAt(now);
+    }
+
+    /// <summary>Enters the gate where schedules need no place of its own.</summary>
+    internal PoolSection<T> Enter() => EnterAt(Clock.Now);
+
+    /// <summary>Enters the gate for what the caller began at an earlier moment.</summary>
+    internal PoolSection<T> EnterAt(long now)
+    {
+        Assert(!_lock.IsHeldByCurrentThread, "is within a section already");
+        _lock.Enter();
+        return new PoolSection<T>(this, now);
+    }
+
+    /// <summary>For <see cref="PoolSection{T}.Dispose"/> alone.</summary>
+    internal void Leave()
+    {
+        if (Effects.IsEmpty)
+        {
+            _lock.Exit();
+            return;
+        }
+
+        Effects<T> effects = Effects;
+        Effects = default;
+        _lock.Exit();
+        effects.Run(Timer);
+    }
+
+    /// <summary>Fails a method that runs without the gate, in debug and model builds.</summary>
+    [Conditional("DEBUG")]
+    [Conditional("TIDEPOOL_MODEL")]
+    internal void AssertHeld([CallerMemberName] string method = "") =>
+        Assert(_lock.IsHeldByCurrentThread, "runs without the gate of its pool", method);
+
+    [Conditional("DEBUG")]
+    [Conditional("TIDEPOOL_MODEL")]
+    private static void Assert(bool holds, string fault, [CallerMemberName] string method = "")
+    {
+        if (!holds)
+        {
+            throw new InvalidOperationException($"{method} {fault}.");
+        }
+    }
+}
