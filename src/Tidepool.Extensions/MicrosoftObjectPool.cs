@@ -2,7 +2,9 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool;
 
-/// <summary>A pool of Tidepool where one of Microsoft.Extensions.ObjectPool is expected: <c>Get</c> and <c>Return</c> are raw rentals.</summary>
+/// <summary>
+/// A pool of Tidepool where one of Microsoft.Extensions.ObjectPool is expected: <c>Get</c> and <c>Return</c> are raw rentals.
+/// </summary>
 /// <typeparam name="T">The kind of object.</typeparam>
 /// <remarks>Thread-safe. One virtual call more than the pool itself. Disposing it disposes the pool.</remarks>
 public sealed class MicrosoftObjectPool<T> : Microsoft.Extensions.ObjectPool.ObjectPool<T>, IDisposable

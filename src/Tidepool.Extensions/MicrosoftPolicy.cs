@@ -3,8 +3,8 @@ using Microsoft.Extensions.ObjectPool;
 namespace Tidepool;
 
 /// <summary>
-/// A policy of Microsoft.Extensions.ObjectPool as one of Tidepool: its <c>Create</c> makes objects, its <c>Return</c> resets them. Objects that
-/// implement <see cref="IDisposable"/> are disposed when they leave the pool.
+/// A policy of Microsoft.Extensions.ObjectPool as one of Tidepool: its <c>Create</c> makes objects, its <c>Return</c> resets them.
+/// Objects that implement <see cref="IDisposable"/> are disposed when they leave the pool.
 /// </summary>
 /// <typeparam name="T">The kind of object.</typeparam>
 /// <remarks>With <see cref="DefaultPooledObjectPolicy{T}"/> the interface <c>IResettable</c> of Microsoft is honoured.</remarks>
@@ -25,7 +25,9 @@ public readonly struct MicrosoftPolicy<T> : IObjectPolicy<T>
     /// <inheritdoc/>
     /// <exception cref="InvalidOperationException">This policy is <c>default</c>.</exception>
     public T Create() =>
-        _policy is null ? throw new InvalidOperationException($"This MicrosoftPolicy<{typeof(T).Name}> is default: it wraps no policy.") : _policy.Create();
+        _policy is null
+            ? throw new InvalidOperationException($"This MicrosoftPolicy<{typeof(T).Name}> is default: it wraps no policy.")
+            : _policy.Create();
 
     /// <inheritdoc/>
     public bool TryReset(T item) => _policy.Return(item);

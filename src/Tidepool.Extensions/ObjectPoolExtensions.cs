@@ -12,10 +12,14 @@ public static class ObjectPoolExtensions
     public static MicrosoftObjectPool<T> AsMicrosoftPool<T>(this ObjectPool<T> pool)
         where T : class => new(pool);
 
-    /// <summary>A pool of Tidepool in front of one of Microsoft's: new objects come from there, and go back there when they are not needed any more.</summary>
+    /// <summary>
+    /// A pool of Tidepool in front of one of Microsoft's: new objects come from there, and go back there when they are not needed any
+    /// more.
+    /// </summary>
     /// <typeparam name="T">The kind of object.</typeparam>
     /// <param name="pool">A pool of Microsoft's.</param>
-    /// <param name="reset">Makes a returned object as good as new, or says false: then it goes to the pool behind. Null resets objects that implement <see cref="IResettable"/>.</param>
+    /// <param name="reset">Makes a returned object as good as new, or says false: then it goes to the pool behind. Null resets objects
+    /// that implement <see cref="IResettable"/>.</param>
     /// <param name="options">What else the pool is made of; null for all defaults.</param>
     /// <exception cref="ArgumentNullException"><paramref name="pool"/> is null.</exception>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of range; the message names it and its range.</exception>

@@ -1,6 +1,8 @@
 namespace Tidepool;
 
-/// <summary>Lets a pool of Microsoft.Extensions.ObjectPool keep <see cref="PooledBufferWriter{T}"/> objects, empty and without a rented buffer.</summary>
+/// <summary>
+/// Lets a pool of Microsoft.Extensions.ObjectPool keep <see cref="PooledBufferWriter{T}"/> objects, empty and without a rented buffer.
+/// </summary>
 /// <typeparam name="T">The element type.</typeparam>
 public sealed class PooledBufferWriterPolicy<T> : ResettablePolicy<PooledBufferWriter<T>>
 {

@@ -1,9 +1,11 @@
 namespace Tidepool;
 
-/// <summary>Lets a pool of Microsoft.Extensions.ObjectPool keep <see cref="PooledMemoryStream"/> objects, empty and without rented segments.</summary>
+/// <summary>
+/// Lets a pool of Microsoft.Extensions.ObjectPool keep <see cref="PooledMemoryStream"/> objects, empty and without rented segments.
+/// </summary>
 /// <remarks>
-/// <see cref="PooledMemoryStream.Rent()"/> needs no such pool. The policy is for code that has an <c>ObjectPool&lt;PooledMemoryStream&gt;</c> already. Do not
-/// dispose a stream that goes back to the pool: a disposed one is dropped.
+/// <see cref="PooledMemoryStream.Rent()"/> needs no such pool. The policy is for code that has an
+/// <c>ObjectPool&lt;PooledMemoryStream&gt;</c> already. Do not dispose a stream that goes back to the pool: a disposed one is dropped.
 /// </remarks>
 public sealed class PooledMemoryStreamPolicy : ResettablePolicy<PooledMemoryStream>
 {

@@ -1,6 +1,8 @@
 namespace Tidepool;
 
-/// <summary>Lets a pool of Microsoft.Extensions.ObjectPool keep <see cref="PooledSequenceWriter{T}"/> objects, empty and without rented segments.</summary>
+/// <summary>
+/// Lets a pool of Microsoft.Extensions.ObjectPool keep <see cref="PooledSequenceWriter{T}"/> objects, empty and without rented segments.
+/// </summary>
 /// <typeparam name="T">The element type.</typeparam>
 public sealed class PooledSequenceWriterPolicy<T> : ResettablePolicy<PooledSequenceWriter<T>>
 {

@@ -4,7 +4,8 @@ using Microsoft.Extensions.ObjectPool;
 namespace Tidepool;
 
 /// <summary>
-/// Lets a pool of Microsoft.Extensions.ObjectPool keep objects that implement <see cref="IResettable"/> of Tidepool: whoever returns one needs no ritual before.
+/// Lets a pool of Microsoft.Extensions.ObjectPool keep objects that implement <see cref="IResettable"/> of Tidepool: returning one needs
+/// no preparation.
 /// </summary>
 /// <typeparam name="T">The kind of object.</typeparam>
 /// <remarks>Thread-safe when the function that makes objects is.</remarks>

@@ -3,10 +3,12 @@ using Microsoft.Extensions.ObjectPool;
 namespace Tidepool;
 
 /// <summary>
-/// Makes pools of Tidepool for code that asks a provider of Microsoft.Extensions.ObjectPool: register it as <see cref="ObjectPoolProvider"/>, and
-/// such code scales without a change.
+/// Makes pools of Tidepool for code that asks a provider of Microsoft.Extensions.ObjectPool: register it as
+/// <see cref="ObjectPoolProvider"/>, and such code scales without a change.
 /// </summary>
-/// <remarks>Thread-safe. Each call makes a pool with the same options; without a name of their own pools are told apart by type and number.</remarks>
+/// <remarks>
+/// Thread-safe. Each call makes a pool with the same options; without a name of their own pools are told apart by type and number.
+/// </remarks>
 public sealed class TidepoolObjectPools : ObjectPoolProvider
 {
     private readonly ObjectPoolOptions? _options;

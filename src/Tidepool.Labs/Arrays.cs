@@ -30,7 +30,9 @@ internal sealed class ArraysLab : ILab
     /// <inheritdoc/>
     public IReadOnlyList<ClassicMatch> Classics { get; } =
     [
-        new("rent and return", row => new(ClassicPoint(row["type"], int.Parse(row["length"], CultureInfo.InvariantCulture)), row["subject"]))
+        new(
+            "rent and return",
+            row => new(ClassicPoint(row["type"], int.Parse(row["length"], CultureInfo.InvariantCulture)), row["subject"]))
         {
             Time = "mean_ns",
             Cell = ["type", "length"],
@@ -91,7 +93,9 @@ internal sealed class ArraysLab : ILab
         var section = new Section
         {
             Title = "Several threads at once",
-            About = $"The same loops on all threads at the same time; wall time for each buffer over all threads, {Environment.ProcessorCount} cores.",
+            About =
+                $"The same loops on all threads at the same time; wall time for each buffer over all threads, "
+                    + $"{Environment.ProcessorCount} cores.",
             Baseline = RentalCatalog.Shared,
             Varies = ["threads", "pattern", "depth"],
         };
@@ -113,7 +117,9 @@ internal sealed class ArraysLab : ILab
         var section = new Section
         {
             Title = "From one thread to another",
-            About = $"Producer/consumer: a ring of 1024, batches of 16. Async hop: an await between rent and return, {HopBody<NoPool<byte>, ArrayItem<byte>>.Renters} renters. Kestrel's pool is what a web application gets as IMemoryPoolFactory<byte>.",
+            About = $"Producer/consumer: a ring of 1024, batches of 16. Async hop: an await between rent and return, "
+                + $"{HopBody<NoPool<byte>, ArrayItem<byte>>.Renters} renters. Kestrel's pool is what "
+                + "a web application gets as IMemoryPoolFactory<byte>.",
             Baseline = RentalCatalog.Shared,
             Varies = ["pattern"],
         };
@@ -132,7 +138,9 @@ internal sealed class ArraysLab : ILab
         var section = new Section
         {
             Title = "Arrays of objects",
-            About = "1000 references, cleared on return so that nothing stays alive: the pools of .NET clear the whole array, leases the rented length.",
+            About =
+                "1000 references, cleared on return so that nothing stays alive: the pools of "
+                    + ".NET clear the whole array, leases the rented length.",
             Baseline = RentalCatalog.Shared,
             Varies = ["pattern"],
         };
@@ -189,7 +197,8 @@ internal sealed class ArraysLab : ILab
         var section = new Section
         {
             Title = "What full checks cost",
-            About = $"Leases of {MainLength} bytes from a pool that tracks every rental, poisons what is returned and verifies it before reuse, against the default checks. For debugging, not for production.",
+            About = $"Leases of {MainLength} bytes from a pool that tracks every rental, poisons what is returned and verifies it "
+                + "before reuse, against the default checks. For debugging, not for production.",
             Baseline = RentalCatalog.DefaultLease,
             Varies = ["pattern"],
         };
@@ -209,7 +218,9 @@ internal sealed class ArraysLab : ILab
         var section = new Section
         {
             Title = "Memory wasted by rounding up",
-            About = "Share of the buffer that stays unused, in percent, for every length from 16 bytes to 1 MiB, log-uniformly weighted; computed, not measured.",
+            About =
+                "Share of the buffer that stays unused, in percent, for every length from 16 bytes to 1 "
+                    + "MiB, log-uniformly weighted; computed, not measured.",
             Layout = SectionLayout.Metrics,
             Varies = ["lengths"],
         };
@@ -236,7 +247,8 @@ internal sealed class ArraysLab : ILab
         plan.Add(Within(Bars.LeaseInlined, inlined, RentalCatalog.Shared, RentalCatalog.Lease));
         plan.Add(Within(Bars.LeaseCallSite, callSite, RentalCatalog.Shared, RentalCatalog.Lease));
         plan.Add(new BytesRule(Bars.LeaseBytes, [new(inlined, RentalCatalog.Lease), new(callSite, RentalCatalog.Lease)]));
-        plan.Add(new RatioRule(Bars.ScopeOwn, [Pair(inlined, RentalCatalog.Scope, RentalCatalog.Raw), Pair(callSite, RentalCatalog.Scope, RentalCatalog.Raw)]));
+        plan.Add(
+            new RatioRule(Bars.ScopeOwn, [Pair(inlined, RentalCatalog.Scope, RentalCatalog.Raw), Pair(callSite, RentalCatalog.Scope, RentalCatalog.Raw)]));
         plan.Add(Within(Bars.ScopeCallSite, callSite, RentalCatalog.Shared, RentalCatalog.Scope));
         plan.Add(Within(Bars.Handle, inlined, RentalCatalog.Lease, RentalCatalog.Handle));
         JudgeDepth(plan);
@@ -266,7 +278,9 @@ internal sealed class ArraysLab : ILab
             [
                 .. from subject in GridBarSubjects
                    from depth in (int[])[1, 8]
-                   select (new WorkloadKey(Main(RentalPattern.Inlined, depth, 2), subject), new WorkloadKey(Main(RentalPattern.Inlined, depth), subject)),
+                   select (
+                       new WorkloadKey(Main(RentalPattern.Inlined, depth, 2), subject),
+                       new WorkloadKey(Main(RentalPattern.Inlined, depth), subject)),
             ]));
         plan.Add(Within(Bars.RingShared, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Shared, GridBarSubjects));
         plan.Add(Within(Bars.RingKestrel, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, GridBarSubjects));

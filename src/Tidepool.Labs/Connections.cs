@@ -67,7 +67,9 @@ internal sealed class ConnectionsLab : ILab
         var summary = new Section
         {
             Title = $"Five inserts, {database}",
-            About = "Five times: open a connection, insert a row, dispose the connection. Sessions that they used in all, and what is left of them.",
+            About =
+                "Five times: open a connection, insert a row, dispose the connection. Sessions "
+                    + "that they used in all, and what is left of them.",
             Layout = SectionLayout.Metrics,
             Varies = [],
             Order = order,
@@ -79,7 +81,13 @@ internal sealed class ConnectionsLab : ILab
                 Key = new(cell, kind.Name(provider)),
                 Section = summary,
                 Ours = kind == PoolKind.Tidepool,
-                Run = _ => MissingFor(provider) is null ? WithWitness(provider, new(Environment.ProcessId, RunFolder.OfThisProcess), witness => SessionExperiment.Run(witness, kind)) : null,
+                Run = _ =>
+                    MissingFor(provider) is null
+                        ? WithWitness(
+                            provider,
+                            new(Environment.ProcessId, RunFolder.OfThisProcess),
+                            witness => SessionExperiment.Run(witness, kind))
+                        : null,
                 AfterExit = ended => WithWitness(provider, ended, SessionExperiment.LookAfterExit),
                 Missing = MissingFor(provider) ?? "",
             });
@@ -123,21 +131,35 @@ internal sealed class ConnectionsLab : ILab
     {
         Section section = Part(
             "One caller, SQLite",
-            "Open, SELECT 1, dispose. There is no way to a server to save, only the opening of a file. The provider's pool resets nothing but a transaction; ours removes what the last user left in the session, unless it is told not to.",
+            "Open, SELECT 1, dispose. There is no way to a server to save, only the opening of a file. The provider's pool resets "
+                + "nothing but a transaction; ours removes what the last user left in the session, unless it is told not to.",
             PoolKind.Provider.Name(Sqlite), 4, "load", "between");
         foreach (bool resets in (bool[])[true, false])
         {
             Cell cell = Cell.Of(("load", "1 caller"), ("between", resets ? "reset" : "no reset"));
             foreach (PoolKind kind in PoolKinds.All.Where(kind => resets || kind != PoolKind.None))
             {
-                Add(plan, section, cell, kind.Name(Sqlite), kind, 40, null, () => ConnectionLoops<AnySourceSubject, DbConnection>.Ask(OpenFile(kind, resets), 1));
+                Add(
+                    plan,
+                    section,
+                    cell,
+                    kind.Name(Sqlite),
+                    kind,
+                    40,
+                    null,
+                    () => ConnectionLoops<AnySourceSubject, DbConnection>.Ask(OpenFile(kind, resets), 1));
             }
         }
     }
 
     private static void AddOpening(LabPlan plan)
     {
-        Section section = Part("Opening alone, PostgreSQL", "Open an idle connection and dispose it: nothing is asked, nothing is reset.", PoolKind.Provider.Name(Postgres), 5, "operation");
+        Section section = Part(
+            "Opening alone, PostgreSQL",
+            "Open an idle connection and dispose it: nothing is asked, nothing is reset.",
+            PoolKind.Provider.Name(Postgres),
+            5,
+            "operation");
         Add(plan, section, OpenPlain, PoolKind.Provider.Name(Postgres), PoolKind.Provider, 2000, LabServer.Missing,
             static () => ConnectionLoops<NpgsqlSourceSubject, NpgsqlConnection>.OpenAndClose(PoolKinds.OpenPostgres(PoolKind.Provider, Few, resets: false), Few));
         Add(plan, section, OpenPlain, PoolKinds.Ours, PoolKind.Tidepool, 2000, LabServer.Missing,
@@ -149,7 +171,8 @@ internal sealed class ConnectionsLab : ILab
     {
         Section section = Part(
             Asking,
-            "SELECT 1 on a connection of its own for each; with the session reset between two users, as both do by default, and without. One caller: the latency. Many on few: the throughput.",
+            "SELECT 1 on a connection of its own for each; with the session reset between two users, as both do by default, and "
+                + "without. One caller: the latency. Many on few: the throughput.",
             PoolKind.Provider.Name(Postgres), 6, "load", "between");
         int rarely = plan.Mode == LabMode.Quick ? 3 : 1; // for what takes tens of milliseconds
         foreach ((Cell cell, int callers, bool resets) in new[] { (OneResets, 1, true), (OnePlain, 1, false), (ManyResets, Callers, true), (ManyPlain, Callers, false) })
@@ -172,7 +195,8 @@ internal sealed class ConnectionsLab : ILab
         plan.Add(new RatioRule(Bars.ConnectionLatency, Pair(OneResets), Pair(OnePlain)));
         plan.Add(Against(Bars.ConnectionManyResets, ManyResets));
         plan.Add(Against(Bars.ConnectionManyPlain, ManyPlain));
-        plan.Add(new RatioRule(Bars.ConnectionUnpooled, (new WorkloadKey(OneResets, PoolKinds.Ours), new WorkloadKey(OneResets, PoolKind.None.Name(Postgres)))));
+        plan.Add(
+            new RatioRule(Bars.ConnectionUnpooled, (new WorkloadKey(OneResets, PoolKinds.Ours), new WorkloadKey(OneResets, PoolKind.None.Name(Postgres)))));
     }
 
     private static void AddFailovers(LabPlan plan)
@@ -180,7 +204,10 @@ internal sealed class ConnectionsLab : ILab
         var section = new Section
         {
             Title = Failovers,
-            About = "8 sessions, 3 of them open in programs while it happens. Then those 3 ask, and others come one by one; while the server restarts one arrives every 10 ms. Requests, those that failed, those beyond the 3 (one that has just arrived may hold a session too), the time until the server is back, the longest wait, and what was thrown (SQLSTATE, or the error of the socket).",
+            About = "8 sessions, 3 of them open in programs while it happens. Then those 3 ask, and others come one by one; while "
+                + "the server restarts one arrives every 10 ms. Requests, those that failed, those beyond the 3 (one that has just "
+                + "arrived may hold a session too), the time until the server is back, the longest wait, and what was thrown "
+                + "(SQLSTATE, or the error of the socket).",
             Layout = SectionLayout.Metrics,
             Varies = ["server"],
             Order = 7,
@@ -201,7 +228,8 @@ internal sealed class ConnectionsLab : ILab
             }
         }
 
-        plan.Add(new MetricRule(Bars.ConnectionKilled, Failover.Beyond, new WorkloadKey(Cell.Of(("server", FailoverKind.SessionsEnded.Name())), PoolKinds.Ours)));
+        plan.Add(
+            new MetricRule(Bars.ConnectionKilled, Failover.Beyond, new WorkloadKey(Cell.Of(("server", FailoverKind.SessionsEnded.Name())), PoolKinds.Ours)));
     }
 
     private static void AddRecovery(LabPlan plan)
@@ -251,7 +279,8 @@ internal sealed class ConnectionsLab : ILab
         var section = new Section
         {
             Title = Sizes,
-            About = $"{PoolSizes.Callers} callers arrive at once; each opens, asks, disposes. Answers per second, and the time within which half and 99 % of the callers have theirs.",
+            About = $"{PoolSizes.Callers} callers arrive at once; each opens, asks, disposes. Answers per second, and the time "
+                + "within which half and 99 % of the callers have theirs.",
             Layout = SectionLayout.Metrics,
             Varies = ["question", "sessions"],
             Order = 9,
@@ -284,7 +313,9 @@ internal sealed class ConnectionsLab : ILab
     private static Loop Ask<TSubject, TConnection>(DbDataSource source, int warm, int callers)
         where TSubject : struct, ISourceSubject<TSubject, TConnection>
         where TConnection : DbConnection =>
-        callers == 1 ? ConnectionLoops<TSubject, TConnection>.Ask(source, warm) : ConnectionLoops<TSubject, TConnection>.Ask(source, warm, callers);
+        callers == 1
+            ? ConnectionLoops<TSubject, TConnection>.Ask(source, warm)
+            : ConnectionLoops<TSubject, TConnection>.Ask(source, warm, callers);
 
     private static DbDataSource OpenFile(PoolKind kind, bool resets) =>
         PoolKinds.OpenSqlite(kind, Path.Combine(RunFolder.OfThisProcess, $"asked-{Environment.ProcessId}-{kind}-{resets}.db"), resets);
@@ -292,7 +323,8 @@ internal sealed class ConnectionsLab : ILab
     private static string? MissingFor(string provider) =>
         provider == Sqlite ? SqliteWitness.Missing : LabServer.ConnectionString is null ? LabServer.Missing : null;
 
-    private static Dictionary<string, double> WithWitness(string provider, ProbeProcess process, Func<SessionWitness, Dictionary<string, double>> act)
+    private static Dictionary<string, double> WithWitness(
+        string provider, ProbeProcess process, Func<SessionWitness, Dictionary<string, double>> act)
     {
         using SessionWitness witness = provider == Sqlite ? new SqliteWitness(process) : new PostgresWitness(process.Process);
         return act(witness);
@@ -308,7 +340,8 @@ internal sealed class ConnectionsLab : ILab
         Order = order,
     };
 
-    private static (WorkloadKey Ours, WorkloadKey Other) Pair(Cell cell) => (new(cell, PoolKinds.Ours), new(cell, PoolKind.Provider.Name(Postgres)));
+    private static (WorkloadKey Ours, WorkloadKey Other) Pair(Cell cell) =>
+        (new(cell, PoolKinds.Ours), new(cell, PoolKind.Provider.Name(Postgres)));
 
     private static RatioRule Against(Bar bar, Cell cell) => new(bar, Pair(cell));
 

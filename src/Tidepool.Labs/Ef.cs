@@ -54,7 +54,9 @@ internal sealed class EfLab : ILab
         var section = new Section
         {
             Title = "Five units of work",
-            About = "A context for each, with one insert or with two that are saved one by one, on each kind of connection; the server itself writes into each row which of its processes inserted it. Sessions that the five used, and those that are left afterwards.",
+            About = "A context for each, with one insert or with two that are saved one by one, on each kind of connection; the "
+                + "server itself writes into each row which of its processes inserted it. Sessions "
+                + "that the five used, and those that are left afterwards.",
             Layout = SectionLayout.Metrics,
             Varies = ["unit"],
         };
@@ -111,7 +113,9 @@ internal sealed class EfLab : ILab
         var section = new Section
         {
             Title = "Pressure on the pool",
-            About = $"{Crowd} units at once on a pool of {Few}: an insert, {Elsewhere.TotalMilliseconds:0} ms of work elsewhere, an insert. Entity Framework holds a connection for a command; who leases one for the life of the context holds it meanwhile too. Median of five times.",
+            About = $"{Crowd} units at once on a pool of {Few}: an insert, {Elsewhere.TotalMilliseconds:0} ms of work elsewhere, an "
+                + "insert. Entity Framework holds a connection for a command; who leases one for the life of the context holds it "
+                + "meanwhile too. Median of five times.",
             Layout = SectionLayout.Metrics,
             Varies = ["load"],
             Order = 2,
@@ -158,7 +162,8 @@ internal sealed class EfLab : ILab
         return seen;
     }
 
-    private static void CountSessions(Dictionary<string, double> seen, ContextKind kind, UnitContexts units, NpgsqlConnection observer, string application)
+    private static void CountSessions(
+        Dictionary<string, double> seen, ContextKind kind, UnitContexts units, NpgsqlConnection observer, string application)
     {
         foreach (var (unit, saves) in UnitSizes)
         {
@@ -182,7 +187,8 @@ internal sealed class EfLab : ILab
         for (int i = -1; i < times.Length; i++)
         {
             long start = Stopwatch.GetTimestamp();
-            Task.WhenAll(Enumerable.Range(0, Crowd).Select(_ => Task.Run(() => units.RunAsync("pressure", 2, Elsewhere)))).GetAwaiter().GetResult();
+            Task.WhenAll(Enumerable.Range(0, Crowd).Select(_ => Task.Run(() => units.RunAsync("pressure", 2, Elsewhere))))
+                .GetAwaiter().GetResult();
             times[Math.Max(i, 0)] = Stopwatch.GetElapsedTime(start).TotalNanoseconds; // the first is to warm up, and is written over
         }
 

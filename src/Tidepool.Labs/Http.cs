@@ -5,7 +5,8 @@ internal sealed class HttpLab : ILab
 {
     private const int PortRequests = 1200;
 
-    private static readonly Lazy<LoopbackServer> Server = new(() => LoopbackServer.StartAsync("A").GetAwaiter().GetResult()); // lives as long as the process
+    // Lives as long as the process.
+    private static readonly Lazy<LoopbackServer> Server = new(() => LoopbackServer.StartAsync("A").GetAwaiter().GetResult());
 
     /// <inheritdoc/>
     public string Name => "http";
@@ -68,7 +69,9 @@ internal sealed class HttpLab : ILab
         var section = new Section
         {
             Title = "Sockets that are left",
-            About = "Requests one after another; then the clients are disposed, and the sockets in TIME_WAIT are counted that have the server's port at either end.",
+            About =
+                "Requests one after another; then the clients are disposed, and the sockets in TIME_WAIT are counted that have the "
+                    + "server's port at either end.",
             Layout = SectionLayout.Metrics,
             Varies = ["sockets"],
         };
@@ -88,7 +91,8 @@ internal sealed class HttpLab : ILab
         var section = new Section
         {
             Title = "The address changes",
-            About = "The service moves from one server to another, which keeps running; a request every 50 ms. Late are answers of the old server to requests that began more than the lifetime after the change.",
+            About = "The service moves from one server to another, which keeps running; a request every 50 ms. Late are answers of "
+                + "the old server to requests that began more than the lifetime after the change.",
             Layout = SectionLayout.Metrics,
             Varies = ["change"],
         };
@@ -106,7 +110,8 @@ internal sealed class HttpLab : ILab
         var section = new Section
         {
             Title = "The ports run out",
-            About = $"{PortRequests} requests in a network namespace with {NetworkNamespace.Ports} ports for clients, none of which is used again while it is in TIME_WAIT.",
+            About = $"{PortRequests} requests in a network namespace with {NetworkNamespace.Ports} ports for clients, none of which "
+                + "is used again while it is in TIME_WAIT.",
             Layout = SectionLayout.Metrics,
             Varies = ["ports"],
         };

@@ -80,7 +80,8 @@ internal sealed class MemoryLab : ILab
         var section = new Section
         {
             Title = "Rent and return",
-            About = $"Rent an owner of {BlockLength} bytes, write one, dispose it; with threads, wall time over all of them on {Environment.ProcessorCount} cores. Kestrel's pool is what a web application gets as IMemoryPoolFactory<byte>.",
+            About = $"Rent an owner of {BlockLength} bytes, write one, dispose it; with threads, wall time over all of them on "
+                + $"{Environment.ProcessorCount} cores. Kestrel's pool is what a web application gets as IMemoryPoolFactory<byte>.",
             Baseline = MemorySubject.Shared,
             Varies = ["pattern", "depth", "threads"],
         };
@@ -98,7 +99,9 @@ internal sealed class MemoryLab : ILab
         var section = new Section
         {
             Title = "Copy 64 MiB through a pipe",
-            About = "Writer and reader of System.IO.Pipelines in parallel; a pipe without a pool rents arrays from ArrayPool.Shared. Time for the whole copy.",
+            About =
+                "Writer and reader of System.IO.Pipelines in parallel; a pipe without a pool rents "
+                    + "arrays from ArrayPool.Shared. Time for the whole copy.",
             Baseline = DefaultPipe,
             Varies = ["pipes"],
             Operation = "copy",
@@ -109,7 +112,8 @@ internal sealed class MemoryLab : ILab
             plan.Add(PipeWorkload(section, cell, DefaultPipe, ours: false, () => new PipeLoop(null, pipes), missing: ""));
             foreach (var subject in Subjects.Where(subject => subject.Name != MemorySubject.Shared))
             {
-                plan.Add(PipeWorkload(section, cell, subject.Name, subject.Ours, () => subject.Exists() ? new PipeLoop(subject.Pool(), pipes) : null, subject.Rental.Missing));
+                plan.Add(
+                    PipeWorkload(section, cell, subject.Name, subject.Ours, () => subject.Exists() ? new PipeLoop(subject.Pool(), pipes) : null, subject.Rental.Missing));
             }
         }
     }
@@ -130,7 +134,8 @@ internal sealed class MemoryLab : ILab
         var section = new Section
         {
             Title = $"Hold {HeldOwners.Count} owners at once",
-            About = "Bytes of the heap: while they are held; after they were disposed and the collector ran; allocated when they are rented again; still there when none was ever disposed.",
+            About = "Bytes of the heap: while they are held; after they were disposed and the collector ran; allocated when they are "
+                + "rented again; still there when none was ever disposed.",
             Layout = SectionLayout.Metrics,
             Varies = ["held"],
         };
@@ -152,7 +157,8 @@ internal sealed class MemoryLab : ILab
         var section = new Section
         {
             Title = "Idle memory",
-            About = "1 GiB of leases rented and returned on four threads that are then parked: what is held a minute later without any call, and at once after Trim().",
+            About = "1 GiB of leases rented and returned on four threads that are then parked: what is held a minute later without "
+                + "any call, and at once after Trim().",
             Layout = SectionLayout.Metrics,
             Varies = ["after"],
         };

@@ -45,7 +45,9 @@ internal sealed class NativeLab : ILab
     }
 
     private static ClassicMatch Classic(string experiment, Func<int, Cell> cell) =>
-        new(experiment, row => new(cell(int.Parse(row["size_B"], System.Globalization.CultureInfo.InvariantCulture)), NativeSubjects.MutexPool.Name))
+        new(
+            experiment,
+            row => new(cell(int.Parse(row["size_B"], System.Globalization.CultureInfo.InvariantCulture)), NativeSubjects.MutexPool.Name))
         {
             Time = "pool_us",
             Cell = ["size_B"],

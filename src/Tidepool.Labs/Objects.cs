@@ -43,8 +43,10 @@ internal sealed class ObjectsLab : ILab
             {
                 Title = count == 1 ? "One thread" : $"{count} threads at once",
                 About = count == 1
-                    ? "Rent an object, touch it, return it, which resets it; depth is how many are held at a time. A parser state has 4 KB; a string builder gets three characters appended."
-                    : $"The same loops on all threads at the same time; wall time for each object over all threads, {Environment.ProcessorCount} cores.",
+                    ? "Rent an object, touch it, return it, which resets it; depth is how many are held at a time. A parser state "
+                        + "has 4 KB; a string builder gets three characters appended."
+                    : $"The same loops on all threads at the same time; wall time for each object over all threads, "
+                        + $"{Environment.ProcessorCount} cores.",
                 Baseline = InstanceSubject.Microsoft,
                 Varies = ["item", "depth"],
                 Operation = "object",
@@ -52,7 +54,12 @@ internal sealed class ObjectsLab : ILab
             foreach (int depth in (int[])[1, 8])
             {
                 AddAll(plan, section, State(depth, count), InstanceSubject.States, subject => subject.Create(depth, count));
-                AddAll(plan, section, Point("StringBuilder", depth, count), InstanceSubject.Builders, subject => subject.Create(depth, count));
+                AddAll(
+                    plan,
+                    section,
+                    Point("StringBuilder", depth, count),
+                    InstanceSubject.Builders,
+                    subject => subject.Create(depth, count));
             }
         }
     }
@@ -62,18 +69,25 @@ internal sealed class ObjectsLab : ILab
         var section = new Section
         {
             Title = "Drain and refill",
-            About = "Rent that many parser states one after the other, then return them all; time for each object. A pool that searches for a free place takes longer for each the more there are.",
+            About = "Rent that many parser states one after the other, then return them all; time for each object. A pool that "
+                + "searches for a free place takes longer for each the more there are.",
             Baseline = InstanceSubject.Microsoft,
             Varies = ["drained"],
             Operation = "object",
         };
         foreach (int count in (int[])[FewDrained, Drained])
         {
-            AddAll(plan, section, Drain(count), InstanceSubject.States.Where(subject => subject.Name != InstanceSubject.New), subject => subject.Drain(count));
+            AddAll(
+                plan,
+                section,
+                Drain(count),
+                InstanceSubject.States.Where(subject => subject.Name != InstanceSubject.New),
+                subject => subject.Drain(count));
         }
     }
 
-    private static void AddAll(LabPlan plan, Section section, Cell cell, IEnumerable<InstanceSubject> subjects, Func<InstanceSubject, Loop> loop)
+    private static void AddAll(
+        LabPlan plan, Section section, Cell cell, IEnumerable<InstanceSubject> subjects, Func<InstanceSubject, Loop> loop)
     {
         foreach (var subject in subjects)
         {
@@ -89,7 +103,8 @@ internal sealed class ObjectsLab : ILab
         Cell[] drains = [Drain(FewDrained), Drain(Drained)];
         plan.Add(Within(Bars.ObjectsDepth1, alone[..1], [InstanceSubject.Raw]));
         plan.Add(Within(Bars.ObjectsDepth8, alone[1..], [InstanceSubject.Raw]));
-        plan.Add(new BytesRule(Bars.ObjectsBytes, [.. from cell in alone.Concat(together) from subject in both select new WorkloadKey(cell, subject)]));
+        plan.Add(
+            new BytesRule(Bars.ObjectsBytes, [.. from cell in alone.Concat(together) from subject in both select new WorkloadKey(cell, subject)]));
         plan.Add(Within(Bars.ObjectsThreads, together, both));
         plan.Add(new RatioRule(
             Bars.ObjectsScaling,

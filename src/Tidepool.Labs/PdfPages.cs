@@ -51,7 +51,8 @@ internal sealed class PdfLab : ILab
         var time = new Section
         {
             Title = "Reverse the pages",
-            About = "Write the file into a stream, read it, take it apart, write it into another stream with its pages reversed, read that and take its digest; time for the whole document.",
+            About = "Write the file into a stream, read it, take it apart, write it into another stream with its pages reversed, "
+                + "read that and take its digest; time for the whole document.",
             Baseline = StreamSubject.Plain,
             Varies = ["document"],
             Operation = "document",
@@ -59,7 +60,8 @@ internal sealed class PdfLab : ILab
         var memory = new Section
         {
             Title = "What it does to the collector",
-            About = $"The output compared with that of MemoryStream, pages that are not in reversed order, bytes put on the large object heap by one document once warm, collections in {Repeats} documents.",
+            About = $"The output compared with that of MemoryStream, pages that are not in reversed order, bytes put on the large "
+                + $"object heap by one document once warm, collections in {Repeats} documents.",
             Layout = SectionLayout.Metrics,
             Varies = ["document"],
         };

@@ -82,17 +82,23 @@ internal sealed class ResourcesLab : ILab
             Add(plan, fairness, waits, Ours, true, () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.Fairness(callers, size, turns));
         }
 
-        plan.Add(new MetricRule(Bars.ResourceFair, ResourceProbes.Spread, [.. plan.Probes.Where(p => p.Section == fairness && p.Ours).Select(p => p.Key)]));
+        plan.Add(
+            new MetricRule(Bars.ResourceFair, ResourceProbes.Spread, [.. plan.Probes.Where(p => p.Section == fairness && p.Ours).Select(p => p.Key)]));
     }
 
     private static void SyncCallers(LabPlan plan)
     {
-        Section section = Part("Synchronous callers, more than resources", "Eight threads share four resources and park while they wait.", ByHand, "load");
+        Section section = Part(
+            "Synchronous callers, more than resources",
+            "Eight threads share four resources and park while they wait.",
+            ByHand,
+            "load");
         Cell cell = Cell.Of(("load", "8 threads on 4"));
         Add(plan, section, cell, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.Threads(8, 4));
         Add(plan, section, cell, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.Threads(8, 4));
         plan.Add(Against(Bars.ResourceThreads, cell));
-        var threads = new Section { Title = "Threads", About = "32 threads share four resources: what the thread pool adds.", Layout = SectionLayout.Metrics, Varies = [] };
+        var threads = new Section { Title = "Threads", About = "32 threads share four resources: "
+            + "what the thread pool adds.", Layout = SectionLayout.Metrics, Varies = [] };
         Cell injection = Cell.Of(("load", "32 threads on 4"));
         Add(plan, threads, injection, Ours, true, ResourceProbes.Injection);
         plan.Add(new MetricRule(Bars.ResourceInjection, ResourceProbes.ThreadsAdded, new WorkloadKey(injection, Ours)));
@@ -113,7 +119,8 @@ internal sealed class ResourcesLab : ILab
         var section = new Section
         {
             Title = "Cold burst",
-            About = "100 callers at once at an empty pool of 100, creations take 20 ms; of_ideal is the time over what that many creators need at best, after a rehearsal with another pool.",
+            About = "100 callers at once at an empty pool of 100, creations take 20 ms; of_ideal is the time over what that many "
+                + "creators need at best, after a rehearsal with another pool.",
             Layout = SectionLayout.Metrics,
             Varies = ["creators"],
         };
@@ -146,10 +153,12 @@ internal sealed class ResourcesLab : ILab
         Cell thousand = Cell.Of(("keys", "1000 keys in turn"));
         Add(plan, section, hot, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.OneAsync(8));
         Add(plan, section, hot, Keyed, true, static () => ResourceLoops<KeyedSubject, KeyedResourceLease<int, Thing>>.OneAsync(8));
-        var many = new Section { Title = "A thousand keys", About = "The same with a thousand keys in turn.", Varies = ["keys"], Operation = "rental" };
+        var many =
+            new Section { Title = "A thousand keys", About = "The same with a thousand keys in turn.", Varies = ["keys"], Operation = "rental" };
         Add(plan, many, thousand, Keyed, true, static () => Thousand());
         plan.Add(new RatioRule(Bars.KeyedHot, (new WorkloadKey(hot, Keyed), new WorkloadKey(hot, Ours))));
-        var cold = new Section { Title = "Cold keys", About = "Keys that are used once, and what they leave behind.", Layout = SectionLayout.Metrics, Varies = ["keys"] };
+        var cold = new Section { Title = "Cold keys", About = "Keys that are used once, and "
+            + "what they leave behind.", Layout = SectionLayout.Metrics, Varies = ["keys"] };
         int keys = plan.Mode == LabMode.Full ? 1_000_000 : 100_000;
         Cell cell = Cell.Of(("keys", keys));
         Add(plan, cold, cell, Keyed, true, () => ResourceProbes.ColdKeys(keys));

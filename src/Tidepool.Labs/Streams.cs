@@ -138,7 +138,8 @@ internal sealed class StreamsLab : ILab
         var section = new Section
         {
             Title = "Several threads at once",
-            About = $"Streams of 1000 bytes on all threads at the same time, each row with the same work; wall time for each stream over all threads, {Environment.ProcessorCount} cores.",
+            About = $"Streams of 1000 bytes on all threads at the same time, each row with the same work; wall time for each stream "
+                + $"over all threads, {Environment.ProcessorCount} cores.",
             Baseline = StreamSubject.Plain,
             Varies = ["threads"],
             Operation = "stream",
@@ -163,7 +164,8 @@ internal sealed class StreamsLab : ILab
         AddAll(plan, section, Copy("1 MiB"), subject => subject.CopyOut(MiB));
     }
 
-    private static void AddAll(LabPlan plan, Section section, Cell cell, Func<StreamSubject, Loop?> loop, int everyRounds = 1, int operations = 0)
+    private static void AddAll(
+        LabPlan plan, Section section, Cell cell, Func<StreamSubject, Loop?> loop, int everyRounds = 1, int operations = 0)
     {
         foreach (var subject in StreamSubject.All)
         {
@@ -197,7 +199,8 @@ internal sealed class StreamsLab : ILab
                 Section = heap,
                 Ours = subject.Ours,
                 Missing = StreamSubject.MissingRival,
-                Run = _ => subject.LargeObjectBytes(16 * MiB, 4096) is { } bytes ? new Dictionary<string, double> { ["loh_B"] = bytes } : null,
+                Run = _ =>
+                    subject.LargeObjectBytes(16 * MiB, 4096) is { } bytes ? new Dictionary<string, double> { ["loh_B"] = bytes } : null,
             });
         }
 
@@ -236,7 +239,8 @@ internal sealed class StreamsLab : ILab
         plan.Add(Within(Bars.StreamMediumParts, medium[1..], both, StreamSubject.Plain));
         plan.Add(Within(Bars.StreamMediumRivals, medium, both, StreamSubject.Recyclable));
         plan.Add(Within(Bars.StreamLarge, large, [StreamSubject.New], StreamSubject.Plain));
-        plan.Add(new BytesRule(Bars.StreamLargeBytes, [.. large.Where(cell => cell["size"] == "16 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
+        plan.Add(
+            new BytesRule(Bars.StreamLargeBytes, [.. large.Where(cell => cell["size"] == "16 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
         plan.Add(new MetricRule(Bars.StreamLargeObjects, "loh_B", [.. both.Select(name => new WorkloadKey(HeapCell, name))]));
         plan.Add(Within(Bars.StreamLargeRecyclable, large, [StreamSubject.New], StreamSubject.Recyclable));
         plan.Add(Within(Bars.StreamLargeSlim, large, [StreamSubject.New], StreamSubject.Slim));

@@ -1,8 +1,8 @@
 namespace Tidepool.Labs;
 
 /// <summary>
-/// Lab <c>threads</c>: threads, thread pool or tasks? There is no pool of ours for threads: the runtime has one. Ours is here only where callers on its
-/// threads wait for a resource.
+/// Lab <c>threads</c>: threads, thread pool or tasks? There is no pool of ours for threads: the runtime has one. Ours is here only where
+/// callers on its threads wait for a resource.
 /// </summary>
 internal sealed class ThreadsLab : ILab
 {
@@ -89,7 +89,8 @@ internal sealed class ThreadsLab : ILab
         var section = new Section
         {
             Title = "Threads and memory",
-            About = "Once each, in a process of its own: time of all items, different threads that worked on them, the most threads at a time and resident memory beyond those of before, bytes allocated.",
+            About = "Once each, in a process of its own: time of all items, different threads that worked on them, the most threads "
+                + "at a time and resident memory beyond those of before, bytes allocated.",
             Layout = SectionLayout.Metrics,
             Varies = ["work", "items"],
         };
@@ -101,7 +102,8 @@ internal sealed class ThreadsLab : ILab
             {
                 WorkloadKey key = new(Counted(work, items), way);
                 counted.Add(key);
-                plan.Add(new Probe { Key = key, Section = section, Ours = false, Waits = waits, Run = site => ThreadProbes.Count(way, work, items, site) });
+                plan.Add(
+                    new Probe { Key = key, Section = section, Ours = false, Waits = waits, Run = site => ThreadProbes.Count(way, work, items, site) });
             }
         }
 
@@ -130,7 +132,8 @@ internal sealed class ThreadsLab : ILab
         var section = new Section
         {
             Title = "Waiting for a resource on threads of the pool",
-            About = "16 work items wait for the one resource of a pool of ours, which is held for 400 ms; threads of the thread pool meanwhile, the most threads at any time beyond those of before, and when all were served after the return.",
+            About = "16 work items wait for the one resource of a pool of ours, which is held for 400 ms; threads of the thread pool "
+                + "meanwhile, the most threads at any time beyond those of before, and when all were served after the return.",
             Layout = SectionLayout.Metrics,
             Varies = ["wait"],
         };

@@ -34,7 +34,9 @@ internal sealed class WritersLab : ILab
         var bytes = new Section
         {
             Title = "Bytes",
-            About = $"Make a writer, ask for {Part} bytes at a time and fill them, look at what was written, end the writer; time for all of it.",
+            About =
+                $"Make a writer, ask for {Part} bytes at a time and fill them, look at what "
+                    + "was written, end the writer; time for all of it.",
             Baseline = Plain,
             Varies = ["length"],
             Operation = "writer",

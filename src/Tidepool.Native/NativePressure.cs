@@ -2,7 +2,8 @@ namespace Tidepool;
 
 /// <summary>
 /// Tells the garbage collector how much native memory lives and dies with managed objects, so that dropped leases are collected in time.
-/// It is told in steps of 1 MiB: births of slabs and large blocks change a counter, and few of them lead to a call. Rentals never come here.
+/// It is told in steps of 1 MiB: births of slabs and large blocks change a counter, and few of them lead to a call. Rentals never come
+/// here.
 /// </summary>
 internal static class NativePressure
 {

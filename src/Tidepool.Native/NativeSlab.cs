@@ -2,7 +2,9 @@ using System.Numerics;
 
 namespace Tidepool;
 
-/// <summary>64 KiB of native memory, carved into cells of one size: one call of the library for many buffers. Used under its class's lock.</summary>
+/// <summary>
+/// 64 KiB of native memory, carved into cells of one size: one call of the library for many buffers. Used under its class's lock.
+/// </summary>
 internal sealed class NativeSlab
 {
     internal const int Bytes = 1 << 16;

@@ -13,7 +13,10 @@ internal static unsafe class NativeSlabs
 
     private static readonly ConcurrentDictionary<(int CellBytes, int Alignment), NativeSlabClass> Classes = new();
 
-    /// <summary>The class for buffers of that size, or null when they are blocks by themselves: also in the checked library, which then watches each.</summary>
+    /// <summary>
+    /// The class for buffers of that size, or null when they are blocks by themselves: also in the checked library, which then watches
+    /// each.
+    /// </summary>
     internal static NativeSlabClass? Find(long bytes, int alignment)
     {
         alignment = Math.Max(alignment, NaturalAlignment);

@@ -4,13 +4,15 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// Native memory for a <see cref="BufferPool{T}"/>: buffers that the garbage collector neither moves nor scans nor counts, aligned as asked.
-/// Small ones are carved from slabs of 64 KiB, so that one call of the native library makes many; the pool's tiers keep them, so that a rental makes none.
+/// Native memory for a <see cref="BufferPool{T}"/>: buffers that the garbage collector neither moves nor scans nor counts, aligned as
+/// asked. Small ones are carved from slabs of 64 KiB, so that one call of the native library makes many; the pool's tiers keep them, so
+/// that a rental makes none.
 /// </summary>
 /// <typeparam name="T">An element type without references.</typeparam>
 /// <remarks>
-/// <para>Thread-safe. A buffer that is made or freed costs one short lock or one call of the library; a rental that a tier serves costs what a
-/// rental of managed memory costs. The garbage collector is told about slabs and large blocks, in steps of 1 MiB, never about leases.</para>
+/// <para>Thread-safe. A buffer that is made or freed costs one short lock or one call of the library; a rental that a tier serves costs
+/// what a rental of managed memory costs. The garbage collector is told about slabs and large blocks, in steps of 1 MiB, never about
+/// leases.</para>
 /// <para>A lease that is dropped without return is freed by a finalizer and reported as <see cref="MisuseKind.NeverReturned"/>. A span
 /// does not keep its lease alive: hold the lease (or its <see cref="BufferLease{T}.Memory"/>) for as long as the span is used.</para>
 /// </remarks>
@@ -22,7 +24,8 @@ public sealed class NativeSource<T> : BufferSource<T>
     }
 
     /// <summary>The one instance; it has no state of its own.</summary>
-    /// <exception cref="DllNotFoundException">The native library is not there; the message says where it was looked for and how it is built.</exception>
+    /// <exception cref="DllNotFoundException">The native library is not there; the message says where it was looked for and how it is
+    /// built.</exception>
     public static NativeSource<T> Instance
     {
         get
@@ -40,7 +43,8 @@ public sealed class NativeSource<T> : BufferSource<T>
     public override int MaxAlignment => 1 << 30;
 
     /// <inheritdoc/>
-    /// <exception cref="InsufficientMemoryException">The system or <see cref="TidepoolNative.Budget"/> gives no more; an <see cref="OutOfMemoryException"/>.</exception>
+    /// <exception cref="InsufficientMemoryException">The system or <see cref="TidepoolNative.Budget"/> gives no more; an
+    /// <see cref="OutOfMemoryException"/>.</exception>
     public override SourceBuffer<T> Allocate(int length, int alignment)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(length, 1);
@@ -71,7 +75,8 @@ public sealed class NativeSource<T> : BufferSource<T>
         if (!freed)
         {
             throw new InvalidOperationException(
-                $"The buffer at 0x{buffer.Address:x} ({buffer.Length} elements) was freed before, or was not made by NativeSource<{typeof(T).Name}>.");
+                $"The buffer at 0x{buffer.Address:x} ({buffer.Length} elements) was freed before, or was not made by "
+                    + $"NativeSource<{typeof(T).Name}>.");
         }
     }
 

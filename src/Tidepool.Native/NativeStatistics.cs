@@ -1,6 +1,9 @@
 namespace Tidepool;
 
-/// <summary>What the native library of this process holds, in bytes unless said otherwise. Exact while no other thread allocates, else a close estimate.</summary>
+/// <summary>
+/// What the native library of this process holds, in bytes unless said otherwise. Exact while no other thread allocates, else a close
+/// estimate.
+/// </summary>
 public readonly record struct NativeStatistics
 {
     internal unsafe NativeStatistics(in tp_statistics from)

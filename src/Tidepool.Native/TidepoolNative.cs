@@ -47,8 +47,9 @@ public static class TidepoolNative
     }
 
     /// <summary>
-    /// The most bytes that the library may commit, for live and idle memory together; null for no limit. When it is used up, a rental that no
-    /// tier serves throws <see cref="InsufficientMemoryException"/>, and nothing is killed. The environment variable TIDEPOOL_MEMORY_LIMIT sets it too.
+    /// The most bytes that the library may commit, for live and idle memory together; null for no limit. When it is used up, a rental
+    /// that no tier serves throws <see cref="InsufficientMemoryException"/>, and nothing is killed. The environment variable
+    /// TIDEPOOL_MEMORY_LIMIT sets it too.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The value is 0 or negative.</exception>
     public static long? Budget
@@ -65,7 +66,10 @@ public static class TidepoolNative
         }
     }
 
-    /// <summary>How long whole free pages stay with the library before they go back to the system; null: until <see cref="Trim"/>. The default is a second.</summary>
+    /// <summary>
+    /// How long whole free pages stay with the library before they go back to the system; null: until <see cref="Trim"/>. The default is
+    /// a second.
+    /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The value is negative or longer than 24 days.</exception>
     public static TimeSpan? PurgeDelay
     {

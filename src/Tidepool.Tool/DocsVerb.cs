@@ -9,7 +9,7 @@ internal static class DocsVerb
     /// <summary>The verb for the parser.</summary>
     public static Command Create()
     {
-        var verb = new Command("docs", "Makes the tables of README.md and docs/labs/ again from docs/results/.") { Hidden = true };
+        var verb = new Command("docs", "Makes the tables and the plot of the docs again from docs/results/.") { Hidden = true };
         verb.SetAction(_ => Run());
         return verb;
     }
@@ -24,7 +24,7 @@ internal static class DocsVerb
 
         foreach (var (path, text) in GeneratedDocs.Render(repository).ToArray())
         {
-            if (File.ReadAllText(path) != text)
+            if (!File.Exists(path) || File.ReadAllText(path) != text)
             {
                 File.WriteAllText(path, text);
                 Console.WriteLine($"changed {Path.GetRelativePath(repository, path)}");

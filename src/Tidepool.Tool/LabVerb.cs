@@ -9,19 +9,28 @@ internal static class LabVerb
 {
     private static readonly Argument<string[]> Names = new("name")
     {
-        Description = $"Labs to run; none is the quick tour of all. There are: {string.Join(", ", LabCatalog.All.Select(lab => lab.Name))}.",
+        Description =
+            $"Labs to run; none is the quick tour of all. There are: {string.Join(", ", LabCatalog.All.Select(lab => lab.Name))}.",
         Arity = ArgumentArity.ZeroOrMore,
     };
 
     private static readonly Option<bool> Quick = new("--quick") { Description = "A subset of the grid in three processes (the default)." };
-    private static readonly Option<bool> Full = new("--full") { Description = "The whole grid in seven processes; ratio verdicts count for the exit code." };
-    private static readonly Option<bool> Strict = new("--strict") { Description = "Ratio verdicts count for the exit code in a quick run too." };
-    private static readonly Option<FileInfo?> Html = new("--html") { Description = "Write one self-contained page with tables and plots.", HelpName = "FILE" };
+    private static readonly Option<bool> Full =
+        new("--full") { Description = "The whole grid in seven processes; ratio verdicts count for the exit code." };
+    private static readonly Option<bool> Strict =
+        new("--strict") { Description = "Ratio verdicts count for the exit code in a quick run too." };
+    private static readonly Option<FileInfo?> Html =
+        new("--html") { Description = "Write one self-contained page with tables and plots.", HelpName = "FILE" };
     private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every number.", HelpName = "FILE" };
-    private static readonly Option<FileInfo?> Input = new("--file") { Description = "An input of yours instead of the one that the lab makes: a PDF for lab pdf.", HelpName = "INPUT" };
-    private static readonly Option<bool> ExtraRivals = new("--extra-rivals") { Description = "Rows of RecyclableMemoryStream, MemoryStreamSlim and PooledStream too; their packages must restore." };
-    private static readonly Option<bool> Postgres = new("--postgres") { Description = "Rows that need a PostgreSQL server too: one is started for this run, on the loopback address, and removed with it." };
-    private static readonly Option<int> Seed = new("--seed") { Description = "Seed of the bootstrap intervals.", HelpName = "N", DefaultValueFactory = _ => 1 };
+    private static readonly Option<FileInfo?> Input =
+        new("--file") { Description = "An input of yours instead of the one that the lab makes: a PDF for lab pdf.", HelpName = "INPUT" };
+    private static readonly Option<bool> ExtraRivals =
+        new("--extra-rivals") { Description = "Rows of RecyclableMemoryStream, MemoryStreamSlim and "
+            + "PooledStream too; their packages must restore." };
+    private static readonly Option<bool> Postgres = new("--postgres") { Description = "Rows that need a PostgreSQL server too: one "
+        + "is started for this run, on the loopback address, and removed with it." };
+    private static readonly Option<int> Seed =
+        new("--seed") { Description = "Seed of the bootstrap intervals.", HelpName = "N", DefaultValueFactory = _ => 1 };
 
     /// <summary>What the help says below the options.</summary>
     public static string Examples { get; } =
@@ -46,7 +55,8 @@ internal static class LabVerb
     /// <summary>The verb for the parser.</summary>
     public static Command Create()
     {
-        var verb = new Command("lab", "Runs experiments: rivals and ours side by side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Input, ExtraRivals, Postgres, Seed };
+        var verb = new Command("lab", "Runs experiments: rivals and ours side by "
+            + "side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Input, ExtraRivals, Postgres, Seed };
         verb.Validators.Add(result =>
         {
             foreach (string name in result.GetValue(Names) ?? [])
@@ -85,7 +95,9 @@ internal static class LabVerb
     {
         if (parsed.GetValue(ExtraRivals) && !StreamSubject.HasExtraRivals)
         {
-            await Console.Error.WriteLineAsync("This build lacks the extra rivals: their packages are restored by ./tidepool lab --extra-rivals, or dotnet build src/Tidepool.Tool -c Release -p:ExtraRivals=true");
+            await Console.Error.WriteLineAsync(
+                "This build lacks the extra rivals: their packages are restored by ./tidepool lab --extra-rivals, or dotnet build "
+                    + "src/Tidepool.Tool -c Release -p:ExtraRivals=true");
             return ExitRule.EnvironmentLacks;
         }
 

@@ -1,6 +1,8 @@
 namespace Tidepool.Attacks;
 
-/// <summary>A program that tries to break one promise of the library, for as long as it is told, on as many threads as it is told.</summary>
+/// <summary>
+/// A program that tries to break one promise of the library, for as long as it is told, on as many threads as it is told.
+/// </summary>
 internal abstract class Attack
 {
     private static readonly Attack[] Known =

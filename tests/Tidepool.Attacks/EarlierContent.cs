@@ -111,7 +111,8 @@ internal sealed class EarlierContent : Attack
         }
     }
 
-    private static Span<T> Reachable<T>(Memory<T> memory) => MemoryMarshal.TryGetArray<T>(memory, out ArraySegment<T> segment) ? segment : memory.Span;
+    private static Span<T> Reachable<T>(Memory<T> memory) =>
+        MemoryMarshal.TryGetArray<T>(memory, out ArraySegment<T> segment) ? segment : memory.Span;
 
     private static void OnAnotherThread(Action action) => Task.Run(action).GetAwaiter().GetResult();
 

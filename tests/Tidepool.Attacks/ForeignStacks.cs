@@ -60,7 +60,9 @@ internal abstract unsafe partial class ForeignStacks : Attack
         Validate(_pool!.Validate);
     }
 
-    /// <summary>Rents and marks, puts what it has among what all have, and returns what it takes from there, until the time is over.</summary>
+    /// <summary>
+    /// Rents and marks, puts what it has among what all have, and returns what it takes from there, until the time is over.
+    /// </summary>
     protected void Rent(long mark, Deadline deadline, int atLeast = 0)
     {
         var random = new Random((int)mark);
@@ -74,7 +76,9 @@ internal abstract unsafe partial class ForeignStacks : Attack
                     mark += 2; // odd and even marks are those of two threads
                     mine.Span.Fill(mark);
                     Thread.SpinWait(5);
-                    (BufferLease<long> lease, long its) = random.Next(2) == 0 ? (mine, mark) : Exchange(random.Next(_held.Length), (mine, mark));
+                    (BufferLease<long> lease, long its) = random.Next(2) == 0
+                        ? (mine, mark)
+                        : Exchange(random.Next(_held.Length), (mine, mark));
                     if (its == 0)
                     {
                         continue; // the place was empty

@@ -1,6 +1,8 @@
 namespace Tidepool.Attacks;
 
-/// <summary>Disposes of rented streams a second time, any number of rentals later: the streams of others stay open and keep their content.</summary>
+/// <summary>
+/// Disposes of rented streams a second time, any number of rentals later: the streams of others stay open and keep their content.
+/// </summary>
 internal sealed class LateDisposal : Attack
 {
     public override string Name => "late-disposal";

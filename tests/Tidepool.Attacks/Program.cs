@@ -4,9 +4,9 @@ using System.Globalization;
 namespace Tidepool.Attacks;
 
 /// <summary>
-/// <c>Tidepool.Attacks NAME|all [seconds] [threads]</c>: runs attacks, each in a process of its own, and says for each promise whether it held.
-/// <c>Tidepool.Attacks list</c>: their names.
-/// Exit codes: 0 all held, 1 one was broken, 2 wrong usage, 3 none was broken but the machine lacks what one of them needs.
+/// <c>Tidepool.Attacks NAME|all [seconds] [threads]</c>: runs attacks, each in a process of its own, and says for each promise whether it
+/// held. <c>Tidepool.Attacks list</c>: their names. Exit codes: 0 all held, 1 one was broken, 2 wrong usage, 3 none was broken but the
+/// machine lacks what one of them needs.
 /// </summary>
 internal static class Program
 {
@@ -31,7 +31,8 @@ internal static class Program
 
         if (args is not [string name, ..] || (name != "all" && !Attack.All.ContainsKey(name)) || args.Length > 3)
         {
-            Console.Error.WriteLine($"Tidepool.Attacks NAME|all [seconds] [threads], or list, with a name of: {string.Join(", ", Attack.All.Keys)}");
+            Console.Error.WriteLine(
+                $"Tidepool.Attacks NAME|all [seconds] [threads], or list, with a name of: {string.Join(", ", Attack.All.Keys)}");
             return 2;
         }
 
@@ -57,7 +58,8 @@ internal static class Program
         string[] command = [.. runs, attack.Name, $"{seconds}", $"{threads}", Inside];
         string line = string.Join(' ', command.Select(static part => $"'{part}'"));
         string refused = $"{{ echo '{attack.Name}: not run, this shell refuses: {attack.Before}'; exit {NotRun}; }}";
-        ProcessStartInfo start = new("/bin/sh", ["-c", attack.Before is null ? $"exec {line}" : $"{attack.Before} || {refused}; exec {line}"])
+        ProcessStartInfo start = new(
+            "/bin/sh", ["-c", attack.Before is null ? $"exec {line}" : $"{attack.Before} || {refused}; exec {line}"])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,

@@ -2,7 +2,9 @@ using System.Runtime.InteropServices;
 
 namespace Tidepool.Attacks;
 
-/// <summary>With an unlimited stack the C library tells of a main thread whose stack reaches down to the heap; a thread has its stack there.</summary>
+/// <summary>
+/// With an unlimited stack the C library tells of a main thread whose stack reaches down to the heap; a thread has its stack there.
+/// </summary>
 internal sealed unsafe class StackOnTheHeap : ForeignStacks
 {
     public override string Name => "stack-on-the-heap";

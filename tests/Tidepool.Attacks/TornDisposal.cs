@@ -10,7 +10,8 @@ internal sealed class TornDisposal : Attack
 
     public override string Name => "torn-disposal";
 
-    public override string Promise => "A lease that is replaced while it is disposed of ends no other thread's work and leaves its pool whole.";
+    public override string Promise =>
+        "A lease that is replaced while it is disposed of ends no other thread's work and leaves its pool whole.";
 
     public override void Run(TimeSpan time, int threads, int seed)
     {

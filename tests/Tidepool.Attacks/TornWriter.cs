@@ -1,6 +1,8 @@
 namespace Tidepool.Attacks;
 
-/// <summary>Several threads write to one buffer writer, which is misuse: wrong content and exceptions are theirs, memory of others is not.</summary>
+/// <summary>
+/// Several threads write to one buffer writer, which is misuse: wrong content and exceptions are theirs, memory of others is not.
+/// </summary>
 internal sealed class TornWriter : Attack
 {
     public override string Name => "torn-writer";

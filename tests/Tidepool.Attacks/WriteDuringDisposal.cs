@@ -5,7 +5,8 @@ internal sealed class WriteDuringDisposal(bool rents, int size) : DuringDisposal
 {
     public override string Name => $"write-during-disposal-{(rents ? "rent" : "new")}-{Size}";
 
-    public override string Promise => "A write that races a stream's disposal leaves the next stream empty and its calls without exceptions.";
+    public override string Promise =>
+        "A write that races a stream's disposal leaves the next stream empty and its calls without exceptions.";
 
     protected override (PooledMemoryStream Stream, StreamLease Lease) Make() =>
         (rents ? PooledMemoryStream.Rent() : new PooledMemoryStream(), default);

@@ -249,7 +249,8 @@ public sealed class AdapterTests : IDisposable
             return this;
         }
 
-        public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) => new(Note("reset async", session));
+        public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
+            new(Note("reset async", session));
 
         public override bool Reset(DbConnection connection, DbSessionInfo session) => Note("reset here", session);
 

@@ -29,7 +29,9 @@ public sealed class BlockingTests(PostgresServer server)
     internal static async Task BlockFailingAsync(string _)
     {
         const int turns = 4;
-        await using var pool = new ResourcePool<object>(new FailingPolicy(), new() { MaxSize = 1, BackoffMin = TimeSpan.FromMilliseconds(50), BackoffMax = TimeSpan.FromMilliseconds(50) });
+        await using var pool = new ResourcePool<object>(
+            new FailingPolicy(),
+            new() { MaxSize = 1, BackoffMin = TimeSpan.FromMilliseconds(50), BackoffMax = TimeSpan.FromMilliseconds(50) });
         Exception? failure = Fill(turns, () =>
         {
             try
@@ -129,8 +131,9 @@ public sealed class BlockingTests(PostgresServer server)
     }
 
     /// <summary>
-    /// The runtime hands most events of a socket to the thread that blocks on it, but one that comes just before the thread blocks goes to the
-    /// thread pool: with that full, the provider's own synchronous read sees its answer never. That is seldom, and no matter of the pool.
+    /// The runtime hands most events of a socket to the thread that blocks on it, but one that comes just before the thread blocks goes
+    /// to the thread pool: with that full, the provider's own synchronous read sees its answer never. That is seldom, and no matter of
+    /// the pool.
     /// </summary>
     private static bool IsMissedAnswer(Exception failure) =>
         failure is NpgsqlException { InnerException: TimeoutException } or PooledDbException { InnerException: ResourceCreateException { InnerException: NpgsqlException { InnerException: TimeoutException } } };

@@ -41,7 +41,9 @@ public sealed class ConnectionLifeTests : IDisposable
         }
 
         ResourcePoolStatistics statistics = pool.GetStatistics();
-        Assert.Equal((1L, 100L, 100L, 0L, 0), (statistics.Created, statistics.Rented, statistics.Returned, statistics.StaleDisposes, statistics.Leased));
+        Assert.Equal(
+            (1L, 100L, 100L, 0L, 0),
+            (statistics.Created, statistics.Rented, statistics.Returned, statistics.StaleDisposes, statistics.Leased));
         pool.Validate();
     }
 

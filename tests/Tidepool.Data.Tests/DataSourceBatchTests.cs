@@ -41,7 +41,8 @@ public sealed class DataSourceBatchTests(PostgresServer server)
 
         await Assert.ThrowsAsync<PostgresException>(async () => _ = isAsync ? await batch.ExecuteScalarAsync() : batch.ExecuteScalar());
         await Assert.ThrowsAsync<PostgresException>(async () => _ = isAsync ? await batch.ExecuteNonQueryAsync() : batch.ExecuteNonQuery());
-        await Assert.ThrowsAsync<PostgresException>(async () => await (isAsync ? await batch.ExecuteReaderAsync() : batch.ExecuteReader()).ReadAsync());
+        await Assert.ThrowsAsync<PostgresException>(
+            async () => await (isAsync ? await batch.ExecuteReaderAsync() : batch.ExecuteReader()).ReadAsync());
 
         Assert.Equal(0, pool.GetStatistics().Leased);
     }

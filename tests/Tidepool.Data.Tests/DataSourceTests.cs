@@ -18,7 +18,8 @@ public sealed class DataSourceTests : IDisposable
     [Fact]
     public void The_pool_of_the_provider_is_off_and_the_text_shows_no_password()
     {
-        using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example;Port=6543;Username=me;Password=secret;Database=shop");
+        using var pool =
+            new PooledDbDataSource(NpgsqlFactory.Instance, "Host=db.example;Port=6543;Username=me;Password=secret;Database=shop");
         Assert.DoesNotContain("secret", pool.ConnectionString, StringComparison.Ordinal);
         Assert.DoesNotContain("secret", pool.CreateConnection().ConnectionString, StringComparison.Ordinal);
         Assert.False(new NpgsqlConnectionStringBuilder(pool.ConnectionString).Pooling);
@@ -110,7 +111,8 @@ public sealed class DataSourceTests : IDisposable
     public void A_key_among_the_parameters_of_a_file_name_is_shown_nowhere()
     {
         string file = "file:" + _file.Path;
-        using var pool = new PooledDbDataSource(SqliteFactory.Instance, $"Data Source={file}?mode=rwc&hexkey=5ec7e7&cache=private&KEY=secret");
+        using var pool =
+            new PooledDbDataSource(SqliteFactory.Instance, $"Data Source={file}?mode=rwc&hexkey=5ec7e7&cache=private&KEY=secret");
         using PooledDbConnection connection = pool.OpenConnection();
         Assert.Equal(1, connection.Read<int>("SELECT 1"));
         Assert.StartsWith(file, pool.Name, StringComparison.Ordinal);
@@ -120,7 +122,8 @@ public sealed class DataSourceTests : IDisposable
             Assert.DoesNotContain("secret", shown, StringComparison.Ordinal);
         }
 
-        Assert.Contains(file + "?mode=rwc&cache=private", pool.ConnectionString, StringComparison.Ordinal); // what says which file it is stays
+        // What says which file it is stays.
+        Assert.Contains(file + "?mode=rwc&cache=private", pool.ConnectionString, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -217,11 +220,15 @@ public sealed class DataSourceTests : IDisposable
         await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         await using PooledDbConnection connection = pool.CreateConnection(); // Dapper opens and closes it
         await connection.ExecuteAsync("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)");
-        Assert.Equal(3, await connection.ExecuteAsync("INSERT INTO people (name) VALUES (@Name)", new[] { new { Name = "Ann" }, new { Name = "Bob" }, new { Name = "Cy" } }));
+        Assert.Equal(
+            3,
+            await connection.ExecuteAsync("INSERT INTO people (name) VALUES (@Name)", new[] { new { Name = "Ann" }, new { Name = "Bob" }, new { Name = "Cy" } }));
         Assert.Equal(ConnectionState.Closed, connection.State);
-        IEnumerable<Person> people = await connection.QueryAsync<Person>("SELECT id, name FROM people WHERE id > @Least ORDER BY id", new { Least = 1 });
+        IEnumerable<Person> people = await connection.QueryAsync<Person>(
+            "SELECT id, name FROM people WHERE id > @Least ORDER BY id", new { Least = 1 });
         Assert.Equal([new Person(2, "Bob"), new Person(3, "Cy")], people);
-        using (SqlMapper.GridReader grid = await connection.QueryMultipleAsync("SELECT count(*) FROM people; SELECT name FROM people WHERE id = 1"))
+        using (SqlMapper.GridReader grid = await connection.QueryMultipleAsync("SELECT count(*) FROM people; SELECT name "
+            + "FROM people WHERE id = 1"))
         {
             Assert.Equal(3, await grid.ReadSingleAsync<int>());
             Assert.Equal("Ann", await grid.ReadSingleAsync<string>());

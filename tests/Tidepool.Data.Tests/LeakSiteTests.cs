@@ -65,7 +65,9 @@ public sealed class LeakSiteTests : IDisposable
         string[] site = (await HolderAsync(pool)).Split('\n');
 
         Assert.StartsWith("   at Dapper.", site[0], StringComparison.Ordinal);
-        Assert.Contains(site, static frame => frame.Contains(nameof(A_call_site_of_a_library_is_its_method_and_the_stack_names_the_program), StringComparison.Ordinal));
+        Assert.Contains(
+            site,
+            static frame => frame.Contains(nameof(A_call_site_of_a_library_is_its_method_and_the_stack_names_the_program), StringComparison.Ordinal));
         rows.Dispose();
     }
 

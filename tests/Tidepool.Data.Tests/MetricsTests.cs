@@ -45,7 +45,9 @@ public sealed class MetricsTests : IDisposable
         await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
         await one.DisposeAsync();
         await two.DisposeAsync();
-        Sql.Until(() => Collect(reader, keeper).GetValueOrDefault("create_time") == 2, "both creations to be told, which happens after they served");
+        Sql.Until(
+            () => Collect(reader, keeper).GetValueOrDefault("create_time") == 2,
+            "both creations to be told, which happens after they served");
         now = Collect(reader, keeper);
         Assert.Equal(1, now["timeouts"]);
         Assert.Equal(2, now["use_time"]);
@@ -100,7 +102,8 @@ public sealed class MetricsTests : IDisposable
         var advised = new Dictionary<string, (string? Unit, IReadOnlyList<double>? Bounds)>();
         listener.InstrumentPublished = (instrument, _) =>
         {
-            if (instrument is Histogram<double> times && instrument.Name.Contains("_time", StringComparison.Ordinal) && instrument.Meter.Name == "Tidepool")
+            if (instrument is Histogram<double> times && instrument.Name.Contains("_time", StringComparison.Ordinal)
+                && instrument.Meter.Name == "Tidepool")
             {
                 advised[instrument.Name] = (instrument.Unit, times.Advice?.HistogramBucketBoundaries);
             }

@@ -63,7 +63,8 @@ public sealed class MisuseTests(PostgresServer server)
         await pool.WarmUpAsync(3);
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
-            PostgresException error = Assert.Throws<PostgresException>(() => connection.Run($"DO $$ BEGIN RAISE EXCEPTION 'of a foreign server' USING ERRCODE = '{state}'; END $$"));
+            PostgresException error = Assert.Throws<PostgresException>(
+                () => connection.Run($"DO $$ BEGIN RAISE EXCEPTION 'of a foreign server' USING ERRCODE = '{state}'; END $$"));
             Assert.Equal(state, error.SqlState);
         }
 
@@ -121,7 +122,8 @@ public sealed class MisuseTests(PostgresServer server)
         async Task<IDisposable> OpenAsync(PooledDbConnection connection, string value)
         {
             DbCommand command = connection.CreateCommand();
-            command.CommandText = $"SELECT repeat('{value}', 10000)::{(kind.StartsWith("text", StringComparison.Ordinal) ? "text" : "bytea")}";
+            command.CommandText =
+                $"SELECT repeat('{value}', 10000)::{(kind.StartsWith("text", StringComparison.Ordinal) ? "text" : "bytea")}";
             DbDataReader reader = await command.ExecuteReaderAsync(CommandBehavior.SequentialAccess);
             Assert.True(await reader.ReadAsync());
             return kind switch
@@ -180,7 +182,9 @@ public sealed class MisuseTests(PostgresServer server)
         }
 
         pool.Settle();
-        Assert.Equal((0L, 1L), (pool.GetStatistics().GetDestroyed(DestroyReason.Cleared), pool.GetStatistics().GetDestroyed(DestroyReason.Broken)));
+        Assert.Equal(
+            (0L, 1L),
+            (pool.GetStatistics().GetDestroyed(DestroyReason.Cleared), pool.GetStatistics().GetDestroyed(DestroyReason.Broken)));
     }
 
     [PostgresTheory]
@@ -216,7 +220,9 @@ public sealed class MisuseTests(PostgresServer server)
         }
 
         connection.StateChange -= listener;
-        Assert.Equal(0, typeof(PooledDbConnection).GetField("_running", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(connection));
+        Assert.Equal(
+            0,
+            typeof(PooledDbConnection).GetField("_running", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(connection));
         Assert.Equal(ConnectionState.Closed, connection.State);
         Assert.Equal(0, pool.GetStatistics().Leased);
     }

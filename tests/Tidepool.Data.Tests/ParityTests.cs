@@ -8,14 +8,17 @@ using Xunit.Abstractions;
 
 namespace Tidepool.Data.Tests;
 
-/// <summary>The same random operations on a pooled connection and on one of the provider: results, errors, events and states are the same.</summary>
+/// <summary>
+/// The same random operations on a pooled connection and on one of the provider: results, errors, events and states are the same.
+/// </summary>
 [Collection(PostgresServer.Collection)]
 public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
 {
     private const int Length = 40;
     private const string NoSuchTable = "[42P01]";
     private const string Content =
-        "DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS u; CREATE TABLE t (a int PRIMARY KEY, b text); INSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, NULL)";
+        "DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS u; CREATE TABLE t (a int PRIMARY KEY, b text); INSERT INTO t VALUES (1, "
+            + "'one'), (2, 'two'), (3, NULL)";
 
     [Fact]
     public async Task A_pooled_connection_to_SQLite_behaves_as_the_providers()
@@ -83,7 +86,10 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
                 string actual = await pooled.DoAsync(operation);
                 told.Add($"{operation}: {expected}");
                 failures += expected.Contains("Exception", StringComparison.Ordinal) ? 1 : 0;
-                Assert.True(expected == actual || IsKnown(operation, expected, actual, isRecycled: hasBatches), $"seed {seed + round}, after\n{string.Join('\n', told)}\nthe provider's said\n{expected}\nand the pooled one\n{actual}");
+                Assert.True(
+                    expected == actual || IsKnown(operation, expected, actual, isRecycled: hasBatches),
+                    $"seed {seed + round}, after\n{string.Join('\n', told)}\nthe provider's "
+                        + $"said\n{expected}\nand the pooled one\n{actual}");
                 if (State(expected) != State(actual) || IsCostly(operation, expected, actual))
                 {
                     cut++;
@@ -108,9 +114,9 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
         operation.Kind == "prepare" && expected != actual && expected.Contains(NoSuchTable, StringComparison.Ordinal);
 
     /// <summary>
-    /// What differs and is meant to: a session keeps what the provider has prepared on it, so preparing the same text again asks nothing of a session
-    /// that is busy or whose transaction has failed, nor whether the table is still there; readers and transactions that Npgsql uses again say after their
-    /// end always the same, and not what a later use of the provider's object makes of it.
+    /// What differs and is meant to: a session keeps what the provider has prepared on it, so preparing the same text again asks nothing
+    /// of a session that is busy or whose transaction has failed, nor whether the table is still there; readers and transactions that
+    /// Npgsql uses again say after their end always the same, and not what a later use of the provider's object makes of it.
     /// </summary>
     private static bool IsKnown(Operation operation, string expected, string actual, bool isRecycled)
     {
@@ -118,7 +124,9 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
         bool succeeded = !IsSaid("Exception");
         return operation.Kind switch
         {
-            "prepare" => actual.StartsWith("ok", StringComparison.Ordinal) && (IsSaid("[25P02]") || IsSaid(NoSuchTable) || IsSaid("already in progress")),
+            "prepare" =>
+                actual.StartsWith("ok", StringComparison.Ordinal)
+                    && (IsSaid("[25P02]") || IsSaid(NoSuchTable) || IsSaid("already in progress")),
             "rcount" => isRecycled && IsSaid("True") && actual.Contains("True", StringComparison.Ordinal),
             ['r', ..] when actual.Contains("The reader is closed", StringComparison.Ordinal) =>
                 IsSaid("'NpgsqlDataReader'") || (operation.Kind is "rcolumns" or "rschema" && succeeded),

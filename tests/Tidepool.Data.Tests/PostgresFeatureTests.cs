@@ -32,7 +32,8 @@ public sealed class PostgresFeatureTests(PostgresServer server)
             await using var shop = new Shop(options);
             if (i == 0)
             {
-                await shop.Database.ExecuteSqlRawAsync("DROP TABLE IF EXISTS \"Items\"; CREATE TABLE \"Items\" (\"Id\" serial PRIMARY KEY, \"Name\" text NOT NULL)");
+                await shop.Database.ExecuteSqlRawAsync(
+                    "DROP TABLE IF EXISTS \"Items\"; CREATE TABLE \"Items\" (\"Id\" serial PRIMARY KEY, \"Name\" text NOT NULL)");
             }
 
             shop.Items.Add(new Item { Name = $"item {i}" });

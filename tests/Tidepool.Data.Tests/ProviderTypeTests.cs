@@ -124,7 +124,8 @@ public sealed class ProviderTypeTests(PostgresServer server)
         SqlMapper.AddTypeHandler(new DapperList<int>());
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
-        connection.Run("CREATE TEMPORARY TABLE many (x int); INSERT INTO many VALUES (1), (2), (3); CREATE TEMPORARY TABLE whole (a int[])");
+        connection.Run(
+            "CREATE TEMPORARY TABLE many (x int); INSERT INTO many VALUES (1), (2), (3); CREATE TEMPORARY TABLE whole (a int[])");
 
         const string query = "SELECT x FROM many WHERE x = ANY(@ids) ORDER BY x";
         Assert.Equal([1, 3], await connection.QueryAsync<int>(query, new { ids = new[] { 1, 3 } }));
@@ -135,7 +136,10 @@ public sealed class ProviderTypeTests(PostgresServer server)
         Assert.Equal(1, await connection.ExecuteAsync("INSERT INTO whole VALUES (@a)", new { a = new[] { 1, 2 } }));
         int[] whole = await connection.QuerySingleAsync<int[]>("SELECT a FROM whole");
         Assert.Equal([1, 2], whole);
-        Assert.Equal(2, await connection.ExecuteScalarAsync<int>("SELECT count(*) FROM unnest(@a::int[], @b::text[])", new { a = new[] { 1, 2 }, b = new[] { "x", "y" } }));
+        Assert.Equal(
+            2,
+            await connection.ExecuteScalarAsync<int>("SELECT count(*) FROM "
+                + "unnest(@a::int[], @b::text[])", new { a = new[] { 1, 2 }, b = new[] { "x", "y" } }));
     }
 
     [PostgresFact]
@@ -161,7 +165,8 @@ public sealed class ProviderTypeTests(PostgresServer server)
     {
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 2 } });
         await using var shop = new Shop(new DbContextOptionsBuilder<Shop>().UseNpgsql(pool).Options);
-        await shop.Database.ExecuteSqlRawAsync("DROP TABLE IF EXISTS \"Trapped\"; CREATE TABLE \"Trapped\" (\"Id\" serial PRIMARY KEY, \"Name\" text NOT NULL)");
+        await shop.Database.ExecuteSqlRawAsync(
+            "DROP TABLE IF EXISTS \"Trapped\"; CREATE TABLE \"Trapped\" (\"Id\" serial PRIMARY KEY, \"Name\" text NOT NULL)");
         Assert.Equal(0, await shop.Trapped.CountAsync());
         shop.Trapped.Add(new Item { Name = "tea" });
 

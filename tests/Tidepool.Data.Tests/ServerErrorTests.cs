@@ -109,7 +109,11 @@ public sealed class ServerErrorTests(PostgresServer server)
             using var cancellation = new CancellationTokenSource();
             command.CommandTimeout = 60;
             Task<int> work = command.ExecuteNonQueryAsync(cancellation.Token);
-            await FaultTest.UntilAsync(async () => (await server.Cluster.ListSessionsAsync()).Any(static s => s.State == "active" && s.Query.Contains("pg_sleep", StringComparison.Ordinal)), "the server begins");
+            await FaultTest.UntilAsync(
+                async () =>
+                    (await server.Cluster.ListSessionsAsync()).Any(
+                        static s => s.State == "active" && s.Query.Contains("pg_sleep", StringComparison.Ordinal)),
+                "the server begins");
             await cancellation.CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => work);
             work = command.ExecuteNonQueryAsync();
@@ -180,7 +184,8 @@ public sealed class ServerErrorTests(PostgresServer server)
             Assert.IsType<PostgresException>(refused.InnerException!.InnerException);
         }
 
-        Assert.InRange(CountRefusals() - before, 1, 2 * 4); // each attempt may be logged twice; 4 at a time, and none after the first failures
+        // Each attempt may be logged twice; 4 at a time, and none after the first failures.
+        Assert.InRange(CountRefusals() - before, 1, 2 * 4);
         Assert.Equal(1, held[0].Read<int>("SELECT 1"));
         foreach (PooledDbConnection connection in held)
         {
@@ -211,7 +216,8 @@ public sealed class ServerErrorTests(PostgresServer server)
     [PostgresFact]
     public async Task A_server_without_room_is_a_failed_creation_and_sessions_that_live_go_on()
     {
-        await using PostgresCluster small = await PostgresCluster.StartAsync(new Dictionary<string, string> { ["max_connections"] = "8", ["superuser_reserved_connections"] = "1" });
+        await using PostgresCluster small = await PostgresCluster.StartAsync(
+            new Dictionary<string, string> { ["max_connections"] = "8", ["superuser_reserved_connections"] = "1" });
         await small.ExecuteAsync("CREATE ROLE worker LOGIN PASSWORD 'one'");
         var builder = new NpgsqlConnectionStringBuilder(small.ConnectionString) { Username = "worker", Password = "one" };
         await using var pool = new PooledDbDataSource(NpgsqlFactory.Instance, builder.ConnectionString, new PooledDbOptions

@@ -123,7 +123,8 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
             Pool = new() { MaxSize = 1 },
-            InitializeSession = static native => ((SqliteConnection)native).CreateFunction("replace", static (string a, string b, string c) => "nothing"),
+            InitializeSession = static native =>
+                ((SqliteConnection)native).CreateFunction("replace", static (string a, string b, string c) => "nothing"),
         });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
@@ -268,7 +269,8 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
                 }
             },
         });
-        Assert.IsType<InvalidDataException>((await FailAsync("InitializeSession has failed: InvalidDataException: not ready")).GetBaseException());
+        Assert.IsType<InvalidDataException>(
+            (await FailAsync("InitializeSession has failed: InvalidDataException: not ready")).GetBaseException());
         fault = "unsupported";
         Assert.IsType<NotSupportedException>((await FailAsync("not here")).GetBaseException());
         fault = "close";
@@ -295,7 +297,8 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
     [Fact]
     public async Task One_that_returns_no_task_is_named()
     {
-        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { InitializeSession = static _ => { }, InitializeSessionAsync = static (_, _) => null! });
+        await using PooledDbDataSource pool = _file.NewPool(
+            new PooledDbOptions { InitializeSession = static _ => { }, InitializeSessionAsync = static (_, _) => null! });
         PooledDbException error = await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
         Assert.Contains("InitializeSessionAsync has failed", error.Message, StringComparison.Ordinal);
         Assert.Contains("null instead of a task", error.Message, StringComparison.Ordinal);
@@ -315,7 +318,8 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
                 BackoffMin = TimeSpan.FromMilliseconds(1),
             },
             InitializeSession = static _ => { },
-            InitializeSessionAsync = (_, cancellation) => Interlocked.Increment(ref calls) == 1 ? Task.Delay(Timeout.InfiniteTimeSpan, cancellation) : Task.CompletedTask,
+            InitializeSessionAsync = (_, cancellation) =>
+                Interlocked.Increment(ref calls) == 1 ? Task.Delay(Timeout.InfiniteTimeSpan, cancellation) : Task.CompletedTask,
         });
         await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
@@ -370,7 +374,8 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
                 }
             },
         });
-        Exception?[] outcomes = await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => Record.ExceptionAsync(async () => await (await pool.OpenConnectionAsync()).DisposeAsync())));
+        Exception?[] outcomes = await Task.WhenAll(
+            Enumerable.Range(0, 4).Select(_ => Record.ExceptionAsync(async () => await (await pool.OpenConnectionAsync()).DisposeAsync())));
         PooledDbException failure = Assert.IsType<PooledDbException>(Assert.Single(outcomes, static o => o is not null));
         Assert.Equal("28000", failure.SqlState);
     }

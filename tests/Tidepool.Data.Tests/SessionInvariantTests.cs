@@ -8,7 +8,9 @@ namespace Tidepool.Data.Tests;
 [Collection(PostgresServer.Collection)]
 public sealed class SessionInvariantTests(PostgresServer server)
 {
-    /// <summary>Modes of reset, how the session was used (nothing prepared, something prepared, lent), and whether the callers are synchronous.</summary>
+    /// <summary>
+    /// Modes of reset, how the session was used (nothing prepared, something prepared, lent), and whether the callers are synchronous.
+    /// </summary>
     public static TheoryData<ResetMode, string, bool> Ways
     {
         get
@@ -58,7 +60,9 @@ public sealed class SessionInvariantTests(PostgresServer server)
         Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
         Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_cursors WHERE name <> ''"));
         Assert.Equal(0L, connection.Read<long>("SELECT count(*) FROM pg_prepared_statements WHERE from_sql"));
-        Assert.Equal("postgres postgres none", connection.Read<string>("SELECT current_user || ' ' || session_user || ' ' || current_setting('role')"));
+        Assert.Equal(
+            "postgres postgres none",
+            connection.Read<string>("SELECT current_user || ' ' || session_user || ' ' || current_setting('role')"));
         Assert.Equal("55000", Assert.ThrowsAny<DbException>(() => connection.Read<long>("SELECT currval('numbers')")).SqlState);
         await using (await connection.BeginTransactionAsync())
         {
@@ -132,7 +136,8 @@ public sealed class SessionInvariantTests(PostgresServer server)
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             Assert.Equal(1, connection.Read<int>("SELECT 1"));
-            NpgsqlBinaryImporter import = await connection.Unwrap<NpgsqlConnection>().BeginBinaryImportAsync("COPY copied FROM STDIN (FORMAT BINARY)");
+            NpgsqlBinaryImporter import =
+                await connection.Unwrap<NpgsqlConnection>().BeginBinaryImportAsync("COPY copied FROM STDIN (FORMAT BINARY)");
             await import.StartRowAsync();
             await import.WriteAsync(1); // and nothing ends it
         }
@@ -162,7 +167,8 @@ public sealed class SessionInvariantTests(PostgresServer server)
         Assert.Equal("", next.Read<string>("SELECT coalesce(to_regclass('never')::text, '')"));
     }
 
-    private static async Task<PooledDbConnection> OpenAsync(PooledDbDataSource pool, bool isSync) => isSync ? pool.OpenConnection() : await pool.OpenConnectionAsync();
+    private static async Task<PooledDbConnection> OpenAsync(PooledDbDataSource pool, bool isSync) =>
+        isSync ? pool.OpenConnection() : await pool.OpenConnectionAsync();
 
     private static async Task CloseAsync(PooledDbConnection connection, bool isSync)
     {

@@ -19,7 +19,9 @@ public sealed class SqliteSessionTests : IDisposable
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run("CREATE TABLE kept (a)");
-            connection.Run("CREATE TEMP TABLE \"my \"\"scratch\" (a); CREATE TEMP VIEW seen AS SELECT 1; CREATE TEMP TRIGGER t AFTER INSERT ON kept BEGIN DELETE FROM kept; END");
+            connection.Run(
+                "CREATE TEMP TABLE \"my \"\"scratch\" (a); CREATE TEMP VIEW seen AS SELECT 1; CREATE TEMP TRIGGER t AFTER INSERT ON "
+                    + "kept BEGIN DELETE FROM kept; END");
             connection.Run("ATTACH ':memory:' AS other");
             connection.Run("INSERT INTO kept VALUES (1)");
             connection.Run("DELETE FROM kept");
@@ -227,7 +229,8 @@ public sealed class SqliteSessionTests : IDisposable
             };
             Assert.Equal('a', Read(column));
             await reader.DisposeAsync();
-            Assert.True(kind.StartsWith("text", StringComparison.Ordinal) || Read(column) == 'b'); // as the provider's, which reads on after the reader
+            // As the provider's, which reads on after the reader.
+            Assert.True(kind.StartsWith("text", StringComparison.Ordinal) || Read(column) == 'b');
         }
 
         await using PooledDbConnection next = await pool.OpenConnectionAsync();
@@ -264,7 +267,8 @@ public sealed class SqliteSessionTests : IDisposable
         command.ExecuteScalar();
         old.Close();
         using DbConnectionLease lease = pool.RentNative();
-        var native = (SqliteCommand)command.GetType().GetField("_native", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(command)!;
+        var native =
+            (SqliteCommand)command.GetType().GetField("_native", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(command)!;
         Assert.NotSame(lease.Connection, native.Connection); // its disposal would change the list of that connection's commands
         command.Dispose();
     }

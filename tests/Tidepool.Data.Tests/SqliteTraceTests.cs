@@ -7,31 +7,47 @@ using Xunit.Abstractions;
 
 namespace Tidepool.Data.Tests;
 
-/// <summary>What a renter may have left on a session of SQLite is read from the texts that it has executed; nothing that it leaves is missed.</summary>
+/// <summary>
+/// What a renter may have left on a session of SQLite is read from the texts that it has executed; nothing that it leaves is missed.
+/// </summary>
 public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
 {
-    private const string Content = "CREATE TABLE kept (a INTEGER PRIMARY KEY, b); INSERT INTO kept VALUES (1, 'one'), (2, 'two'); CREATE TABLE log (a); "
+    private const string Content =
+        "CREATE TABLE kept (a INTEGER PRIMARY KEY, b); INSERT INTO kept VALUES (1, 'one'), (2, 'two'); CREATE TABLE log (a); "
         + "CREATE TRIGGER told AFTER UPDATE ON kept BEGIN INSERT INTO log VALUES (new.a); END; CREATE VIEW seen AS SELECT * FROM kept";
 
     /// <summary>Each word at a place where blanks, comments and another case may stand.</summary>
     private static readonly string[] Leaks =
     [
-        "PRAGMA foreign_keys = 0", "PRAGMA query_only = 1", "PRAGMA cache_size = 7", "PRAGMA case_sensitive_like = 1", "PRAGMA journal_mode = MEMORY",
-        "PRAGMA max_page_count = 500", "PRAGMA journal_size_limit = 5", "PRAGMA main . synchronous = 0", "PRAGMA temp_store ( 2 )", "PRAGMA recursive_triggers ( 1 )",
-        "PRAGMA busy_timeout = 17", "PRAGMA secure_delete = 1", "PRAGMA temp . cache_size = 7", "PRAGMA temp . max_page_count = 100", "PRAGMA page_size = 8192 ; VACUUM",
-        "ATTACH ':memory:' AS optimize ; PRAGMA optimize . foreign_keys = 0", "PRAGMA temp . user_version = 5", "PRAGMA temp . application_id = 7",
+        "PRAGMA foreign_keys = 0", "PRAGMA query_only = 1", "PRAGMA cache_size = 7", "PRAGMA case_sensitive_like = 1",
+        "PRAGMA journal_mode = MEMORY",
+        "PRAGMA max_page_count = 500", "PRAGMA journal_size_limit = 5", "PRAGMA main . synchronous = 0",
+        "PRAGMA temp_store ( 2 )", "PRAGMA recursive_triggers ( 1 )",
+        "PRAGMA busy_timeout = 17", "PRAGMA secure_delete = 1", "PRAGMA temp . cache_size = 7",
+        "PRAGMA temp . max_page_count = 100", "PRAGMA page_size = 8192 ; VACUUM",
+        "ATTACH ':memory:' AS optimize ; PRAGMA optimize . foreign_keys = 0", "PRAGMA temp . user_version = 5",
+        "PRAGMA temp . application_id = 7",
         "CREATE TEMP TABLE pragma_database_list ( name ) ; ATTACH ':memory:' AS leaked ; CREATE TABLE leaked . secret AS SELECT 'x' AS a",
-        "CREATE TEMP TABLE shot_at ( a ) ; CREATE TEMP TRIGGER shot AFTER INSERT ON shot_at BEGIN SELECT 1 ; END", "CREATE VIRTUAL TABLE temp . words USING fts4 ( a )",
-        "PRAGMA foreign_keys", "PRAGMA main . cache_size ;", "PRAGMA table_info ( kept )", "PRAGMA index_list = 'kept'", "PRAGMA user_version = 5", "PRAGMA journal_mode", "PRAGMA synchronous ; PRAGMA cache_size = 9",
-        "CREATE TEMP TABLE scratch ( a )", "CREATE TEMPORARY VIEW looked AS SELECT 1", "CREATE TEMP TRIGGER shot AFTER INSERT ON kept BEGIN DELETE FROM log ; END",
-        "CREATE TABLE temp . scratch ( a )", "CREATE TABLE IF NOT EXISTS temp . other AS SELECT 5 AS a", "CREATE VIRTUAL TABLE temp . found USING fts5 ( a )",
+        "CREATE TEMP TABLE shot_at ( a ) ; CREATE TEMP TRIGGER shot AFTER INSERT ON shot_at BEGIN SELECT 1 ; END",
+        "CREATE VIRTUAL TABLE temp . words USING fts4 ( a )",
+        "PRAGMA foreign_keys", "PRAGMA main . cache_size ;", "PRAGMA table_info ( kept )", "PRAGMA index_list = 'kept'",
+        "PRAGMA user_version = 5", "PRAGMA journal_mode", "PRAGMA synchronous ; PRAGMA cache_size = 9",
+        "CREATE TEMP TABLE scratch ( a )", "CREATE TEMPORARY VIEW looked AS SELECT 1",
+        "CREATE TEMP TRIGGER shot AFTER INSERT ON kept BEGIN DELETE FROM log ; END",
+        "CREATE TABLE temp . scratch ( a )", "CREATE TABLE IF NOT EXISTS temp . other AS SELECT 5 AS a",
+        "CREATE VIRTUAL TABLE temp . found USING fts5 ( a )",
         "ATTACH ':memory:' AS other", "ATTACH DATABASE ':memory:' AS other ; CREATE TABLE other . inside ( a )",
-        "BEGIN", "BEGIN IMMEDIATE ; INSERT INTO log VALUES ( 1 )", "SAVEPOINT here", "SAVEPOINT here ; UPDATE kept SET b = 'new' ; RELEASE here ; SAVEPOINT there",
+        "BEGIN", "BEGIN IMMEDIATE ; INSERT INTO log VALUES ( 1 )", "SAVEPOINT here",
+        "SAVEPOINT here ; UPDATE kept SET b = 'new' ; RELEASE here ; SAVEPOINT there",
         "BEGIN ; ROLLBACK ; SAVEPOINT here", "BEGIN ; COMMIT ; BEGIN EXCLUSIVE", "BEGIN ; END ; SAVEPOINT here",
-        "INSERT INTO log VALUES ( 1 )", "INSERT OR ROLLBACK INTO kept VALUES ( 1 , 2 )", "REPLACE INTO kept VALUES ( 1 , 'again' )", "UPDATE kept SET b = 'new'",
-        "DELETE FROM log", "WITH x ( a ) AS ( SELECT 9 ) INSERT INTO log SELECT a FROM x", "WITH x ( a ) AS ( SELECT 1 ) UPDATE kept SET b = 3 WHERE a IN x",
-        "INSERT INTO log VALUES ( 1 ) RETURNING a", "SELECT 1 ; INSERT INTO log VALUES ( 7 )", "WITH x ( a ) AS ( SELECT 1 ) DELETE FROM log", "INSERT INTO kept ( b ) VALUES ( 'x' ) ON CONFLICT DO NOTHING",
-        "SELECT 1", "SELECT * FROM seen", "EXPLAIN QUERY PLAN SELECT 1", "VALUES ( 1 )", "SELECT CASE WHEN 1 THEN 'BEGIN' END", "nothing of this", "SELECT * FROM pragma_table_info ( 'kept' )",
+        "INSERT INTO log VALUES ( 1 )", "INSERT OR ROLLBACK INTO kept VALUES ( 1 , 2 )",
+        "REPLACE INTO kept VALUES ( 1 , 'again' )", "UPDATE kept SET b = 'new'",
+        "DELETE FROM log", "WITH x ( a ) AS ( SELECT 9 ) INSERT INTO log SELECT a FROM x",
+        "WITH x ( a ) AS ( SELECT 1 ) UPDATE kept SET b = 3 WHERE a IN x",
+        "INSERT INTO log VALUES ( 1 ) RETURNING a", "SELECT 1 ; INSERT INTO log VALUES ( 7 )",
+        "WITH x ( a ) AS ( SELECT 1 ) DELETE FROM log", "INSERT INTO kept ( b ) VALUES ( 'x' ) ON CONFLICT DO NOTHING",
+        "SELECT 1", "SELECT * FROM seen", "EXPLAIN QUERY PLAN SELECT 1", "VALUES ( 1 )",
+        "SELECT CASE WHEN 1 THEN 'BEGIN' END", "nothing of this", "SELECT * FROM pragma_table_info ( 'kept' )",
     ];
 
     private readonly SqliteFile _file = new();
@@ -41,7 +57,9 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [Fact]
     public void Whatever_was_executed_the_next_holder_sees_what_a_new_connection_sees()
     {
-        int seed = Environment.GetEnvironmentVariable("TIDEPOOL_TEST_SEED") is { } given ? int.Parse(given, CultureInfo.InvariantCulture) : Random.Shared.Next();
+        int seed = Environment.GetEnvironmentVariable("TIDEPOOL_TEST_SEED") is { } given
+            ? int.Parse(given, CultureInfo.InvariantCulture)
+            : Random.Shared.Next();
         output.WriteLine($"seed {seed} (repeat with TIDEPOOL_TEST_SEED={seed})");
         var random = new Random(seed);
         using (SqliteConnection bare = _file.OpenBare())
@@ -61,7 +79,9 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
                 for (int i = random.Next(1, 4); i > 0; i--)
                 {
                     // Each of them at least twice.
-                    string text = Decorate(random, Leaks[round < 2 * Leaks.Length && i == 1 ? round % Leaks.Length : random.Next(Leaks.Length)]);
+                    string text = Decorate(
+                        random,
+                        Leaks[round < 2 * Leaks.Length && i == 1 ? round % Leaks.Length : random.Next(Leaks.Length)]);
                     texts.Add(text);
                     Execute(connection, text, random.Next(3));
                 }
@@ -72,7 +92,10 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
             using SqliteConnection fresh = _file.OpenBare();
             string expected = Look(fresh);
             string actual = Look(next);
-            Assert.True(expected == actual, $"seed {seed}, round {round}: after\n{string.Join("\n--\n", texts)}\na new connection sees\n{expected}\nand the next holder\n{actual}");
+            Assert.True(
+                expected == actual,
+                $"seed {seed}, round {round}: after\n{string.Join("\n--\n", texts)}\na new "
+                    + $"connection sees\n{expected}\nand the next holder\n{actual}");
         }
 
         output.WriteLine($"{shared} of 400 sessions were used again");
@@ -126,7 +149,8 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     [InlineData("SELECT [fts3_tokenizer]('x', @p)", SessionTraces.Anything)]
     [InlineData("VACUUM", SessionTraces.Anything)]
     [InlineData("DETACH archive", SessionTraces.Anything)]
-    internal void A_text_is_read_by_its_words(string text, SessionTraces expected) => Assert.Equal(expected, DbAdapter.Sqlite.FindTraces(text));
+    internal void A_text_is_read_by_its_words(string text, SessionTraces expected) =>
+        Assert.Equal(expected, DbAdapter.Sqlite.FindTraces(text));
 
     [Fact]
     public void Every_word_that_begins_a_statement_and_leaves_something_is_known()
@@ -271,7 +295,9 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         using (PooledDbConnection connection = pool.OpenConnection())
         {
-            connection.Run("CREATE TEMP TABLE scratch (a); CREATE TEMP TRIGGER shot AFTER INSERT ON scratch BEGIN SELECT 1; END; CREATE VIRTUAL TABLE temp.words USING fts4(a)");
+            connection.Run(
+                "CREATE TEMP TABLE scratch (a); CREATE TEMP TRIGGER shot AFTER INSERT ON scratch BEGIN SELECT 1; END; CREATE VIRTUAL "
+                    + "TABLE temp.words USING fts4(a)");
         }
 
         using PooledDbConnection next = pool.OpenConnection();
@@ -351,7 +377,8 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         {
             if (!words[i].Contains('\'', StringComparison.Ordinal))
             {
-                words[i] = string.Concat(words[i].Select(letter => random.Next(2) == 0 ? char.ToUpperInvariant(letter) : char.ToLowerInvariant(letter)));
+                words[i] = string.Concat(
+                    words[i].Select(letter => random.Next(2) == 0 ? char.ToUpperInvariant(letter) : char.ToLowerInvariant(letter)));
             }
         }
 

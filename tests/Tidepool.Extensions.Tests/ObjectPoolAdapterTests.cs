@@ -118,7 +118,8 @@ public sealed class ObjectPoolAdapterTests
         Assert.Throws<ArgumentNullException>("pool", () => default(ObjectPool<StringBuilder>)!.AsMicrosoftPool());
         Assert.Throws<ArgumentNullException>("pool", () => default(Their.ObjectPool<StringBuilder>)!.AsTidepoolPool());
         Assert.Throws<ArgumentNullException>("policy", () => default(Their.IPooledObjectPolicy<StringBuilder>)!.ToTidepoolPool());
-        Assert.Throws<ArgumentOutOfRangeException>("options", () => new TidepoolObjectPools(new ObjectPoolOptions { Budget = -1 }).Create<StringBuilder>());
+        Assert.Throws<ArgumentOutOfRangeException>(
+            "options", () => new TidepoolObjectPools(new ObjectPoolOptions { Budget = -1 }).Create<StringBuilder>());
         Assert.Throws<InvalidOperationException>(() => default(MicrosoftPolicy<StringBuilder>).Create());
         Assert.Throws<InvalidOperationException>(() => default(MicrosoftPoolPolicy<StringBuilder>).Create());
     }

@@ -11,7 +11,8 @@ public sealed class StreamsInMicrosoftPoolsTests
     public void A_returned_stream_comes_back_empty_without_any_ritual()
     {
         using BufferPool<byte> memory = BufferPool<byte>.Create();
-        Their.ObjectPool<PooledMemoryStream> pool = Their.ObjectPool.Create(new PooledMemoryStreamPolicy(new PooledMemoryStreamOptions { Pool = memory }));
+        Their.ObjectPool<PooledMemoryStream> pool = Their.ObjectPool.Create(
+            new PooledMemoryStreamPolicy(new PooledMemoryStreamOptions { Pool = memory }));
         PooledMemoryStream first = pool.Get();
         first.Write(Data);
         first.Position = 17;

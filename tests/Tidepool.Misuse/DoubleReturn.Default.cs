@@ -55,7 +55,8 @@ public sealed class DoubleReturnDefault() : DoubleReturn(PoolChecks.Default)
     }
 
     [Fact]
-    public void The_new_renter_of_the_buffer_keeps_it() => ReturnWhatSomeoneElseHasRented(second => Throws(MisuseKind.DoubleReturn, second));
+    public void The_new_renter_of_the_buffer_keeps_it() =>
+        ReturnWhatSomeoneElseHasRented(second => Throws(MisuseKind.DoubleReturn, second));
 
     [Fact]
     public void A_second_Dispose_does_nothing_and_is_counted()
@@ -78,7 +79,8 @@ public sealed class DoubleReturnDefault() : DoubleReturn(PoolChecks.Default)
         old.Dispose();
         Assert.True(current.IsActive);
         Assert.Equal(1, Count(MisuseKind.StaleDispose));
-        Assert.Contains(Reported, message => message.Contains("leased to someone else", StringComparison.Ordinal) && message.Contains(Name, StringComparison.Ordinal));
+        Assert.Contains(Reported, message => message.Contains("leased to someone else", StringComparison.Ordinal)
+            && message.Contains(Name, StringComparison.Ordinal));
     }
 
     [Fact]

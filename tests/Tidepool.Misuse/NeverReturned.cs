@@ -10,7 +10,8 @@ public abstract class NeverReturned(PoolChecks mode, bool stacks = false, int le
     protected void Drop(int count)
     {
         WeakReference[] buffers = LeakHere(count);
-        Eventually.TrueAfterCollections(() => Array.TrueForAll(buffers, static b => !b.IsAlive), "the buffers of dropped leases to be collected");
+        Eventually.TrueAfterCollections(
+            () => Array.TrueForAll(buffers, static b => !b.IsAlive), "the buffers of dropped leases to be collected");
     }
 
     /// <summary>So many of the dropped leases are reported, with the place where they were rented.</summary>

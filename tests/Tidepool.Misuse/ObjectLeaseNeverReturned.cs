@@ -11,7 +11,8 @@ public sealed class ObjectLeaseNeverReturned : ObjectMisuseTest
         ObjectPool<Thing> pool = NewObjects(PoolChecks.Default, leakSampling: 4);
         WeakReference[] dropped = DropHere(pool, raw: false);
         Eventually.TrueAfterCollections(() => Array.TrueForAll(dropped, d => !d.IsAlive), "the dropped objects to be collected");
-        Eventually.TrueAfterCollections(() => pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned) == 5, "one in four of twenty to be reported");
+        Eventually.TrueAfterCollections(
+            () => pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned) == 5, "one in four of twenty to be reported");
         Forgive(pool, dropped.Length - 5); // what was reported is no longer counted
         AssertNoTwoRenters(pool);
     }
@@ -23,7 +24,8 @@ public sealed class ObjectLeaseNeverReturned : ObjectMisuseTest
     {
         ObjectPool<Thing> pool = NewObjects(PoolChecks.Full);
         WeakReference[] dropped = DropHere(pool, raw);
-        Eventually.TrueAfterCollections(() => pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned) == dropped.Length, "all twenty to be reported");
+        Eventually.TrueAfterCollections(
+            () => pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned) == dropped.Length, "all twenty to be reported");
         Assert.Equal((0, 0), (pool.GetStatistics().Leased, pool.GetStatistics().BytesLeased));
     }
 

@@ -36,7 +36,8 @@ public sealed class PolicyThatThrows : ObjectMisuseTest
         PoolStatistics statistics = pool.GetStatistics();
         Assert.Equal((0, 4000), (statistics.Leased, statistics.Returned));
         Assert.Equal(seen.Count - statistics.Refused, statistics.Idle);
-        Assert.Equal((seen.Count, statistics.Refused), ((int)statistics.Missed, statistics.Failures)); // each refused one threw on disposal too
+        // Each refused one threw on disposal too.
+        Assert.Equal((seen.Count, statistics.Refused), ((int)statistics.Missed, statistics.Failures));
         Assert.Equal(statistics.Refused, seen.Sum(t => t.Disposals));
         AssertNoTwoRenters(pool);
     }

@@ -9,7 +9,9 @@ public sealed class RacingReturnFull() : RacingReturn(PoolChecks.Full, rounds: 2
     public void Of_the_renter_and_another_thread_the_loser_throws_or_is_reported()
     {
         int[] threw = RaceWithTheRenter();
-        Assert.Equal([Count(MisuseKind.RacingReturn), Rounds - Count(MisuseKind.RacingReturn), 0], threw.Select(static leases => (long)leases));
+        Assert.Equal(
+            [Count(MisuseKind.RacingReturn), Rounds - Count(MisuseKind.RacingReturn), 0],
+            threw.Select(static leases => (long)leases));
     }
 
     [Fact]

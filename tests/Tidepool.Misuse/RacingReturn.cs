@@ -2,7 +2,9 @@ using Tidepool.Misuse.Support;
 
 namespace Tidepool.Misuse;
 
-/// <summary>Several threads return one lease at the same moment. In every mode one return counts, and the others are counted as misuse.</summary>
+/// <summary>
+/// Several threads return one lease at the same moment. In every mode one return counts, and the others are counted as misuse.
+/// </summary>
 public abstract class RacingReturn(PoolChecks mode, int rounds) : MisuseTest(mode)
 {
     /// <summary>How many leases are raced for.</summary>

@@ -51,7 +51,10 @@ public sealed class RawObjectReturnedTwice : ObjectMisuseTest
         Array.ForEach(things, pool.ReturnRaw);
         foreach (Thing thing in things)
         {
-            Assert.Contains("Returned at:", Throws(pool, MisuseKind.DoubleReturn, () => pool.ReturnRaw(thing)).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "Returned at:",
+                Throws(pool, MisuseKind.DoubleReturn, () => pool.ReturnRaw(thing)).Message,
+                StringComparison.Ordinal);
             Assert.Equal(1, thing.Resets);
         }
 

@@ -23,7 +23,8 @@ public sealed class RentingInsideACallbackOfThePool : ResourceMisuseTest
     [MemberData(nameof(Callbacks))]
     public void It_gets_another_resource_or_a_refusal_and_never_the_one_at_hand(string callback, int max)
     {
-        ResourcePool<FakeResource> pool = NewPool(Options(max: max, keepAlive: 5000, reset: callback == "Reset" ? ResetMode.OnReturn : ResetMode.Background));
+        ResourcePool<FakeResource> pool = NewPool(
+            Options(max: max, keepAlive: 5000, reset: callback == "Reset" ? ResetMode.OnReturn : ResetMode.Background));
         bool isInside = false;
         var inside = new List<string>();
         bool RentHere(FakeResource? atHand, string here)
@@ -62,7 +63,8 @@ public sealed class RentingInsideACallbackOfThePool : ResourceMisuseTest
         Policy.OnDestroy = r => RentHere(r, "DestroyAsync") ? default : default;
         Policy.OnCreate = () => _ = RentHere(null, "CreateAsync");
 
-        ResourceLease<FakeResource>[] leases = [.. Enumerable.Range(0, max).Select(i => callback == "Create" ? pool.Rent(Second) : Rent(pool))];
+        ResourceLease<FakeResource>[] leases =
+            [.. Enumerable.Range(0, max).Select(i => callback == "Create" ? pool.Rent(Second) : Rent(pool))];
         Array.ForEach(leases, static l => l.Dispose());
         Time.Advance(2000);
         (callback == "Validate" ? pool.Rent(Second) : Rent(pool)).Dispose();

@@ -13,8 +13,12 @@ public sealed class ResourceLeaseNeverReturned : ResourceMisuseTest
         ResourceLease<FakeResource> lease = RentAtThisPlace(pool);
         Time.Advance(100_000);
         Time.Advance(100_000);
-        Assert.Contains(nameof(RentAtThisPlace), (string)Assert.Single(events.Of("LeaseOverdue", pool.Name)).Payload![2]!, StringComparison.Ordinal);
-        ResourcePoolTimeoutException timeout = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(async () => await pool.RentAsync(TimeSpan.Zero));
+        Assert.Contains(
+            nameof(RentAtThisPlace),
+            (string)Assert.Single(events.Of("LeaseOverdue", pool.Name)).Payload![2]!,
+            StringComparison.Ordinal);
+        ResourcePoolTimeoutException timeout =
+            await Assert.ThrowsAsync<ResourcePoolTimeoutException>(async () => await pool.RentAsync(TimeSpan.Zero));
         Assert.Contains(nameof(RentAtThisPlace), Assert.Single(timeout.TopHolders), StringComparison.Ordinal);
         Assert.Equal(TimeSpan.FromSeconds(200), timeout.OldestLeaseAge);
         Assert.Empty(events.Of("LeaseRecovered", pool.Name));
@@ -28,7 +32,8 @@ public sealed class ResourceLeaseNeverReturned : ResourceMisuseTest
     public void With_reclaim_the_place_comes_back_and_the_resource_is_ended_and_not_rented_again()
     {
         using var events = new Events();
-        ResourcePool<FakeResource> pool = NewPool(new() { Name = "dropped", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
+        ResourcePool<FakeResource> pool = NewPool(
+            new() { Name = "dropped", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
         Drop(pool);
         Eventually.TrueAfterCollections(() => pool.GetStatistics().Reclaimed == 1, "the dropped lease to be found");
         using (ResourceLease<FakeResource> next = pool.Rent(Eventually.Limit))
@@ -62,5 +67,6 @@ public sealed class ResourceLeaseNeverReturned : ResourceMisuseTest
     private static void UseAndReturn(ResourcePool<FakeResource> pool) => pool.Rent(Eventually.Limit).Dispose();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static ResourceLease<FakeResource> RentAtThisPlace(ResourcePool<FakeResource> pool) => pool.RentAsync().AsTask().GetAwaiter().GetResult();
+    private static ResourceLease<FakeResource> RentAtThisPlace(ResourcePool<FakeResource> pool) =>
+        pool.RentAsync().AsTask().GetAwaiter().GetResult();
 }

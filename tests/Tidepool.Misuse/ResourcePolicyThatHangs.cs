@@ -10,7 +10,8 @@ public sealed class ResourcePolicyThatHangs : ResourceMisuseTest
     [MemberData(nameof(Callbacks))]
     public async Task Its_place_is_given_up_in_time_and_what_it_leaves_is_ended_once(string callback)
     {
-        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, keepAlive: callback == "KeepAliveAsync" ? 5000 : -1, reset: ResetMode.Background));
+        ResourcePool<FakeResource> pool = NewPool(
+            Options(max: 1, keepAlive: callback == "KeepAliveAsync" ? 5000 : -1, reset: ResetMode.Background));
         TaskCompletionSource<bool> hang = new();
         TaskCompletionSource creation = FakePolicy.DirectGate();
         CancellationToken stop = default;

@@ -19,7 +19,8 @@ public sealed class ResourcePolicyThatThrows : ResourceMisuseTest
     public void A_look_that_throws_ends_its_resource_is_reported_and_reaches_nobody(string callback, DestroyReason reason)
     {
         using var events = new Events();
-        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, keepAlive: 5000, reset: callback == "Reset" ? ResetMode.OnReturn : ResetMode.Background));
+        ResourcePool<FakeResource> pool = NewPool(
+            Options(max: 1, keepAlive: 5000, reset: callback == "Reset" ? ResetMode.OnReturn : ResetMode.Background));
         Rent(pool).Dispose();
         FakeResource first = Policy.Made.Single();
         bool Throws(FakeResource r, string here) => r == first && here == callback ? throw new InvalidDataException("as asked") : true;
@@ -33,7 +34,9 @@ public sealed class ResourcePolicyThatThrows : ResourceMisuseTest
         (callback == "Validate" ? pool.Rent(Second) : Rent(pool)).Dispose();
         Rent(pool).Dispose();
         Assert.Equal((first, reason), Policy.Destroyed.Single());
-        Assert.Equal((callback, 1), ((string)events.Of("PolicyFailed", pool.Name)[0].Payload![0]!, events.Of("PolicyFailed", pool.Name).Count));
+        Assert.Equal(
+            (callback, 1),
+            ((string)events.Of("PolicyFailed", pool.Name)[0].Payload![0]!, events.Of("PolicyFailed", pool.Name).Count));
         AssertOneRenterEach(pool);
     }
 
@@ -107,7 +110,8 @@ public sealed class ResourcePolicyThatThrows : ResourceMisuseTest
         }
 
         held.ForEach(static l => l.Dispose());
-        Assert.True(failed > 0 && pool.GetStatistics().DestroyFailures > 0 && Policy.Made.Count > 300, $"{failed} failed, {pool.GetStatistics()}");
+        Assert.True(failed > 0 && pool.GetStatistics().DestroyFailures > 0
+            && Policy.Made.Count > 300, $"{failed} failed, {pool.GetStatistics()}");
         Assert.All(Policy.Made, static r => Assert.InRange(r.Ends, 0, 1));
         Assert.Equal(pool.GetStatistics().Total, Policy.Alive);
     }

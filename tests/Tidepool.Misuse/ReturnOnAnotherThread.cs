@@ -3,7 +3,9 @@ using Tidepool.Misuse.Support;
 
 namespace Tidepool.Misuse;
 
-/// <summary>What is rented on one thread goes back on another, which is no mistake: each step ends with the check that nobody said it was.</summary>
+/// <summary>
+/// What is rented on one thread goes back on another, which is no mistake: each step ends with the check that nobody said it was.
+/// </summary>
 public abstract class ReturnOnAnotherThread(PoolChecks mode) : MisuseTest(mode)
 {
     protected void ReturnLeasesThere()

@@ -14,9 +14,16 @@ public sealed class StreamUsedAfterDispose
         [
             () => stream.WriteByte(9), () => stream.Write([9]), () => stream.Write([9], 0, 1), () => stream.ReadByte(),
             () => _ = stream.Read(new byte[1]), () => stream.Position = 0, () => _ = stream.Position, () => _ = stream.Length,
-            () => stream.Seek(0, SeekOrigin.Begin), () => stream.CopyTo(Stream.Null), () => stream.WriteTo(Stream.Null), () => stream.ToArray(),
-            () => stream.GetBuffer(), () => stream.GetMemory(), () => stream.Advance(0), () => stream.Append(new byte[1]), () => stream.Reserve(1),
-            () => stream.Detach(), () => stream.GetReadOnlySequence(), () => stream.ToUnsafeArraySegment(), () => stream.Capacity = 1, () => _ = stream.CapacityLong,
+            () =>
+                stream.Seek(0, SeekOrigin.Begin), () =>
+                    stream.CopyTo(Stream.Null), () => stream.WriteTo(Stream.Null), () => stream.ToArray(),
+            () =>
+                stream.GetBuffer(), () =>
+                    stream.GetMemory(), () => stream.Advance(0), () => stream.Append(new byte[1]), () => stream.Reserve(1),
+            () =>
+                stream.Detach(), () =>
+                    stream.GetReadOnlySequence(), () =>
+                        stream.ToUnsafeArraySegment(), () => stream.Capacity = 1, () => _ = stream.CapacityLong,
         ];
         Assert.All(uses, use => Assert.Throws<ObjectDisposedException>(use));
         Assert.Throws<NotSupportedException>(() => stream.SetLength(0)); // as MemoryStream does

@@ -262,7 +262,9 @@ public sealed class StreamUsedWhileItIsDisposed
         }
     }
 
-    /// <summary>Thread W writes to a shared stream all the time; the caller makes it, disposes it and uses a stream that nobody else has.</summary>
+    /// <summary>
+    /// Thread W writes to a shared stream all the time; the caller makes it, disposes it and uses a stream that nobody else has.
+    /// </summary>
     private sealed class Race(bool isRented, int size)
     {
         private readonly byte[] _theirs = Filled(size, 0xAA);

@@ -3,7 +3,8 @@ namespace Tidepool.Misuse;
 public sealed class UseAfterReturnFull() : UseAfterReturn(PoolChecks.Full, stacks: true)
 {
     [Fact]
-    public void Every_view_of_a_returned_lease_throws_and_the_use_is_counted() => Assert.Contains(nameof(RentHere), TakeEveryView(), StringComparison.Ordinal);
+    public void Every_view_of_a_returned_lease_throws_and_the_use_is_counted() =>
+        Assert.Contains(nameof(RentHere), TakeEveryView(), StringComparison.Ordinal);
 
     [Fact]
     public void A_returned_lease_cannot_be_moved_or_detached() => MoveAndDetach();

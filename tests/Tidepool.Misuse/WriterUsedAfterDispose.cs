@@ -11,8 +11,12 @@ public sealed class WriterUsedAfterDispose
         contiguous.Dispose();
         Action[] uses =
         [
-            () => contiguous.Write([1]), () => contiguous.Write([]), () => contiguous.GetMemory(), () => contiguous.GetSpan(), () => contiguous.Advance(0),
-            () => _ = contiguous.WrittenSpan, () => _ = contiguous.WrittenMemory, () => _ = contiguous.WrittenCount, () => _ = contiguous.Capacity,
+            () =>
+                contiguous.Write([1]), () =>
+                    contiguous.Write([]), () => contiguous.GetMemory(), () => contiguous.GetSpan(), () => contiguous.Advance(0),
+            () =>
+                _ = contiguous.WrittenSpan, () =>
+                    _ = contiguous.WrittenMemory, () => _ = contiguous.WrittenCount, () => _ = contiguous.Capacity,
             () => _ = contiguous.FreeCapacity, () => contiguous.ToSpanUnsafe(), () => contiguous.Detach(), contiguous.Reset,
         ];
         Assert.All(uses, use => Assert.Throws<ObjectDisposedException>(use));
@@ -23,8 +27,12 @@ public sealed class WriterUsedAfterDispose
         segmented.Dispose();
         uses =
         [
-            () => segmented.Write([1]), () => segmented.Write([]), () => segmented.GetMemory(), () => segmented.GetSpan(), () => segmented.Advance(0),
-            () => segmented.GetReadOnlySequence(), () => _ = segmented.WrittenCount, () => segmented.ToSpanUnsafe(), () => segmented.Detach(), segmented.Reset,
+            () =>
+                segmented.Write([1]), () =>
+                    segmented.Write([]), () => segmented.GetMemory(), () => segmented.GetSpan(), () => segmented.Advance(0),
+            () =>
+                segmented.GetReadOnlySequence(), () =>
+                    _ = segmented.WrittenCount, () => segmented.ToSpanUnsafe(), () => segmented.Detach(), segmented.Reset,
         ];
         Assert.All(uses, use => Assert.Throws<ObjectDisposedException>(use));
     }

@@ -2,7 +2,9 @@ using System.Buffers;
 
 namespace Tidepool.Native.Tests;
 
-/// <summary>Leases of native memory behave as leases of managed memory do, and cost no call of the library once a tier serves them.</summary>
+/// <summary>
+/// Leases of native memory behave as leases of managed memory do, and cost no call of the library once a tier serves them.
+/// </summary>
 public sealed class NativeLeaseTests : PoolTest
 {
     [Theory]

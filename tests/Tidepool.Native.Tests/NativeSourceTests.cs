@@ -48,7 +48,8 @@ public sealed class NativeSourceOfBytesTests(ITestOutputHelper output) : SourceC
 
     [Fact]
     public void A_pool_refuses_an_alignment_that_is_no_power_of_two() =>
-        Assert.Throws<ArgumentOutOfRangeException>(() => BufferPool<byte>.Create(new() { Source = NativeSource<byte>.Instance, Alignment = 48 }));
+        Assert.Throws<ArgumentOutOfRangeException>(
+            () => BufferPool<byte>.Create(new() { Source = NativeSource<byte>.Instance, Alignment = 48 }));
 
     [Fact]
     public void The_memory_is_the_librarys()

@@ -69,7 +69,10 @@ public sealed partial class TidepoolNativeTests
         (int code, string output, string error) = Child.Run(Scenarios.UseUpTheBudget);
         Assert.True(code == 0, error);
         Assert.Contains("budget at first: none", output, StringComparison.Ordinal);
-        Assert.Contains("refused: InsufficientMemoryException There is no native memory for 1,048,576 bytes", output, StringComparison.Ordinal);
+        Assert.Contains(
+            "refused: InsufficientMemoryException There is no native memory for 1,048,576 bytes",
+            output,
+            StringComparison.Ordinal);
         Assert.Contains("TidepoolNative.Budget is 67,108,864 bytes", output, StringComparison.Ordinal);
         int rented = int.Parse(Rented().Match(output).Groups[1].Value, CultureInfo.InvariantCulture);
         Assert.InRange(rented, 40, 64);

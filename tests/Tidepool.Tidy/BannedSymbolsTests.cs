@@ -14,7 +14,8 @@ public sealed class BannedSymbolsTests
         Problems.AssertNone(
             from line in File.ReadLines(Repository.Path(list))
             let parts = line.Split(';', 2)
-            where parts.Length < 2 || parts[1].Length == 0 || DocumentationCommentId.GetFirstSymbolForDeclarationId(parts[0], Core.Compilation) is null
+            where parts.Length < 2 || parts[1].Length == 0
+                || DocumentationCommentId.GetFirstSymbolForDeclarationId(parts[0], Core.Compilation) is null
             select line,
             $"Lines of {list} that ban nothing, or do not say what to use instead:");
     }

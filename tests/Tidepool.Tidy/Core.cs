@@ -41,7 +41,8 @@ internal sealed class Library
             [.. Tidy.Core.PlatformReferences, .. references.Select(library => library.Compilation.ToMetadataReference())],
             options);
         Problems.AssertNone(
-            compilation.GetDiagnostics().Where(d => d.Severity == DiagnosticSeverity.Error && !Tidy.Core.LeftToGenerators.Contains(d.Id)).Select(d => d.ToString()),
+            compilation.GetDiagnostics().Where(d => d.Severity == DiagnosticSeverity.Error && !Tidy.Core.LeftToGenerators.Contains(d.Id))
+                .Select(d => d.ToString()),
             $"The rules read {folder} with Roslyn, and it does not compile there:");
         return compilation;
     }

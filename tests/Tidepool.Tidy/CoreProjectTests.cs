@@ -10,10 +10,12 @@ public sealed class CoreProjectTests
     public void Every_public_member_has_XML_documentation()
     {
         Problems.AssertNone(
-            Library.All.SelectMany(library => library.Compilation.GetDiagnostics()).Where(d => d.Id is "CS1591" or "CS1573").Select(d => d.ToString()),
+            Library.All.SelectMany(library => library.Compilation.GetDiagnostics())
+                .Where(d => d.Id is "CS1591" or "CS1573").Select(d => d.ToString()),
             "Public members without XML documentation:");
         Problems.AssertNone(
-            Repository.Files.Where(file => file.StartsWith("src/", StringComparison.Ordinal) && Repository.Read(file).Contains("CS1591", StringComparison.Ordinal)),
+            Repository.Files.Where(
+                file => file.StartsWith("src/", StringComparison.Ordinal) && Repository.Read(file).Contains("CS1591", StringComparison.Ordinal)),
             "Nothing in src/ switches the documentation warning off:");
     }
 

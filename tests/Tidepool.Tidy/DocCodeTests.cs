@@ -39,6 +39,21 @@ public sealed class DocCodeTests
     public void Block_over_native_memory_compiles(string page, int line) =>
         Assert.NotEmpty(DocCode.All().Single(b => b.Page == page && b.Line == line).Compile());
 
+    /// <summary>The types that a user meets first.</summary>
+    private static readonly string[] First =
+    [
+        "BufferPool<T>", "ObjectPool<T>", "PooledBufferWriter<T>", "PooledDbDataSource", "PooledMemoryPool<T>", "PooledMemoryStream",
+        "PooledSequenceWriter<T>", "ResourcePool<T>", "SlabMemoryPool<T>",
+    ];
+
+    [Fact]
+    public void The_types_that_a_user_meets_first_have_an_example_that_compiles()
+    {
+        DocCode[] examples = [.. DocCode.Examples()];
+        Problems.AssertNone(First.Except(examples.Select(example => example.Page)), "Public types without an <example>:");
+        Assert.All(examples, example => Assert.NotEmpty(example.Compile()));
+    }
+
     [Fact]
     public void Every_block_of_a_page_has_a_language_that_is_known()
     {
@@ -54,10 +69,15 @@ public sealed class DocCodeTests
     }
 
     [Fact]
-    public void The_readme_shows_a_rental_by_line_25()
+    public void The_readme_shows_a_rental_by_line_20()
     {
-        Assert.Contains(DocCode.All(), block => block is { Page: "README.md", Line: <= 25 } && block.Code.Contains("Rent(", StringComparison.Ordinal));
+        Assert.Contains(DocCode.All(), block => block is { Page: "README.md", Line: <= 20 }
+            && block.Code.Contains("Rent(", StringComparison.Ordinal));
     }
+
+    [Fact]
+    public void The_readme_is_a_page_for_reading() =>
+        Assert.InRange(File.ReadLines(Repository.Path("README.md")).Count(), 40, 120);
 
     private static IEnumerable<(int number, string language)> Fences(string page)
     {

@@ -22,12 +22,16 @@ public sealed class LayerTests
                     string to = FolderOf(file);
                     if (!table.Allows(from, to))
                     {
-                        problems.Add($"{tree.FilePath}:{name.GetLocation().GetLineSpan().StartLinePosition.Line + 1} ({table.LayerOf(from)}) uses {name} of {file} ({table.LayerOf(to)})");
+                        problems.Add(
+                            $"{tree.FilePath}:{name.GetLocation().GetLineSpan().StartLinePosition.Line + 1} ({table.LayerOf(from)}) uses "
+                                + $"{name} of {file} ({table.LayerOf(to)})");
                     }
                 }
             }
         }
-        Problems.AssertNone(problems, "A layer uses only what its row in src/README.md allows. Move the common part down, or the caller up:");
+        Problems.AssertNone(
+            problems,
+            "A layer uses only what its row in src/README.md allows. Move the common part down, or the caller up:");
     }
 
     [Fact]

@@ -26,7 +26,8 @@ public sealed partial class LinkTests
         {
             return Directory.Exists(path) && parts.Length == 1;
         }
-        return parts.Length == 1 || Heading().Matches(File.ReadAllText(path)).Any(heading => Anchor(heading.Groups["text"].Value) == parts[1]);
+        return parts.Length == 1 || Heading().Matches(File.ReadAllText(path))
+            .Any(heading => Anchor(heading.Groups["text"].Value) == parts[1]);
     }
 
     /// <summary>The anchor that repository sites make of a heading.</summary>

@@ -18,12 +18,16 @@ public sealed class MisuseTableTests
     public void Each_file_without_tests_beside_them_has_the_steps_of_a_mistake_of_the_table()
     {
         string[] mistakes = [.. Tables().First()[2..].Select(row => $"{Folder}{Pascal(row[0])}.cs")];
-        string[] steps = [.. Repository.Under(Folder, ".cs").Where(file => !file[Folder.Length..].Contains('/', StringComparison.Ordinal) && !HasTests(file))];
+        string[] steps =
+            [.. Repository.Under(Folder, ".cs").Where(file => !file[Folder.Length..].Contains('/', StringComparison.Ordinal) && !HasTests(file))];
         Assert.NotEmpty(steps);
         Assert.Empty(steps.Except(mistakes));
     }
 
-    /// <summary>Row "double return", column "off" is DoubleReturn.Off.cs; a row of a table with one column is one file, such as StreamDisposedTwice.cs.</summary>
+    /// <summary>
+    /// Row "double return", column "off" is DoubleReturn.Off.cs; a row of a table with one column is one file, such as
+    /// StreamDisposedTwice.cs.
+    /// </summary>
     private static IEnumerable<string> Cells()
     {
         string[][][] tables = [.. Tables()];
@@ -62,7 +66,10 @@ public sealed class MisuseTableTests
         }
     }
 
-    private static string Pascal(string words) => string.Concat(words.Split(' ').Select(word => char.ToUpperInvariant(word[0]) + word[1..]));
+    private static string Pascal(string words) =>
+        string.Concat(words.Split(' ').Select(word => char.ToUpperInvariant(word[0]) + word[1..]));
 
-    private static bool HasTests(string file) => Repository.Read(file).Contains("[Fact", StringComparison.Ordinal) || Repository.Read(file).Contains("[Theory", StringComparison.Ordinal);
+    private static bool HasTests(string file) =>
+        Repository.Read(file).Contains("[Fact", StringComparison.Ordinal)
+            || Repository.Read(file).Contains("[Theory", StringComparison.Ordinal);
 }

@@ -6,14 +6,18 @@ namespace Tidepool.Tidy;
 /// <summary>THIRD-PARTY.md, Directory.Packages.props and the projects name the same packages.</summary>
 public sealed partial class PackageTests
 {
-    private static readonly HashSet<string> PermissiveLicences = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "PostgreSQL", "BSL-1.0", "Zlib", "0BSD"];
+    private static readonly HashSet<string> PermissiveLicences =
+        ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "PostgreSQL", "BSL-1.0", "Zlib", "0BSD"];
 
     [Fact]
     public void Third_party_table_equals_the_central_versions()
     {
         var central = XDocument.Load(Repository.Path("Directory.Packages.props")).Descendants("PackageVersion")
             .Select(e => $"{e.Attribute("Include")!.Value} {e.Attribute("Version")!.Value}");
-        Problems.AssertSame(central, Listed(npm: false), "THIRD-PARTY.md has a row for every line of Directory.Packages.props, with its version:");
+        Problems.AssertSame(
+            central,
+            Listed(npm: false),
+            "THIRD-PARTY.md has a row for every line of Directory.Packages.props, with its version:");
     }
 
     [Fact]
@@ -23,17 +27,23 @@ public sealed partial class PackageTests
                   where Path.GetFileName(file) == "package-lock.json"
                   from Match package in NpmPackage().Matches(Repository.Read(file))
                   select $"{package.Groups["name"].Value} {package.Groups["version"].Value}";
-        Problems.AssertSame(npm, Listed(npm: true), "THIRD-PARTY.md has a row marked (npm) for every package of a package-lock.json, with its version:");
+        Problems.AssertSame(
+            npm,
+            Listed(npm: true),
+            "THIRD-PARTY.md has a row marked (npm) for every package of a package-lock.json, with its version:");
     }
 
     [Fact]
     public void Every_package_in_the_table_is_used_by_a_project()
     {
-        var used = Repository.Files.Where(file => file.EndsWith("proj", StringComparison.Ordinal) || file.EndsWith(".targets", StringComparison.Ordinal))
+        var used = Repository.Files.Where(
+            file => file.EndsWith("proj", StringComparison.Ordinal) || file.EndsWith(".targets", StringComparison.Ordinal))
             .SelectMany(file => XDocument.Load(Repository.Path(file)).Descendants("PackageReference"))
             .Select(e => e.Attribute("Include")!.Value)
             .ToHashSet(StringComparer.Ordinal);
-        Problems.AssertNone(Rows().Where(row => !row.IsNpm && !used.Contains(row.Package)).Select(row => row.Package), "Packages that no project references:");
+        Problems.AssertNone(
+            Rows().Where(row => !row.IsNpm && !used.Contains(row.Package)).Select(row => row.Package),
+            "Packages that no project references:");
     }
 
     [Fact]
@@ -48,14 +58,16 @@ public sealed partial class PackageTests
     public void Lock_files_name_no_registry()
     {
         Problems.AssertNone(
-            Repository.Files.Where(file => Path.GetFileName(file) == "package-lock.json" && Repository.Read(file).Contains("\"resolved\"", StringComparison.Ordinal)),
+            Repository.Files.Where(
+                file => Path.GetFileName(file) == "package-lock.json" && Repository.Read(file).Contains("\"resolved\"", StringComparison.Ordinal)),
             "Write lock files with npm's omit-lockfile-registry-resolved:");
         Problems.AssertNone(
             Repository.Files.Where(file => Path.GetFileName(file).Equals("nuget.config", StringComparison.OrdinalIgnoreCase)),
             "The user's package sources are the user's business:");
     }
 
-    private static IEnumerable<string> Listed(bool npm) => Rows().Where(row => row.IsNpm == npm).Select(row => $"{row.Package} {row.Version}");
+    private static IEnumerable<string> Listed(bool npm) =>
+        Rows().Where(row => row.IsNpm == npm).Select(row => $"{row.Package} {row.Version}");
 
     private static Row[] Rows()
     {

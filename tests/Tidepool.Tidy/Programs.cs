@@ -6,10 +6,12 @@ namespace Tidepool.Tidy;
 internal static class Programs
 {
     public static bool IsInstalled(string program) =>
-        (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator).Any(folder => File.Exists(Path.Combine(folder, program)));
+        (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator)
+            .Any(folder => File.Exists(Path.Combine(folder, program)));
 
     /// <summary>Runs a program in the root of the repository with nothing on its standard input.</summary>
-    public static (int ExitCode, string Output) Run(string program, params string[] arguments) => RunIn(Repository.Root, program, arguments);
+    public static (int ExitCode, string Output) Run(string program, params string[] arguments) =>
+        RunIn(Repository.Root, program, arguments);
 
     public static (int ExitCode, string Output) RunIn(string folder, string program, params string[] arguments)
     {

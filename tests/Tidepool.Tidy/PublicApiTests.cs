@@ -65,7 +65,8 @@ public sealed class PublicApiTests
     {
         INamedTypeSymbol => false,
         IMethodSymbol { AssociatedSymbol: not null } or IMethodSymbol { MethodKind: MethodKind.Destructor } => false,
-        IMethodSymbol { MethodKind: MethodKind.Constructor } constructor => type.TypeKind == TypeKind.Class && !type.IsStatic || !constructor.IsImplicitlyDeclared,
+        IMethodSymbol { MethodKind: MethodKind.Constructor } constructor =>
+            type.TypeKind == TypeKind.Class && !type.IsStatic || !constructor.IsImplicitlyDeclared,
         _ => !member.IsImplicitlyDeclared,
     };
 
@@ -77,7 +78,8 @@ public sealed class PublicApiTests
             text.Append(type.IsStatic ? "static " : type.IsAbstract ? "abstract " : type.IsSealed ? "sealed " : "");
         }
         text.Append(type.ToDisplayString(Format));
-        IEnumerable<INamedTypeSymbol> bases = (type.TypeKind == TypeKind.Class && type.BaseType is { SpecialType: not SpecialType.System_Object } parent ? [parent] : Array.Empty<INamedTypeSymbol>())
+        IEnumerable<INamedTypeSymbol> bases = (
+            type.TypeKind == TypeKind.Class && type.BaseType is { SpecialType: not SpecialType.System_Object } parent ? [parent] : Array.Empty<INamedTypeSymbol>())
             .Concat(type.Interfaces.Where(Core.IsVisible).OrderBy(i => i.ToDisplayString(), StringComparer.Ordinal));
         string inherits = string.Join(", ", bases.Select(b => b.ToDisplayString()));
         return inherits.Length == 0 ? text.ToString() : text.Append(" : ").Append(inherits).ToString();

@@ -16,7 +16,8 @@ public sealed class ScriptTests
     [MemberData(nameof(Scripts))]
     public void Script_is_executable_and_parses(string script)
     {
-        Assert.True(OperatingSystem.IsWindows() || File.GetUnixFileMode(Repository.Path(script)).HasFlag(UnixFileMode.UserExecute), $"chmod +x {script}");
+        Assert.True(OperatingSystem.IsWindows()
+            || File.GetUnixFileMode(Repository.Path(script)).HasFlag(UnixFileMode.UserExecute), $"chmod +x {script}");
         (int code, string output) = Programs.Run("bash", "-n", script);
         Assert.True(code == 0, output);
     }
@@ -67,7 +68,8 @@ public sealed class ScriptTests
         {
             foreach (string tool in new[] { "bash", "dirname", "basename", "readlink", "sed", "cat", "find", "head", "touch", "mkdir", "mv" })
             {
-                string[] places = [.. Environment.GetEnvironmentVariable("PATH")!.Split(Path.PathSeparator).Select(f => Path.Combine(f, tool)).Where(File.Exists)];
+                string[] places =
+                    [.. Environment.GetEnvironmentVariable("PATH")!.Split(Path.PathSeparator).Select(f => Path.Combine(f, tool)).Where(File.Exists)];
                 File.CreateSymbolicLink(Path.Combine(folder, tool), places[0]);
             }
             (int code, string output) = Programs.Run("env", $"PATH={folder}", "bash", Repository.Path("tidepool"), "build");
@@ -100,6 +102,7 @@ public sealed class ScriptTests
     private static bool IsScript(string file)
     {
         using StreamReader reader = File.OpenText(Repository.Path(file));
-        return reader.ReadLine() is { } first && first.StartsWith("#!", StringComparison.Ordinal) && first.EndsWith("bash", StringComparison.Ordinal);
+        return reader.ReadLine() is { } first && first.StartsWith("#!", StringComparison.Ordinal)
+            && first.EndsWith("bash", StringComparison.Ordinal);
     }
 }

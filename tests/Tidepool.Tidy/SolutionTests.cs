@@ -30,7 +30,8 @@ public sealed class SolutionTests
     {
         string layers = Repository.Read("src/README.md");
         Problems.AssertNone(
-            Repository.Under("src/", ".csproj").Where(file => !layers.Contains($"\n| `{Path.GetFileNameWithoutExtension(file)}` |", StringComparison.Ordinal)),
+            Repository.Under("src/", ".csproj").Where(
+                file => !layers.Contains($"\n| `{Path.GetFileNameWithoutExtension(file)}` |", StringComparison.Ordinal)),
             "Projects in src/ without a row in src/README.md:");
     }
 

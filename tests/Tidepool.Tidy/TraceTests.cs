@@ -6,8 +6,10 @@ namespace Tidepool.Tidy;
 /// <summary>Pages that name functions name functions that exist.</summary>
 public sealed partial class TraceTests
 {
-    public static TheoryData<string> Pages() =>
+    private static readonly string[] Naming =
         ["docs/trace.md", "ARCHITECTURE.md", .. Repository.Under("docs/design/", ".md").Where(page => Member().IsMatch(Repository.Read(page)))];
+
+    public static TheoryData<string> Pages() => [.. Naming];
 
     [Theory]
     [MemberData(nameof(Pages))]
@@ -25,13 +27,80 @@ public sealed partial class TraceTests
             $"{page} names members that do not exist:");
     }
 
+    /// <summary>Pages with numbered steps that name functions.</summary>
+    public static TheoryData<string> Walks() => [.. Naming.Where(page => Steps(page).Any())];
+
+    [Theory]
+    [MemberData(nameof(Walks))]
+    public void A_function_of_a_step_is_called_by_one_before_it(string page)
+    {
+        int calls = 0;
+        var problems = new List<string>();
+        foreach (var section in Steps(page).GroupBy(step => step.section))
+        {
+            var before = new List<ISymbol>();
+            foreach (string[] step in section.Select(step => step.names))
+            {
+                for (int i = 0; i < step.Length; i++)
+                {
+                    ISymbol[] named = [.. Functions(step[i])];
+                    // A step may begin anew with what the program calls next.
+                    if (named.Length > 0 && before.Count > 0 && (i > 0 || !named.Any(Core.IsVisible)))
+                    {
+                        calls++;
+                        if (!before.Any(caller => CallGraph.Calls(caller, named)))
+                        {
+                            problems.Add($"{page}, {section.Key}: nothing that is named before {step[i]} calls it");
+                        }
+                    }
+                    before.AddRange(named);
+                }
+            }
+        }
+        Assert.True(calls > 0, $"{page} has no step to check");
+        Problems.AssertNone(
+            problems,
+            "A step names a function that one of the functions before it calls, itself or by another member of its type:");
+    }
+
+    /// <summary>The names in each numbered step of a walk, in order, with the heading above it: "One rent", "One return".</summary>
+    private static IEnumerable<(string section, string[] names)> Steps(string page) =>
+        from Match section in Section().Matches(Repository.Read(page))
+        where page == "docs/trace.md" || section.Groups["heading"].Value.StartsWith("One ", StringComparison.Ordinal)
+        from Match step in Step().Matches(section.Groups["text"].Value)
+        let names = Member().Matches(step.Value).Select(match => $"{match.Groups["type"].Value}.{match.Groups["member"].Value}").ToArray()
+        where names.Length > 0
+        select (section.Groups["heading"].Value, names);
+
+    /// <summary>Methods and properties of the core with this name, their own or inherited ones; none for anything else.</summary>
+    private static IEnumerable<ISymbol> Functions(string name)
+    {
+        string[] parts = name.Split('.');
+        foreach (INamedTypeSymbol type in Core.AllTypes.Where(type => type.Name == parts[0]))
+        {
+            for (INamedTypeSymbol? declaring = type; declaring is not null; declaring = declaring.BaseType)
+            {
+                ISymbol[] found = [.. declaring.GetMembers(parts[1]).Where(member => member is IMethodSymbol or IPropertySymbol)];
+                foreach (ISymbol member in found)
+                {
+                    yield return member.OriginalDefinition;
+                }
+                if (found.Length > 0)
+                {
+                    break;
+                }
+            }
+        }
+    }
+
     [Fact]
     public void Functions_of_the_native_library_that_the_trace_names_exist()
     {
         string page = Repository.Read("docs/trace.md");
         string native = page[page.IndexOf("# One allocation and one remote free", StringComparison.Ordinal)..];
         string sources = string.Concat(Repository.Under("native/", ".h").Concat(Repository.Under("native/", ".cpp"))
-            .Where(file => file.StartsWith("native/src/", StringComparison.Ordinal) || file.StartsWith("native/include/", StringComparison.Ordinal))
+            .Where(
+                file => file.StartsWith("native/src/", StringComparison.Ordinal) || file.StartsWith("native/include/", StringComparison.Ordinal))
             .Select(Repository.Read));
         string[] names = [.. NativeFunction().Matches(native).Select(match => match.Groups[1].Value).Distinct()];
         Assert.True(names.Length > 20, $"only {names.Length} functions are named");
@@ -57,6 +126,12 @@ public sealed partial class TraceTests
 
     [GeneratedRegex(@"`(?<type>[A-Z]\w*)(<[^>`]*>)?\.(?<member>[A-Z]\w*)(<[^>`]*>)?(\([^`]*\))?`")]
     private static partial Regex Member();
+
+    [GeneratedRegex(@"^##+ (?<heading>.+)\n(?<text>(?:(?!#).*\n)*)", RegexOptions.Multiline)]
+    private static partial Regex Section();
+
+    [GeneratedRegex(@"^\d+\. .*\n(?:[ \t]+\S.*\n)*", RegexOptions.Multiline)]
+    private static partial Regex Step();
 
     /// <summary>Backticked names in the style of the native library, and its classes.</summary>
     [GeneratedRegex(@"`([a-z]\w*_\w*|allocate|deallocate|pop|flush|carve|collect|purge|[A-Z]\w+)(\([^`]*\))?`")]

@@ -1,45 +1,31 @@
 using System.Text.RegularExpressions;
 using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Tidepool.Tidy;
 
-/// <summary>One word for one idea: public names use the words of ARCHITECTURE.md and no synonym of them.</summary>
+/// <summary>One word for one idea: names use the words of docs/words.md, public ones no synonym of them, others no retired word.</summary>
 public sealed partial class VocabularyTests
 {
-    private static readonly Dictionary<string, string> InsteadInTypes = new()
-    {
-        ["Manager"] = "Pool",
-        ["Allocator"] = "Pool",
-        ["Provider"] = "Pool",
-        ["Owner"] = "Lease",
-        ["Handle"] = "Lease",
-        ["Guard"] = "Lease",
-        ["Wrapper"] = "Lease",
-        ["Arena"] = "Scope",
-        ["Backend"] = "Source",
-        ["Cache"] = "Tier",
-        ["Bucket"] = "Tier",
-        ["Store"] = "Tier",
-        ["Token"] = "Ticket",
-        ["Cookie"] = "Ticket",
-        ["Limit"] = "Budget",
-        ["Limits"] = "Budget",
-    };
+    private const string Dictionary = "docs/words.md";
 
-    private static readonly Dictionary<string, string> InsteadOfVerbs = new()
-    {
-        ["Get"] = "Rent",
-        ["Take"] = "Rent",
-        ["Acquire"] = "Rent",
-        ["Borrow"] = "Rent",
-        ["Lease"] = "Rent",
-        ["Lend"] = "Rent",
-        ["Release"] = "Return",
-        ["Recycle"] = "Return",
-        ["Prune"] = "Trim",
-        ["Evict"] = "Trim",
-        ["Shrink"] = "Trim",
-    };
+    private static readonly Dictionary<string, string> InsteadInTypes = ReadInstead("not in names of public types");
+
+    private static readonly Dictionary<string, string> InsteadOfVerbs = ReadInstead("not the verb of a public member");
+
+    /// <summary>Names with a retired word that have not got their new one yet. Take a name out when it is gone; add none.</summary>
+    private static readonly string[] NotYetRenamed =
+    [
+        "Ask", "AskForIdle", "AskForThread", "AskGroup", "AskPolicy", "Asks", "AsksForNumbers", "BufferGeometry", "Bury",
+        "CheckHere", "ChecksHere", "CreateHere", "Discard", "Draw", "Drop", "DropArray", "DropAttached", "DropStale",
+        "DropStaleResting", "EndHere", "ForWhom", "Forever", "Forget", "ForgetRecord", "ForgetTooSmall", "Geometry", "Guard",
+        "IsHomeless", "IsHotStranded", "IsSpared", "ItemStation", "LaidHot", "LayIdle", "Leasable", "LeasedShell", "LetGo",
+        "Lies", "Mail", "OnDiscard", "Patience", "Pump", "ResetHere", "Settle", "SettleHot", "SettleSlow", "Shell", "SparedFor",
+        "Station", "StationCounters", "Tell", "TellClosed", "TellLeak", "TellPooler", "TellRecovery", "Told", "ToldProcess",
+        "ToldProcessOf", "TryLayHot", "TrySettle", "TryTell", "Upkeep", "Why", "WorkHere", "_createsHere", "_draw", "_endings",
+        "_forget", "_hasTold", "_shell", "_station", "_threadsAsked", "_told", "guard_rate", "s_told",
+    ];
 
     /// <summary>Words that are free of the rule as a whole name.</summary>
     private static readonly HashSet<string> Free = ["ThreadHandle", "GetThreadHandle"];
@@ -84,9 +70,107 @@ public sealed partial class VocabularyTests
     public void Public_namespaces_are_those_of_the_product()
     {
         Problems.AssertNone(
-            PublicTypes.Where(type => type.ContainingNamespace.ToDisplayString() is not ("Tidepool" or "Tidepool.Data")).Select(type => type.ToDisplayString()),
+            PublicTypes.Where(type => type.ContainingNamespace.ToDisplayString() is not ("Tidepool" or "Tidepool.Data"))
+                .Select(type => type.ToDisplayString()),
             "Public types outside the namespaces Tidepool and Tidepool.Data (folders are for readers):");
     }
+
+    [Fact]
+    public void Names_use_no_retired_word()
+    {
+        (string[] words, string say)[] retired = [.. from row in Table("retired") from word in List(row[0]) select (Words(word), row[1])];
+        Assert.True(retired.Length > 20, $"{Dictionary} retires only {retired.Length} words");
+        (string name, string problem)[] found =
+        [
+            .. from name in DeclaredNames()
+               let words = Words(name.text)
+               from word in retired
+               where Holds(words, word.words)
+               select (name.text, $"{name.place}: {name.text}: say {word.say}, not {string.Concat(word.words)}"),
+        ];
+        Problems.AssertNone(
+            [
+                .. from one in found where !NotYetRenamed.Contains(one.name) select one.problem,
+                .. NotYetRenamed.Except(found.Select(one => one.name)).Select(
+                    name => $"{name} is gone: take it out of {nameof(NotYetRenamed)}"),
+            ],
+            $"Words that {Dictionary} retires, in the names of types and members:");
+    }
+
+    [Fact]
+    public void The_dictionary_explains_each_word_once()
+    {
+        string[] words = [.. from heading in new[] { "word", "verb" } from row in Table(heading) from word in List(row[0]) select word];
+        Assert.True(words.Length > 50, $"only {words.Length} words are explained");
+        Problems.AssertNone(
+            words.GroupBy(word => word).Where(group => group.Count() > 1).Select(group => group.Key),
+            $"Words that {Dictionary} explains twice:");
+        Problems.AssertNone(
+            from row in Table("retired")
+            from word in List(row[0])
+            where words.Contains(word)
+            where word is not "Discard" // an inside word of the native library, which the rule does not read
+            select word,
+            $"Words that {Dictionary} explains and retires:");
+    }
+
+    /// <summary>Names of types, methods, properties, fields, events and enum members that the sources of the libraries declare.</summary>
+    private static IEnumerable<(string text, string place)> DeclaredNames() =>
+        from file in Repository.Under("src/", ".cs")
+        where Shipped.Any(folder => file.StartsWith(folder, StringComparison.Ordinal))
+        from node in CSharpSyntaxTree.ParseText(Repository.Read(file), Core.ParseOptions).GetRoot().DescendantNodes()
+        let name = NameOf(node)
+        where name.ValueText is { Length: > 0 }
+        select (name.ValueText, $"{file}:{name.GetLocation().GetLineSpan().StartLinePosition.Line + 1}");
+
+    private static readonly string[] Shipped = ["src/Tidepool/", "src/Tidepool.Native/", "src/Tidepool.Extensions/"];
+
+    private static SyntaxToken NameOf(SyntaxNode node) => node switch
+    {
+        BaseTypeDeclarationSyntax type => type.Identifier,
+        DelegateDeclarationSyntax type => type.Identifier,
+        MethodDeclarationSyntax method => method.Identifier,
+        LocalFunctionStatementSyntax function => function.Identifier,
+        PropertyDeclarationSyntax property => property.Identifier,
+        EventDeclarationSyntax declared => declared.Identifier,
+        EnumMemberDeclarationSyntax value => value.Identifier,
+        VariableDeclaratorSyntax { Parent.Parent: BaseFieldDeclarationSyntax } field => field.Identifier,
+        _ => default,
+    };
+
+    /// <summary>Whether the words follow each other in a name.</summary>
+    private static bool Holds(string[] name, string[] words) => Enumerable.Range(0, Math.Max(0, name.Length - words.Length + 1))
+        .Any(
+            start => words.Select((word, i) => string.Equals(word, name[start + i], StringComparison.OrdinalIgnoreCase)).All(equal => equal));
+
+    /// <summary>The cells of every table of the dictionary whose first heading, or whose column, has this name.</summary>
+    private static IEnumerable<string[]> Table(string heading)
+    {
+        string[] columns = [];
+        foreach (string line in Repository.Read(Dictionary).Split('\n'))
+        {
+            string[] cells = line.StartsWith('|') ? [.. line.Trim().Trim('|').Split('|').Select(cell => cell.Trim())] : [];
+            if (cells.Length == 0 || columns.Length == 0)
+            {
+                columns = cells;
+            }
+            else if (columns.Contains(heading) && !cells[0].StartsWith("---", StringComparison.Ordinal))
+            {
+                yield return cells;
+            }
+        }
+    }
+
+    private static Dictionary<string, string> ReadInstead(string column)
+    {
+        var instead =
+            (from row in Table(column) from synonym in List(row[2]) select (synonym, say: row[0]))
+                .ToDictionary(pair => pair.synonym, pair => pair.say);
+        Assert.NotEmpty(instead);
+        return instead;
+    }
+
+    private static string[] List(string cell) => cell.Split(", ", StringSplitOptions.RemoveEmptyEntries);
 
     /// <summary>Members that we named: no overrides, nothing that implements an interface of the platform.</summary>
     private static IEnumerable<ISymbol> OwnPublicMembers() =>
@@ -109,6 +193,6 @@ public sealed partial class VocabularyTests
 
     private static string[] Words(string name) => [.. Word().Matches(name).Select(match => match.Value)];
 
-    [GeneratedRegex(@"[A-Z][a-z0-9]*|^[a-z0-9]+")]
+    [GeneratedRegex(@"[A-Z][a-z0-9]*|(?<![A-Za-z0-9])[a-z0-9]+")]
     private static partial Regex Word();
 }

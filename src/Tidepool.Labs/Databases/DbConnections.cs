@@ -14,7 +14,10 @@ internal static class DbConnections
         return connection;
     }
 
-    /// <summary>Counts the sessions of a name, again and again for two seconds while there are more than expected: a server takes note of an end a little later.</summary>
+    /// <summary>
+    /// Counts the sessions of a name, again and again for two seconds while there are more than expected: a server takes note of an end a
+    /// little later.
+    /// </summary>
     public static long CountSessions(NpgsqlConnection observer, string application, int expected)
     {
         using var command = new NpgsqlCommand("SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", observer);

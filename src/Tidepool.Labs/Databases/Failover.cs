@@ -50,7 +50,9 @@ internal static class Failover
         PostgresCluster? own = kind == FailoverKind.SessionsEnded ? null : await PostgresCluster.StartAsync().ConfigureAwait(false);
         try
         {
-            using DbDataSource source = PoolKinds.OpenPostgres(pool, Size, application: $"failover {Environment.ProcessId}", connectionString: own?.ConnectionString);
+            using DbDataSource source =
+                PoolKinds.OpenPostgres(
+                    pool, Size, application: $"failover {Environment.ProcessId}", connectionString: own?.ConnectionString);
             return await RunAsync(source, own, kind).ConfigureAwait(false);
         }
         finally
@@ -118,7 +120,8 @@ internal static class Failover
     {
         string application = $"failover {Environment.ProcessId}";
         using NpgsqlConnection administrator = DbConnections.OpenObserver();
-        using var end = new NpgsqlCommand("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1", administrator);
+        using var end =
+            new NpgsqlCommand("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1", administrator);
         end.Parameters.Add(new() { Value = application });
         end.ExecuteNonQuery();
         DbConnections.CountSessions(administrator, application, 0);

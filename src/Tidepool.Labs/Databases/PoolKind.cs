@@ -5,13 +5,13 @@ using Tidepool.Data;
 
 namespace Tidepool.Labs;
 
-/// <summary>Who pools the sessions.</summary>
+/// <summary>The owner of the pool of sessions.</summary>
 internal enum PoolKind
 {
     /// <summary>The provider, as it does by default.</summary>
     Provider,
 
-    /// <summary>Nobody: <c>Pooling=false</c>.</summary>
+    /// <summary>None: <c>Pooling=false</c>.</summary>
     None,
 
     /// <summary>A <see cref="PooledDbDataSource"/> over the provider.</summary>
@@ -45,11 +45,12 @@ internal static class PoolKinds
 
     /// <summary>Sessions of the run's PostgreSQL server.</summary>
     /// <param name="kind">Who pools.</param>
-    /// <param name="size">The most sessions, where somebody pools.</param>
+    /// <param name="size">The most sessions, where there is a pool.</param>
     /// <param name="resets">Whether sessions are reset between two users.</param>
     /// <param name="application">The name under which the server lists them.</param>
     /// <param name="connectionString">Another server; null is that of the run.</param>
-    public static DbDataSource OpenPostgres(PoolKind kind, int size, bool resets = true, string application = "lab", string? connectionString = null)
+    public static DbDataSource OpenPostgres(
+        PoolKind kind, int size, bool resets = true, string application = "lab", string? connectionString = null)
     {
         string text = new NpgsqlConnectionStringBuilder(connectionString ?? LabServer.ConnectionString)
         {

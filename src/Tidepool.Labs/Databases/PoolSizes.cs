@@ -3,7 +3,9 @@ using System.Diagnostics;
 
 namespace Tidepool.Labs;
 
-/// <summary>The curve of a pool's size: bursts of callers that all arrive at once, whatever the answers of others, on more and more sessions.</summary>
+/// <summary>
+/// The curve of a pool's size: bursts of callers that all arrive at once, whatever the answers of others, on more and more sessions.
+/// </summary>
 internal static class PoolSizes
 {
     /// <summary>How many arrive at once.</summary>
@@ -47,7 +49,9 @@ internal static class PoolSizes
         return seen;
     }
 
-    /// <summary>The time of each caller from the arrival of its burst to its answer, in nanoseconds, and of all bursts, in seconds.</summary>
+    /// <summary>
+    /// The time of each caller from the arrival of its burst to its answer, in nanoseconds, and of all bursts, in seconds.
+    /// </summary>
     private static async Task<(double[] Times, double Seconds)> RunAsync(DbDataSource source, string sql, int bursts)
     {
         double[] times = new double[bursts * Callers];

@@ -79,7 +79,10 @@ internal static class SessionExperiment
         return seen;
     }
 
-    /// <summary>Lists the sessions, again and again for some seconds while there are more than expected: a server takes note of an end a little later.</summary>
+    /// <summary>
+    /// Lists the sessions, again and again for some seconds while there are more than expected: a server takes note of an end a little
+    /// later.
+    /// </summary>
     private static int Note(Dictionary<string, double> seen, SessionWitness witness, string step, int expected)
     {
         long start = Stopwatch.GetTimestamp();

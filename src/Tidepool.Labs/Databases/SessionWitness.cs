@@ -14,7 +14,7 @@ internal abstract class SessionWitness : IDisposable
     /// <summary>The sessions there are now: the server's process of each, or null where there is no server.</summary>
     public abstract IReadOnlyList<int?> List();
 
-    /// <summary>Whether nobody used the session before the insert that was just made in it.</summary>
+    /// <summary>Whether the session was unused before the insert that was just made in it.</summary>
     public abstract bool IsNew(DbConnection connection);
 
     /// <summary>Ends the looking.</summary>
@@ -56,7 +56,8 @@ internal sealed class PostgresWitness : SessionWitness
     /// <inheritdoc/>
     public override IReadOnlyList<int?> List()
     {
-        using var command = new NpgsqlCommand("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY backend_start, pid", _observer);
+        using var command =
+            new NpgsqlCommand("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY backend_start, pid", _observer);
         command.Parameters.Add(new() { Value = _application });
         using NpgsqlDataReader reader = command.ExecuteReader();
         var sessions = new List<int?>();

@@ -4,7 +4,9 @@ using Tidepool.Data;
 
 namespace Tidepool.Labs;
 
-/// <summary>Who opens connections in a timed loop; a struct, so that each has loops of its own and is called as users call it, by its own type.</summary>
+/// <summary>
+/// Opens connections in a timed loop; a struct, so that each has loops of its own and is called as users call it, by its own type.
+/// </summary>
 /// <typeparam name="TSelf">The struct itself.</typeparam>
 /// <typeparam name="TConnection">The type of its connections.</typeparam>
 internal interface ISourceSubject<TSelf, TConnection>

@@ -87,7 +87,8 @@ internal sealed class UnitContexts : IDisposable
     {
         using var observer = DbConnections.OpenObserver();
         using var command = observer.CreateCommand();
-        command.CommandText = "CREATE UNLOGGED TABLE IF NOT EXISTS notes (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL, backend int NOT NULL DEFAULT pg_backend_pid())";
+        command.CommandText = "CREATE UNLOGGED TABLE IF NOT EXISTS notes (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text "
+            + "NOT NULL, backend int NOT NULL DEFAULT pg_backend_pid())";
         command.ExecuteNonQuery();
         return new UnitContexts(kind, size, application);
     }
@@ -138,7 +139,11 @@ internal sealed class UnitContexts : IDisposable
                 AsyncServiceScope scope = _services!.CreateAsyncScope();
                 await using (scope.ConfigureAwait(false))
                 {
-                    await WorkPooledAsync(scope.ServiceProvider.GetRequiredService<NotesContext>(), text, saves, between).ConfigureAwait(false);
+                    await WorkPooledAsync(
+                        scope.ServiceProvider.GetRequiredService<NotesContext>(),
+                        text,
+                        saves,
+                        between).ConfigureAwait(false);
                 }
 
                 break;
@@ -200,7 +205,8 @@ internal sealed class UnitContexts : IDisposable
         }
     }
 
-    private static Task PauseAsync(int save, TimeSpan between) => save > 0 && between > TimeSpan.Zero ? Task.Delay(between) : Task.CompletedTask;
+    private static Task PauseAsync(int save, TimeSpan between) =>
+        save > 0 && between > TimeSpan.Zero ? Task.Delay(between) : Task.CompletedTask;
 
     private static PoolKind PoolOf(ContextKind kind) => kind switch
     {

@@ -10,25 +10,48 @@ internal static class DocTables
 
     private const string NoBars = "None: nothing is asked of this lab's rows but to stand side by side.\n";
 
-    /// <summary>The README's table: the usual choice and ours, one line for each part of a lab.</summary>
+    /// <summary>The table of all labs: the usual choice and ours, one line for each part of a lab.</summary>
     public static string Ratios(IReadOnlyList<MachineResults> machines)
     {
         var text = new StringBuilder();
         foreach (var machine in machines)
         {
-            text.Append(text.Length > 0 ? "\n" : "").Append(Describe(machine, machine.Labs.Values.First().File)).Append('\n');
+            text.Append(text.Length > 0 ? "\n" : "");
+            text.Append(Describe(machine, machine.Labs.Values.Select(lab => lab.File))).Append('\n');
             Head(text, "lab", "what", "usual choice", "ours", ">cells", ">ratio, best .. worst");
-            foreach (var lab in LabCatalog.All.Where(lab => machine.Labs.ContainsKey(lab.Name)))
+            foreach (var span in RatioSpan.AllOf(machine))
             {
-                foreach (var part in Headlines.Of(lab, PlanOf(lab), machine.Labs[lab.Name].Lab).GroupBy(headline => headline.Section))
-                {
-                    var first = part.First();
-                    Row(text, $"[{lab.Name}](docs/labs/{lab.Name}.md)", Escape(part.Key), Code(first.Usual.Subject), Code(first.Ours.Subject), $"{part.Count()}", Span(part));
-                }
+                Row(
+                    text,
+                    $"[{span.Lab.Name}]({span.Lab.Name}.md)",
+                    Escape(span.Part),
+                    Code(span.Usual),
+                    Code(span.Ours),
+                    $"{span.Cells}",
+                    span.Text);
             }
         }
 
         return text.Length > 0 ? text.ToString() : NoResults;
+    }
+
+    /// <summary>The README's five lines of the first machine.</summary>
+    public static string Readme(IReadOnlyList<MachineResults> machines)
+    {
+        if (machines.Count == 0)
+        {
+            return NoResults;
+        }
+
+        var spans = RatioSpan.ForReadme(machines[0]);
+        var text = new StringBuilder(Describe(machines[0], spans.Select(span => machines[0].Labs[span.Lab.Name].File))).Append('\n');
+        Head(text, "what", "usual choice", "ours", ">time, best .. worst");
+        foreach (var span in spans)
+        {
+            Row(text, $"[{Escape(span.Title)}](docs/labs/{span.Lab.Name}.md)", Code(span.Usual), Code(span.Ours), span.Text);
+        }
+
+        return text.ToString();
     }
 
     /// <summary>The published rows of a lab's experiments beside today's.</summary>
@@ -39,7 +62,9 @@ internal static class DocTables
         {
             var experiment = Classics.All.Single(classic => classic.Lab == lab.Name && classic.Name == match.Experiment);
             text.Append(text.Length > 0 ? "\n" : "");
-            text.Append(CultureInfo.InvariantCulture, $"**{experiment.Name}** (published: {Escape(experiment.Environment)}; today: the first machine below)\n\n");
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"**{experiment.Name}** (published: {Escape(experiment.Environment)}; today: the first machine below)\n\n");
             var today = machines.FirstOrDefault(machine => machine.Labs.ContainsKey(lab.Name))?.Labs[lab.Name].Lab;
             ClassicTable.Write(text, experiment, match, today);
         }
@@ -97,7 +122,9 @@ internal static class DocTables
         foreach (var machine in measured.Where(machine => machine.Labs[lab.Name].Lab.Verdicts.Count > 0))
         {
             text.Append(text.Length > 0 ? "\n" : "");
-            text.Append(CultureInfo.InvariantCulture, $"`{machine.Machine}`: {ConsoleReport.Summarize(machine.Labs[lab.Name].Lab.Verdicts)}\n\n");
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"`{machine.Machine}`: {ConsoleReport.Summarize(machine.Labs[lab.Name].Lab.Verdicts)}\n\n");
             Head(text, "verdict", "what must hold", ">value", ">limit", "interval, subject");
             foreach (var verdict in machine.Labs[lab.Name].Lab.Verdicts)
             {
@@ -128,19 +155,24 @@ internal static class DocTables
     /// <summary>A name of code.</summary>
     public static string Code(string name) => name.Contains('<', StringComparison.Ordinal) ? $"`{name}`" : name;
 
-    /// <summary>The lowest and the highest ratio, or the only one.</summary>
-    private static string Span(IEnumerable<Headline> part)
+    /// <summary>The full plan of a lab: every row that a page may show.</summary>
+    internal static LabPlan PlanOf(ILab lab) => LabPlan.Of(lab, LabMode.Full);
+
+    private static string Describe(MachineResults machine, ResultFile file) => Describe(machine, [file]);
+
+    private static string Describe(MachineResults machine, IEnumerable<ResultFile> files)
     {
-        double[] ratios = [.. part.Select(headline => headline.Ours.Ratio!.Value.Value).Order()];
-        return ratios.Length == 1 ? NumberText.Factor(ratios[0]) : $"{NumberText.Factor(ratios[0])} .. {NumberText.Factor(ratios[^1])}";
+        string Fact(string name) => string.Join(" to ", Ends(files.Select(file => file.Machine[name]?.ToString() ?? "?")));
+        return $"`{machine.Machine}`: {Fact("processor")}, {Fact("cores")} cores, {Fact("system")}, {Fact("runtime")}, "
+            + $"{Fact("collector")} collector; "
+            + $"{Fact("mode")} run, measured {Fact("measured")}.\n";
     }
 
-    private static LabPlan PlanOf(ILab lab) => LabPlan.Of(lab, LabMode.Full);
-
-    private static string Describe(MachineResults machine, ResultFile file)
+    /// <summary>The first and the last value, or the only one.</summary>
+    private static string[] Ends(IEnumerable<string> values)
     {
-        string Fact(string name) => file.Machine[name]?.ToString() ?? "?";
-        return $"`{machine.Machine}`: {Fact("processor")}, {Fact("cores")} cores, {Fact("system")}, {Fact("runtime")}, {Fact("collector")} collector; {Fact("mode")} run, measured {Fact("measured")}.\n";
+        string[] sorted = [.. values.Distinct().Order(StringComparer.Ordinal)];
+        return sorted.Length == 1 ? sorted : [sorted[0], sorted[^1]];
     }
 
     private static void WriteSection(StringBuilder text, ReportSection section)
@@ -158,7 +190,15 @@ internal static class DocTables
                 foreach (var row in section.Rows)
                 {
                     string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.ShortRatio(row.Ratio);
-                    Row(text, section.Label(row.Cell), Subject(row), NumberText.Time(row.MedianNs), NumberText.Time(row.MinNs), row.IsEmpty ? "NOT RUN" : ratio, NumberText.Interval(row.Ratio), NumberText.Bytes(row.BytesPerOp));
+                    Row(
+                        text,
+                        section.Label(row.Cell),
+                        Subject(row),
+                        NumberText.Time(row.MedianNs),
+                        NumberText.Time(row.MinNs),
+                        row.IsEmpty ? "NOT RUN" : ratio,
+                        NumberText.Interval(row.Ratio),
+                        NumberText.Bytes(row.BytesPerOp));
                 }
 
                 break;
@@ -170,7 +210,9 @@ internal static class DocTables
                 Head(text, ["cell", "subject", .. metrics.Select(metric => ">" + NumberText.MetricName(metric))]);
                 foreach (var row in section.Rows)
                 {
-                    Row(text, [section.Label(row.Cell), Subject(row), .. metrics.Select(metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)]);
+                    Row(
+                        text,
+                        [section.Label(row.Cell), Subject(row), .. metrics.Select(metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)]);
                 }
 
                 break;
@@ -196,5 +238,6 @@ internal static class DocTables
 
     private static string Subject(ReportRow row) => row.Ours ? $"**{Code(row.Subject)}**" : Code(row.Subject);
 
-    private static string Escape(string text) => text.Replace("<", "&lt;", StringComparison.Ordinal).Replace("|", "\\|", StringComparison.Ordinal);
+    private static string Escape(string text) =>
+        text.Replace("<", "&lt;", StringComparison.Ordinal).Replace("|", "\\|", StringComparison.Ordinal);
 }

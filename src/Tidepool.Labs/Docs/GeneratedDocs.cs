@@ -1,9 +1,7 @@
 namespace Tidepool.Labs;
 
-/// <summary>
-/// Fills the generated parts of the docs: everything between <c>&lt;!-- generated:NAME --&gt;</c> and
-/// <c>&lt;!-- /generated --&gt;</c>.
-/// </summary>
+/// <summary>Makes what the docs show of the committed results: tables and the README's plot.</summary>
+/// <remarks>A generated part of a page stands between <c>&lt;!-- generated:NAME --&gt;</c> and <c>&lt;!-- /generated --&gt;</c>.</remarks>
 internal static class GeneratedDocs
 {
     private const string End = "<!-- /generated -->";
@@ -13,7 +11,9 @@ internal static class GeneratedDocs
     public static IEnumerable<(string Path, string Text)> Render(string repository)
     {
         var machines = ResultFolder.Read(repository);
-        yield return RenderFile(Path.Combine(repository, "README.md"), ("readme-ratios", DocTables.Ratios(machines)));
+        yield return RenderFile(Path.Combine(repository, "README.md"), ("readme-ratios", DocTables.Readme(machines)));
+        yield return (Path.Combine(repository, "docs", "results", "readme.svg"), RatioPlot.Draw(machines));
+        yield return RenderFile(Path.Combine(repository, "docs", "labs", "README.md"), ("ratios", DocTables.Ratios(machines)));
         yield return RenderFile(
             Path.Combine(repository, "docs", "connections.md"),
             ("pool-sizes", DocTables.Part("connections", ConnectionsLab.Sizes, machines)),

@@ -29,17 +29,18 @@ internal static class HttpProbes
     private static readonly TimeSpan Pace = TimeSpan.FromMilliseconds(50);
 
     /// <summary>Sends requests one after another and counts the sockets that are left.</summary>
-    public static Dictionary<string, double> Sockets(string subject, int requests) => SocketsAsync(subject, requests).GetAwaiter().GetResult();
+    public static Dictionary<string, double> Sockets(string subject, int requests) =>
+        SocketsAsync(subject, requests).GetAwaiter().GetResult();
 
     /// <summary>Two servers, and an address that changes from one to the other while requests go on.</summary>
     public static Dictionary<string, double> Switch(string subject, ProbeSite site) => SwitchAsync(subject, site).GetAwaiter().GetResult();
 
-    /// <summary>The same as <see cref="Sockets"/> where few ports are left, and none is used again within a minute.</summary>
+    /// <summary>Counts as <see cref="Sockets"/> does, where few ports are left, and none is used again within a minute.</summary>
     public static Dictionary<string, double> Ports(string subject, int requests) => PortsAsync(subject, requests).GetAwaiter().GetResult();
 
     /// <summary>
-    /// Sockets in TIME_WAIT with the server's port at either end, of both address families: a client that prefers IPv6 reaches 127.0.0.1 as a mapped
-    /// address, and the system lists its socket with the others of IPv6.
+    /// Sockets in TIME_WAIT with the server's port at either end, of both address families: a client that prefers IPv6 reaches 127.0.0.1
+    /// as a mapped address, and the system lists its socket with the others of IPv6.
     /// </summary>
     public static int CountTimeWait(int port) => IPGlobalProperties.GetIPGlobalProperties().GetActiveTcpConnections().Count(connection =>
         connection.State == TcpState.TimeWait && (connection.LocalEndPoint.Port == port || connection.RemoteEndPoint.Port == port));
@@ -143,7 +144,9 @@ internal static class HttpProbes
         return metrics;
     }
 
-    /// <summary>The sockets in TIME_WAIT once every connection is either open or among them: the last ones close while the client is gone already.</summary>
+    /// <summary>
+    /// The sockets in TIME_WAIT once every connection is either open or among them: the last ones close while the client is gone already.
+    /// </summary>
     private static async Task<int> SettleAsync(LoopbackServer server, int before)
     {
         int left = 0;

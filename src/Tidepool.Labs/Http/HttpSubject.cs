@@ -25,7 +25,7 @@ internal abstract class HttpSubject : IAsyncDisposable
 
     /// <summary>Opens one way.</summary>
     /// <param name="name">Which.</param>
-    /// <param name="newHandler">Makes a handler; whoever asks for it disposes it.</param>
+    /// <param name="newHandler">Makes a handler; the caller disposes it.</param>
     /// <param name="lifetime">How long what is pooled may live, in the ways that renew it.</param>
     public static HttpSubject Open(string name, Func<SocketsHttpHandler> newHandler, TimeSpan lifetime) => name switch
     {

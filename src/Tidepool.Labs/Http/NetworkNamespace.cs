@@ -4,8 +4,8 @@ using System.Diagnostics;
 namespace Tidepool.Labs;
 
 /// <summary>
-/// A network of one process's own, with loopback alone, few ports for clients, and none that is used again while it is in TIME_WAIT. Nothing outside of
-/// it changes, and it ends with the process.
+/// A network of one process's own, with loopback alone, few ports for clients, and none that is used again while it is in TIME_WAIT.
+/// Nothing outside of it changes, and it ends with the process.
 /// </summary>
 internal static class NetworkNamespace
 {
@@ -30,7 +30,9 @@ internal static class NetworkNamespace
             process.StandardInput.Close();
             string errors = process.StandardError.ReadToEnd();
             process.WaitForExit();
-            return process.ExitCode == 0 ? null : $"{errors.Trim()} (needs unshare of util-linux, ip of iproute2, and the right to make one)";
+            return process.ExitCode == 0
+                ? null
+                : $"{errors.Trim()} (needs unshare of util-linux, ip of iproute2, and the right to make one)";
         }
         catch (Win32Exception)
         {

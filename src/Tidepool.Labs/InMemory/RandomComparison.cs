@@ -1,6 +1,9 @@
 namespace Tidepool.Labs;
 
-/// <summary>Random operations on <see cref="MemoryStream"/> and on ours, counted where they differ. The tests have the same with every member and every constructor.</summary>
+/// <summary>
+/// Random operations on <see cref="MemoryStream"/> and on ours, counted where they differ. The tests have the same with every member and
+/// every constructor.
+/// </summary>
 internal static class RandomComparison
 {
     /// <summary>Metric: operations whose result, exception, position, length or capacity differ.</summary>

@@ -36,7 +36,7 @@ internal readonly struct ToolkitWriter(ArrayPoolBufferWriter<byte> writer) : IWr
     }
 }
 
-/// <summary>A pipe that nobody reads from before all is written.</summary>
+/// <summary>A pipe that is not read from before all is written.</summary>
 internal readonly struct PipeWriterSubject(Pipe pipe) : IWriterSubject<PipeWriterSubject>
 {
     private static readonly PipeOptions Options = new(pauseWriterThreshold: 0, useSynchronizationContext: false);
@@ -80,7 +80,8 @@ internal readonly struct ContiguousWriter(PooledBufferWriter<byte> writer) : IWr
 /// <summary>Ours in one piece, in Microsoft's object pool with the classic ritual.</summary>
 internal readonly struct ObjectPoolWriter(PooledBufferWriter<byte> writer) : IWriterSubject<ObjectPoolWriter>
 {
-    private static readonly Microsoft.Extensions.ObjectPool.ObjectPool<PooledBufferWriter<byte>> Pool = ObjectPool.Create<PooledBufferWriter<byte>>();
+    private static readonly Microsoft.Extensions.ObjectPool.ObjectPool<PooledBufferWriter<byte>> Pool =
+        ObjectPool.Create<PooledBufferWriter<byte>>();
 
     /// <inheritdoc/>
     public IBufferWriter<byte> Writer => writer;

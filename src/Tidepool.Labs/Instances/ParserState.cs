@@ -2,7 +2,9 @@ using Microsoft.Extensions.ObjectPool;
 
 namespace Tidepool.Labs;
 
-/// <summary>What a parser keeps between calls: 4 KB of buffer and a few numbers. Resetting it costs next to nothing, so its rows show the pools.</summary>
+/// <summary>
+/// What a parser keeps between calls: 4 KB of buffer and a few numbers. Resetting it costs next to nothing, so its rows show the pools.
+/// </summary>
 internal sealed class ParserState
 {
     /// <summary>Bytes of the buffer.</summary>

@@ -10,7 +10,9 @@ internal readonly struct State(ParserState state)
     public ParserState Value => state;
 }
 
-/// <summary>A leased parser state. A struct of its own: a lease of a class as a type argument would make the runtime share the loop's code.</summary>
+/// <summary>
+/// A leased parser state. A struct of its own: a lease of a class as a type argument would make the runtime share the loop's code.
+/// </summary>
 internal readonly struct StateLease(ObjectLease<ParserState> lease)
 {
     /// <summary>The lease.</summary>

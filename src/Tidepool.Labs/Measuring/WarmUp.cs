@@ -29,7 +29,7 @@ internal sealed class WarmUp
 
     /// <summary>Warms all loops; ends when the number of compiled methods stood still over two pauses.</summary>
     /// <param name="loops">The loops.</param>
-    /// <param name="progress">Told now and then how far it is, 0 to 1: a guess, because nobody knows the number of passes.</param>
+    /// <param name="progress">Told now and then how far it is, 0 to 1: a guess, because the number of passes is not known.</param>
     public static void Run(IReadOnlyCollection<Loop> loops, Action<double> progress)
     {
         WarmUp[] all = [.. loops.Select(loop => new WarmUp(loop))];

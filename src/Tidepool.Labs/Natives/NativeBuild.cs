@@ -5,11 +5,14 @@ namespace Tidepool.Labs;
 /// <summary>Where the native library and the drivers of the lab were built.</summary>
 internal static class NativeBuild
 {
-    /// <summary>Environment variable that names the folder of the build, in place of <c>artifacts/native/release</c> of the clone.</summary>
+    /// <summary>
+    /// Environment variable that names the folder of the build, in place of <c>artifacts/native/release</c> of the clone.
+    /// </summary>
     public const string Variable = "TIDEPOOL_NATIVE_BUILD";
 
     /// <summary>What to say when there is no build.</summary>
-    public const string Missing = "the native library is not built: ./tidepool lab native builds it, with cmake and g++ (apt-get install cmake g++)";
+    public const string Missing =
+        "the native library is not built: ./tidepool lab native builds it, with cmake and g++ (apt-get install cmake g++)";
 
     private static readonly string[] SettingsOfAllocators =
         ["LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_", "MIMALLOC_", "TCMALLOC_", "TBB_MALLOC_", "TBBMALLOC_", "TIDEPOOL_", "PYTHONMALLOC"];
@@ -25,7 +28,9 @@ internal static class NativeBuild
     /// <summary>The file of the build, or null when it was not built.</summary>
     /// <param name="path">Its place in the build's folder.</param>
     public static string? Find(string path) =>
-        OperatingSystem.IsLinux() && Folder is { } folder && Path.GetFullPath(Path.Combine(folder, path)) is var full && File.Exists(full) ? full : null;
+        OperatingSystem.IsLinux() && Folder is { } folder && Path.GetFullPath(Path.Combine(folder, path)) is var full && File.Exists(full)
+            ? full
+            : null;
 
     /// <summary>A driver or a tool of the lab, or null when it was not built.</summary>
     public static string? Program(string name) => Find(Path.Combine("bench", $"tidepool-bench-{name}"));
@@ -35,7 +40,8 @@ internal static class NativeBuild
     /// <param name="arguments">Its arguments.</param>
     /// <param name="preload">The library to preload, or null.</param>
     /// <param name="setting">An environment variable that is set to 1, or null.</param>
-    public static ProcessStartInfo ToStartInfo(string program, IEnumerable<string> arguments, string? preload = null, string? setting = null)
+    public static ProcessStartInfo ToStartInfo(
+        string program, IEnumerable<string> arguments, string? preload = null, string? setting = null)
     {
         var info = new ProcessStartInfo(program, arguments)
         {

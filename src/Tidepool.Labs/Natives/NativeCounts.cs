@@ -11,7 +11,8 @@ internal static class NativeCounts
         var section = new Section
         {
             Title = "Instructions",
-            About = "Of malloc(64) and of free through the shared library, when the thread has a free block at hand: counted by stepping a child through the calls, not sampled.",
+            About = "Of malloc(64) and of free through the shared library, when the thread has a free block at hand: counted by "
+                + "stepping a child through the calls, not sampled.",
             Layout = SectionLayout.Metrics,
             Varies = ["call"],
         };

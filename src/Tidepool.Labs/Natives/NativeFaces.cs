@@ -24,20 +24,24 @@ internal static class NativeFaces
         var section = new Section
         {
             Title = "Pools of one size",
-            About = "One block at a time, rented and returned by the same thread, or (producer/consumer) by another. boost::pool is for one thread only.",
+            About =
+                "One block at a time, rented and returned by the same thread, or "
+                    + "(producer/consumer) by another. boost::pool is for one thread only.",
             Baseline = NativeSubjects.BoostSingleton.Name,
             Layout = SectionLayout.Matrix,
             Varies = ["pattern", "size", "threads"],
             Operation = "block",
         };
         int[] sizes = plan.Mode == LabMode.Full ? [64, 512, 4096] : [64];
-        Cell[] pairs = [.. from threads in (int[])[1, NativeGrid.Many] from size in sizes select NativeGrid.Point(NativeGrid.Pair, size, threads)];
+        Cell[] pairs =
+            [.. from threads in (int[])[1, NativeGrid.Many] from size in sizes select NativeGrid.Point(NativeGrid.Pair, size, threads)];
         Cell[] cells = [.. pairs, .. sizes.Select(size => NativeGrid.Point(NativeGrid.Ring, size, 2))];
         AddAll(plan, section, cells, NativeSubjects.BoostPool, NativeSubjects.BoostSingleton, NativeSubjects.Pool);
         var counts = new Section
         {
             Title = "Returned by another thread",
-            About = "Blocks of a pool<T> that a second thread returns, 32768 of each size: what the pool still counts as rented afterwards.",
+            About =
+                "Blocks of a pool<T> that a second thread returns, 32768 of each size: what the pool still counts as rented afterwards.",
             Layout = SectionLayout.Metrics,
             Varies = ["returned by"],
         };
@@ -69,7 +73,8 @@ internal static class NativeFaces
             Operation = "block",
         };
         IReadOnlyList<int> sizes = plan.Mode == LabMode.Full ? NativeGrid.Sizes : [64];
-        Cell[] cells = [.. from threads in (int[])[1, NativeGrid.Many] from size in sizes select NativeGrid.Point(NativeGrid.Pair, size, threads)];
+        Cell[] cells =
+            [.. from threads in (int[])[1, NativeGrid.Many] from size in sizes select NativeGrid.Point(NativeGrid.Pair, size, threads)];
         AddAll(plan, section, cells, NativeSubjects.Synchronized, NativeSubjects.Unsynchronized, NativeSubjects.Resource);
         return cells;
     }
@@ -80,7 +85,8 @@ internal static class NativeFaces
         {
             foreach (var subject in subjects.Where(subject => subject.ManyThreads || cell["threads"] == "1"))
             {
-                plan.Add(NativeTimes.WorkloadOf(section, cell, subject, plan.Mode, plan.Mode == LabMode.Full || cell["threads"] == "1" ? 1 : plan.Rounds));
+                plan.Add(
+                    NativeTimes.WorkloadOf(section, cell, subject, plan.Mode, plan.Mode == LabMode.Full || cell["threads"] == "1" ? 1 : plan.Rounds));
             }
         }
     }

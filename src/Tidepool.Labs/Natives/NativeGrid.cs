@@ -46,7 +46,9 @@ internal sealed class NativeGrid(LabMode mode)
         (Bars.MixedOne, new CellGroup("mixed, 1 thread", [MixedPoint(1)])),
         (Bars.MixedCores, new CellGroup($"mixed, {Cores} threads", [MixedPoint(Cores)])),
         (Bars.MixedMany, new CellGroup($"mixed, {Many} threads", [MixedPoint(Many)])),
-        (Bars.ProducerConsumer, new CellGroup(Ring, [.. (mode == LabMode.Full ? (int[])[64, 512, 4096] : [512]).Select(size => Point(Ring, size, 2))])),
+        (
+            Bars.ProducerConsumer,
+            new CellGroup(Ring, [.. (mode == LabMode.Full ? (int[])[64, 512, 4096] : [512]).Select(size => Point(Ring, size, 2))])),
     ];
 
     /// <summary>The cells of the classic experiment, which both modes measure.</summary>

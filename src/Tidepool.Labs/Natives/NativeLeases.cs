@@ -20,7 +20,8 @@ internal static class NativeLeases
         var section = new Section
         {
             Title = "From .NET",
-            About = $"Rent a block of native memory, write its first byte, return it, on one thread. Aligned is to {Alignment} bytes. A managed lease is of an array of the same length.",
+            About = $"Rent a block of native memory, write its first byte, return it, on one thread. Aligned is to {Alignment} "
+                + "bytes. A managed lease is of an array of the same length.",
             Baseline = Alloc,
             Varies = ["size"],
         };

@@ -42,7 +42,9 @@ internal static class NativePrograms
         var section = new Section
         {
             Title = "Programs under LD_PRELOAD",
-            About = "User time of the program and its children, of one run. The row glibc is the program as it was built: redis-server brings jemalloc with it.",
+            About =
+                "User time of the program and its children, of one run. The row glibc is the program "
+                    + "as it was built: redis-server brings jemalloc with it.",
             Baseline = NativeSubjects.CLibrary.Name,
             Layout = SectionLayout.Matrix,
             Varies = ["program"],

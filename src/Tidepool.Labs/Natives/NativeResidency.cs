@@ -43,7 +43,9 @@ internal static class NativeResidency
         var section = new Section
         {
             Title = "Memory after 256 MiB was returned",
-            About = "351,615 blocks of 16 to 4095 bytes are rented, written and returned; then the program does nothing for two seconds. Resident memory of the whole process: at the peak, at once after the last return, after the idle time; and how much more the blocks took than was asked for.",
+            About = "351,615 blocks of 16 to 4095 bytes are rented, written and returned; then the program does nothing for two "
+                + "seconds. Resident memory of the whole process: at the peak, at once after the last return, after the idle time; "
+                + "and how much more the blocks took than was asked for.",
             Layout = SectionLayout.Metrics,
             Varies = ["returned"],
         };
@@ -76,7 +78,8 @@ internal static class NativeResidency
         var section = new Section
         {
             Title = "Bulk with pauses",
-            About = "The classic experiment at 64, 256, 1024 and 4096 bytes, once, after the process did nothing for three seconds: what it costs to have given memory back.",
+            About = "The classic experiment at 64, 256, 1024 and 4096 bytes, once, after the process did nothing for three seconds: "
+                + "what it costs to have given memory back.",
             Baseline = NativeSubjects.CLibrary.Name,
             Varies = ["pause"],
             Operation = "block",
@@ -128,7 +131,9 @@ internal static class NativeResidency
         var section = new Section
         {
             Title = "Waste by distribution of sizes",
-            About = "32 MiB of blocks, all held. Rounding: usable over requested bytes. Resident: memory over requested bytes, with headers and parts of pages. Distributions: log-uniform and uniform to 4096 bytes, geometric around 64, powers of two, one byte above them, three peaks.",
+            About = "32 MiB of blocks, all held. Rounding: usable over requested bytes. Resident: memory over requested bytes, with "
+                + "headers and parts of pages. Distributions: log-uniform and uniform to 4096 bytes, geometric around 64, powers of "
+                + "two, one byte above them, three peaks.",
             Layout = SectionLayout.Metrics,
             Varies = ["distribution"],
         };
@@ -145,7 +150,9 @@ internal static class NativeResidency
         var section = new Section
         {
             Title = "Resident memory of blocks of one size",
-            About = "256 MiB of blocks of one size, written and held: resident over requested bytes. Huge pages make resident what rounding leaves unused.",
+            About =
+                "256 MiB of blocks of one size, written and held: resident over requested bytes. "
+                    + "Huge pages make resident what rounding leaves unused.",
             Layout = SectionLayout.Metrics,
             Varies = ["bytes"],
         };
@@ -170,7 +177,8 @@ internal static class NativeResidency
         var section = new Section
         {
             Title = "Resident memory of a thread",
-            About = "Threads that have rented, written and returned 16 blocks of each of 28 sizes from 16 to 6,617 bytes, and stay: resident memory for each, with its stack.",
+            About = "Threads that have rented, written and returned 16 blocks of each of 28 sizes from 16 to 6,617 bytes, and stay: "
+                + "resident memory for each, with its stack.",
             Layout = SectionLayout.Metrics,
             Varies = ["threads"],
         };
@@ -184,7 +192,8 @@ internal static class NativeResidency
         var section = new Section
         {
             Title = "A program that limits itself",
-            About = "After its first allocation a program sets its own limit of address space, maps a megabyte, starts a thread and allocates until nothing is left. What of the three failed or went beyond the limit, and how much it got.",
+            About = "After its first allocation a program sets its own limit of address space, maps a megabyte, starts a thread and "
+                + "allocates until nothing is left. What of the three failed or went beyond the limit, and how much it got.",
             Layout = SectionLayout.Metrics,
             Varies = ["limit"],
         };
@@ -197,11 +206,13 @@ internal static class NativeResidency
         var section = new Section
         {
             Title = "Size classes from a recorded profile",
-            About = "A program with three frequent sizes (264, 648 and 1160 bytes) runs with the profile on; tidepool-tune makes size classes from it. Bytes lost to rounding with the built-in classes and with the tuned ones.",
+            About = "A program with three frequent sizes (264, 648 and 1160 bytes) runs with the profile on; tidepool-tune makes "
+                + "size classes from it. Bytes lost to rounding with the built-in classes and with the tuned ones.",
             Layout = SectionLayout.Metrics,
             Varies = ["distribution"],
         };
-        plan.Add(NativeSubjects.Shared.NewProbe(section, TunerCell, static site => NativeTuner.Measure(TunerProfile, site), otherwise: NativeBuild.Missing));
+        plan.Add(
+            NativeSubjects.Shared.NewProbe(section, TunerCell, static site => NativeTuner.Measure(TunerProfile, site), otherwise: NativeBuild.Missing));
         plan.Add(new MetricRule(Bars.TunedWaste, NativeTuner.Remaining, new WorkloadKey(TunerCell, NativeSubjects.Shared.Name)));
     }
 

@@ -50,7 +50,8 @@ internal static class NativeSubjects
     public static readonly NativeSubject Synchronized = new("std::pmr synchronized", false, "rivals", "pmr-synchronized");
 
     /// <summary>The standard library's pool resource for one thread.</summary>
-    public static readonly NativeSubject Unsynchronized = new("std::pmr unsynchronized", false, "rivals", "pmr-unsynchronized") { ManyThreads = false };
+    public static readonly NativeSubject Unsynchronized = new(
+        "std::pmr unsynchronized", false, "rivals", "pmr-unsynchronized") { ManyThreads = false };
 
     /// <summary>All rivals.</summary>
     public static IEnumerable<NativeSubject> Rivals { get; } =
@@ -64,7 +65,9 @@ internal static class NativeSubjects
     {
         plan.Rivals["C library"] = SystemLibraries.CLibrary;
         plan.Rivals["mutex-pool"] = "written for the lab, as the classic design is described";
-        plan.Rivals["std::vector, std::pmr"] = SystemLibraries.VersionOf("libstdc++6") is { } version ? $"libstdc++ {version}" : "the compiler's library";
+        plan.Rivals["std::vector, std::pmr"] = SystemLibraries.VersionOf("libstdc++6") is { } version
+            ? $"libstdc++ {version}"
+            : "the compiler's library";
         foreach (var rival in Rivals.Where(rival => rival is { Package: not null, IsInstalled: true }))
         {
             plan.Rivals[rival.Package!] = SystemLibraries.VersionOf(rival.Package!, rival.LibraryPath ?? rival.Header!);

@@ -40,10 +40,19 @@ internal static class NativeTimes
         Dictionary<string, Section> sections = new()
         {
             [NativeGrid.Pair] = Part(-4, "One block at a time", "Rent one block, write its first and last byte, return it."),
-            [NativeGrid.Bulk] = Part(-3, "The classic experiment", "Rent 16384 blocks, or as many as make 8 MiB, over all threads together; then return all. Time of one block, both ways."),
-            [NativeGrid.Stress] = Part(-1, "Stress", "As the classic experiment, and in between every third block is returned and rented again."),
-            [NativeGrid.Mixed] = Part(-1, "Mixed sizes", "Each thread holds blocks of 16 to 4096 bytes, returns one of them at random and rents another of a random size.", "threads"),
-            [NativeGrid.Ring] = Part(-1, "Producer and consumer", "One thread rents, another returns, through a ring of 1024 blocks.", "size"),
+            [NativeGrid.Bulk] = Part(
+                -3,
+                "The classic experiment",
+                "Rent 16384 blocks, or as many as make 8 MiB, over all threads together; then return all. Time of one block, both ways."),
+            [NativeGrid.Stress] = Part(
+                -1, "Stress", "As the classic experiment, and in between every third block is returned and rented again."),
+            [NativeGrid.Mixed] = Part(
+                -1,
+                "Mixed sizes",
+                "Each thread holds blocks of 16 to 4096 bytes, returns one of them at random and rents another of a random size.",
+                "threads"),
+            [NativeGrid.Ring] = Part(
+                -1, "Producer and consumer", "One thread rents, another returns, through a ring of 1024 blocks.", "size"),
         };
         var inGroups = grid.Groups.SelectMany(group => group.Group.Cells).ToHashSet();
         // Each table in the order of its threads, then sizes.
@@ -52,7 +61,8 @@ internal static class NativeTimes
         {
             foreach (var subject in SubjectsOf(cell, plan.Mode, inGroups.Contains(cell)))
             {
-                plan.Add(WorkloadOf(sections[cell["pattern"]!], cell, subject, plan.Mode, EveryRounds(cell, plan, inGroups.Contains(cell))));
+                plan.Add(
+                    WorkloadOf(sections[cell["pattern"]!], cell, subject, plan.Mode, EveryRounds(cell, plan, inGroups.Contains(cell))));
             }
         }
     }
@@ -126,12 +136,14 @@ internal static class NativeTimes
             Operation = "block",
         };
         var measured = plan.Workloads.Select(workload => workload.Key).ToHashSet();
-        NativeSubject[] subjects = [NativeSubjects.Vector, NativeSubjects.MutexPool, .. NativeSubjects.Peers, NativeSubjects.Shared, NativeSubjects.Inline];
+        NativeSubject[] subjects =
+            [NativeSubjects.Vector, NativeSubjects.MutexPool, .. NativeSubjects.Peers, NativeSubjects.Shared, NativeSubjects.Inline];
         foreach (var (_, group) in grid.Groups)
         {
             foreach (var subject in subjects.Where(subject => group.Cells.All(cell => measured.Contains(new(cell, subject.Name)))))
             {
-                plan.Add(new MeanRow { Key = new(Cell.Of(("group", group.Name)), subject.Name), Section = section, Ours = subject.Ours, Group = group });
+                plan.Add(
+                    new MeanRow { Key = new(Cell.Of(("group", group.Name)), subject.Name), Section = section, Ours = subject.Ours, Group = group });
             }
         }
     }
@@ -146,12 +158,15 @@ internal static class NativeTimes
         }
 
         plan.Add(new MeanRatioRule(Bars.MallocOverall, [.. grid.Groups.Select(group => group.Group)], ours, peers));
-        var pairs = new CellGroup("pair, 1 thread", [.. grid.Groups.SelectMany(group => group.Group.Cells).Where(cell => cell["pattern"] == NativeGrid.Pair && cell["threads"] == "1")]);
+        var pairs = new CellGroup(
+            "pair, 1 thread",
+            [.. grid.Groups.SelectMany(group => group.Group.Cells).Where(cell => cell["pattern"] == NativeGrid.Pair && cell["threads"] == "1")]);
         plan.Add(new MeanRatioRule(Bars.PairShared, [pairs], ours, [NativeSubjects.Mimalloc.Name]));
         plan.Add(new MeanRatioRule(Bars.PairInline, [pairs], NativeSubjects.Inline.Name, [NativeSubjects.Mimalloc.Name]));
         var classic = new CellGroup("the classic experiment", [.. NativeGrid.Classic]);
         plan.Add(new MeanRatioRule(Bars.VectorMean, [classic], ours, [NativeSubjects.Vector.Name]));
-        plan.Add(new RatioRule(Bars.VectorCell, [.. classic.Cells.Select(cell => (new WorkloadKey(cell, ours), new WorkloadKey(cell, NativeSubjects.Vector.Name)))]));
+        plan.Add(
+            new RatioRule(Bars.VectorCell, [.. classic.Cells.Select(cell => (new WorkloadKey(cell, ours), new WorkloadKey(cell, NativeSubjects.Vector.Name)))]));
         plan.Add(new MeanRatioRule(Bars.VectorZeroed, [classic], NativeSubjects.Zeroed.Name, [NativeSubjects.Vector.Name]));
     }
 }

@@ -12,13 +12,14 @@ internal static class NativeTool
 
     /// <summary>Runs it to its end.</summary>
     /// <exception cref="LabProcessException">It failed, or printed something else.</exception>
-    /// <exception cref="OperationCanceledException">The run was stopped; the program was ended.</exception>
-    public static IReadOnlyDictionary<string, double> Run(string program, IEnumerable<string> arguments, ProbeSite site, string? preload = null, string? setting = null) =>
+    /// <exception cref="OperationCanceledException">The run was stopped, and the program with it.</exception>
+    public static IReadOnlyDictionary<string, double> Run(
+        string program, IEnumerable<string> arguments, ProbeSite site, string? preload = null, string? setting = null) =>
         Run(program, arguments, site, Parse, preload, setting);
 
     /// <summary>Runs a program whose output is read in another way.</summary>
     /// <exception cref="LabProcessException">It failed, or printed something else.</exception>
-    /// <exception cref="OperationCanceledException">The run was stopped; the program was ended.</exception>
+    /// <exception cref="OperationCanceledException">The run was stopped, and the program with it.</exception>
     public static IReadOnlyDictionary<string, double> Run(
         string program,
         IEnumerable<string> arguments,
@@ -46,7 +47,8 @@ internal static class NativeTool
         site.Stop.ThrowIfCancellationRequested();
         return process.ExitCode == 0
             ? parse(output.ToString())
-            : throw new LabProcessException($"{Path.GetFileName(program)} ended with code {process.ExitCode}. {errors.GetAwaiter().GetResult().Trim()}".TrimEnd());
+            : throw new LabProcessException(
+                $"{Path.GetFileName(program)} ended with code {process.ExitCode}. {errors.GetAwaiter().GetResult().Trim()}".TrimEnd());
     }
 
     /// <summary>Reads the lines.</summary>

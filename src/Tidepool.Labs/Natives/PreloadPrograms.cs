@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Tidepool.Labs;
 
-/// <summary>A program that nobody wrote for this lab, run under each malloc.</summary>
+/// <summary>A program that was not written for this lab, run under each malloc.</summary>
 /// <param name="Name">What the table calls it.</param>
 /// <param name="Bar">Its bar.</param>
 /// <param name="Package">The packages that bring it.</param>
@@ -29,15 +29,26 @@ internal static class PreloadPrograms
     public static IReadOnlyList<PreloadProgram> All { get; } =
     [
         new("python3, its own tests", Bars.ProgramPython, "python3 libpython3-testsuite", HasPythonTests, RunPython),
-        new("sqlite3, bulk load", Bars.ProgramSqlite, "sqlite3", () => IsOnPath("sqlite3"), (_, subject) => RunProgram(subject, "sqlite3", [":memory:", BulkLoad])),
-        new("redis-server, SET GET LPUSH", Bars.ProgramRedis, "redis-server redis-tools", () => IsOnPath("redis-server") && IsOnPath("redis-benchmark"), RunRedis),
+        new(
+            "sqlite3, bulk load",
+            Bars.ProgramSqlite,
+            "sqlite3",
+            () => IsOnPath("sqlite3"),
+            (_, subject) => RunProgram(subject, "sqlite3", [":memory:", BulkLoad])),
+        new(
+            "redis-server, SET GET LPUSH",
+            Bars.ProgramRedis,
+            "redis-server redis-tools",
+            () => IsOnPath("redis-server") && IsOnPath("redis-benchmark"),
+            RunRedis),
         new("git gc, 1000 commits", Bars.ProgramGit, "git", () => IsOnPath("git"), RunGit),
         new("g++, a file of this library", Bars.ProgramCompiler, "g++", () => IsOnPath("g++"), RunCompiler),
     ];
 
     /// <summary>Whether a program is on the path.</summary>
     public static bool IsOnPath(string program) =>
-        (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator).Any(folder => File.Exists(Path.Combine(folder, program)));
+        (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator)
+            .Any(folder => File.Exists(Path.Combine(folder, program)));
 
     /// <summary>The history of the git row as input of git fast-import: the same bytes every time.</summary>
     public static string GitHistory(int commits)
@@ -47,7 +58,9 @@ internal static class PreloadPrograms
         string[] files = new string[40];
         for (int commit = 1; commit <= commits; commit++)
         {
-            stream.Append($"commit refs/heads/main\ncommitter Lab <lab@example.org> {1_000_000_000 + (commit * 60)} +0000\ndata <<END\ncommit {commit}\nEND\n");
+            stream.Append(
+                $"commit refs/heads/main\ncommitter Lab <lab@example.org> "
+                    + $"{1_000_000_000 + (commit * 60)} +0000\ndata <<END\ncommit {commit}\nEND\n");
             for (int change = 0; change < 3; change++)
             {
                 state = (state * 1664525) + 1013904223;
@@ -62,7 +75,8 @@ internal static class PreloadPrograms
     }
 
     private static bool HasPythonTests() =>
-        File.Exists(Python) && Directory.GetDirectories("/usr/lib", "python3.*").Any(folder => File.Exists(Path.Combine(folder, "test", "test_dict.py")));
+        File.Exists(Python) && Directory.GetDirectories("/usr/lib", "python3.*").Any(
+            folder => File.Exists(Path.Combine(folder, "test", "test_dict.py")));
 
     private static IReadOnlyDictionary<string, double> RunPython(string folder, NativeSubject subject) => RunProgram(
         subject, Python, ["-m", "test", "--quiet", "--tempdir", folder, "test_dict", "test_list", "test_json", "test_string"]);
@@ -77,8 +91,10 @@ internal static class PreloadPrograms
     }
 
     /// <summary>The largest source file of the library, so that the row has something to do.</summary>
-    private static string? CompiledFile() => NativeBuild.Repository is { } repository && Path.Combine(repository, "native", "src") is var sources && Directory.Exists(sources)
-        ? new DirectoryInfo(sources).EnumerateFiles("*.cpp", SearchOption.AllDirectories).OrderByDescending(file => file.Length).ThenBy(file => file.Name, StringComparer.Ordinal).FirstOrDefault()?.FullName
+    private static string? CompiledFile() => NativeBuild.Repository is { } repository
+        && Path.Combine(repository, "native", "src") is var sources && Directory.Exists(sources)
+        ? new DirectoryInfo(sources).EnumerateFiles("*.cpp", SearchOption.AllDirectories).OrderByDescending(file => file.Length)
+            .ThenBy(file => file.Name, StringComparer.Ordinal).FirstOrDefault()?.FullName
         : null;
 
     private static IReadOnlyDictionary<string, double> RunGit(string folder, NativeSubject subject)
@@ -86,13 +102,18 @@ internal static class PreloadPrograms
         string repository = Path.Combine(folder, "history.git");
         Execute("git", ["init", "--quiet", "--bare", "--initial-branch=main", repository]);
         Execute("git", ["-C", repository, "fast-import", "--quiet"], GitHistory(1000));
-        return RunProgram(subject, "git", ["-C", repository, "-c", "pack.threads=1", "-c", "gc.autoDetach=false", "gc", "--quiet", "--aggressive", "--prune=now"]);
+        return RunProgram(
+            subject,
+            "git",
+            ["-C", repository, "-c", "pack.threads=1", "-c", "gc.autoDetach=false", "gc", "--quiet", "--aggressive", "--prune=now"]);
     }
 
     private static IReadOnlyDictionary<string, double> RunRedis(string folder, NativeSubject subject)
     {
         string socket = Path.Combine(folder, "redis.sock");
-        using var server = Process.Start(StartOf(subject, "redis-server", ["--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", folder]))!;
+        using var server =
+            Process.Start(
+                StartOf(subject, "redis-server", ["--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", folder]))!;
         try
         {
             server.StandardInput.Close();
@@ -108,7 +129,9 @@ internal static class PreloadPrograms
                 Thread.Sleep(5);
             }
 
-            Execute("redis-benchmark", ["-s", socket, "-t", "set,get,lpush", "-n", "150000", "-r", "20000", "-d", "200", "-c", "20", "-P", "16", "-q"]);
+            Execute(
+                "redis-benchmark",
+                ["-s", socket, "-t", "set,get,lpush", "-n", "150000", "-r", "20000", "-d", "200", "-c", "20", "-P", "16", "-q"]);
             Execute("redis-cli", ["-s", socket, "shutdown", "nosave"]);
             server.WaitForExit();
             return Succeeded(NativeTool.Parse(output.GetAwaiter().GetResult()), "redis-server");
@@ -135,8 +158,10 @@ internal static class PreloadPrograms
     private static ProcessStartInfo StartOf(NativeSubject subject, string program, IReadOnlyList<string> arguments) =>
         NativeBuild.ToStartInfo(NativeBuild.Program("run")!, [subject.LibraryPath ?? "-", program, .. arguments]);
 
-    private static IReadOnlyDictionary<string, double> Succeeded(IReadOnlyDictionary<string, double> used, string program, string errors = "") =>
-        used["exit"] == 0 ? used : throw new LabProcessException($"{Path.GetFileName(program)} ended with code {used["exit"]}. {Shorten(errors)}".TrimEnd());
+    private static IReadOnlyDictionary<string, double> Succeeded(
+        IReadOnlyDictionary<string, double> used, string program, string errors = "") =>
+        used["exit"] == 0 ? used : throw new LabProcessException(
+            $"{Path.GetFileName(program)} ended with code {used["exit"]}. {Shorten(errors)}".TrimEnd());
 
     private static string Shorten(string text) => text.Trim() is { Length: > 300 } lengthy ? lengthy[^300..] : text.Trim();
 

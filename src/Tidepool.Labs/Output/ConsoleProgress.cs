@@ -15,7 +15,11 @@ internal static class ConsoleProgress
     private static Task<LabReport> RunWithBarsAsync(
         IAnsiConsole console, IReadOnlyList<ILab> labs, LabRunOptions options, CancellationToken stop) =>
         console.Progress()
-            .Columns(new TaskDescriptionColumn { Alignment = Justify.Left }, new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .Columns(
+                new TaskDescriptionColumn { Alignment = Justify.Left },
+                new ProgressBarColumn(),
+                new PercentageColumn(),
+                new ElapsedTimeColumn())
             .StartAsync(context =>
             {
                 var bars = labs.ToDictionary(lab => lab.Name, lab => context.AddTask(lab.Name, maxValue: 1));

@@ -78,7 +78,9 @@ internal static class ConsoleReport
     public static string Summarize(IEnumerable<Verdict> verdicts)
     {
         var states = verdicts.GroupBy(verdict => verdict.StateText).ToDictionary(group => group.Key, group => group.Count());
-        return string.Join(", ", ((string[])["PASS", "FAIL", "UNCLEAR", "NOT RUN"]).Select(state => $"{states.GetValueOrDefault(state)} {state}"));
+        return string.Join(
+            ", ",
+            ((string[])["PASS", "FAIL", "UNCLEAR", "NOT RUN"]).Select(state => $"{states.GetValueOrDefault(state)} {state}"));
     }
 
     private static void PrintSection(IAnsiConsole console, ReportSection section)
@@ -117,7 +119,8 @@ internal static class ConsoleReport
     internal static void PrintRows(IAnsiConsole console, ReportSection section)
     {
         int room = console.Profile.Width - 6 - section.Rows.Max(row => row.Subject.Length);
-        var columns = TimeColumns.Select(column => (column.Heading, column.Rank, column.Text, Width: WidthOf(column.Heading, column.Text))).ToList();
+        var columns =
+            TimeColumns.Select(column => (column.Heading, column.Rank, column.Text, Width: WidthOf(column.Heading, column.Text))).ToList();
         string[] all = [.. columns.Select(column => column.Heading)];
         while (columns.Count > 2 && columns.Sum(column => column.Width + 3) > room)
         {
@@ -131,19 +134,23 @@ internal static class ConsoleReport
             table.AddRow($"[underline]{Markup.Escape(section.Label(cell.Key))}[/]");
             foreach (var row in cell)
             {
-                table.AddRow([Subject(row), .. columns.Select(column => row.IsEmpty ? EmptyText(column.Heading) : Markup.Escape(column.Text(row)))]);
+                table.AddRow(
+                    [Subject(row), .. columns.Select(column => row.IsEmpty ? EmptyText(column.Heading) : Markup.Escape(column.Text(row)))]);
             }
         }
 
         console.Write(table);
         if (columns.Count < all.Length)
         {
-            console.MarkupLine($"[grey]  Left out for want of room: {Markup.Escape(string.Join(", ", all.Except(columns.Select(column => column.Heading))))}.[/]");
+            console.MarkupLine(
+                $"[grey]  Left out for want of room: "
+                    + $"{Markup.Escape(string.Join(", ", all.Except(columns.Select(column => column.Heading))))}.[/]");
         }
 
         Explain(console, section);
 
-        int WidthOf(string heading, Func<ReportRow, string> text) => section.Rows.Select(row => text(row).Length).Append(heading.Length).Max();
+        int WidthOf(string heading, Func<ReportRow, string> text) =>
+            section.Rows.Select(row => text(row).Length).Append(heading.Length).Max();
     }
 
     private static string EmptyText(string heading) => heading == "median" ? "[yellow]NOT RUN[/]" : "";
@@ -184,7 +191,8 @@ internal static class ConsoleReport
         console.MarkupLine(Markup.Escape($"  median of {baseline}; the others as ratios to it"));
         if (numbered)
         {
-            console.MarkupLine(Markup.Escape("  " + string.Join("  ", others.Index().Select(other => $"({other.Index + 1}) {other.Item}"))));
+            console.MarkupLine(
+                Markup.Escape("  " + string.Join("  ", others.Index().Select(other => $"({other.Index + 1}) {other.Item}"))));
         }
     }
 
@@ -250,7 +258,8 @@ internal static class ConsoleReport
     {
         var machine = report.Machine;
         console.MarkupLine(Markup.Escape(
-            $"{machine.Processor}, {machine.Cores} cores, {machine.MemoryGiB} GiB; {machine.System}; {machine.Runtime}; {machine.Collector} collector; {report.Options.Mode.ToString().ToLowerInvariant()} run, seed {report.Options.Seed}"));
+            $"{machine.Processor}, {machine.Cores} cores, {machine.MemoryGiB} GiB; {machine.System}; {machine.Runtime}; "
+                + $"{machine.Collector} collector; {report.Options.Mode.ToString().ToLowerInvariant()} run, seed {report.Options.Seed}"));
         console.MarkupLine(NumberText.RatioWords);
     }
 

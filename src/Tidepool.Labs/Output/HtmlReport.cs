@@ -12,7 +12,9 @@ internal static class HtmlReport
     [
         ("PASS", "The whole 95 % interval lies within the limit; an exact count is within it."),
         ("FAIL", "The whole interval lies beyond the limit; an exact count is beyond it."),
-        ("UNCLEAR", "The limit lies inside the interval, also after the rounds were doubled twice. A quieter machine or --full may decide."),
+        (
+            "UNCLEAR",
+            "The limit lies inside the interval, also after the rounds were doubled twice. A quieter machine or --full may decide."),
         ("NOT RUN", "A subject is missing, or the run was stopped before it. It is never counted as passed."),
     ];
 

@@ -11,7 +11,8 @@ internal static class HtmlSummary
         page.Append("<section id=\"summary\">\n<h2>Summary</h2>\n<div class=\"cards\">\n");
         foreach (var (outcome, lab) in report.Labs.Zip(labs))
         {
-            page.Append($"<a class=\"card\" href=\"#{Encode(lab.Name)}\"><h3>{Encode(lab.Name)}</h3><p>{Encode(outcome.Lab.Question)}</p><p class=\"counts\">");
+            page.Append(
+                $"<a class=\"card\" href=\"#{Encode(lab.Name)}\"><h3>{Encode(lab.Name)}</h3><p>{Encode(outcome.Lab.Question)}</p><p class=\"counts\">");
             foreach (var state in lab.Verdicts.GroupBy(verdict => verdict.StateText).OrderBy(group => group.Key == "PASS" ? "" : group.Key))
             {
                 page.Append($"<span>{state.Count()} {HtmlTables.Badge(state.Key)}</span>");
@@ -34,10 +35,13 @@ internal static class HtmlSummary
             page.Append($"<dt>{HtmlTables.Badge(state)}</dt><dd>{Encode(meaning)}</dd>\n");
         }
 
-        page.Append("</dl>\n<p>A ratio is the ratio of paired rounds: the subjects of a cell are measured one after another in one process, ");
+        page.Append(
+            "</dl>\n<p>A ratio is the ratio of paired rounds: the subjects of a cell are measured one after another in one process, ");
         page.Append("round by round, and the whole is repeated in fresh processes, because the luck of code layout differs by process. ");
         page.Append($"The interval is a bootstrap over processes, then rounds ({PairedRatio.Redraws} redraws). ");
-        page.Append("<em>no difference</em> means that the whole interval lies within 5 % of 1.00, <em>undecided</em> that it includes 1.00 and is wider.</p>\n</section>\n");
+        page.Append(
+            "<em>no difference</em> means that the whole interval lies within 5 % of 1.00, <em>undecided</em> that it includes 1.00 "
+                + "and is wider.</p>\n</section>\n");
     }
 
     /// <summary>Where it ran, and how to run it again.</summary>
@@ -68,9 +72,14 @@ internal static class HtmlSummary
             Fact(page, "missing here", hint);
         }
 
-        page.Append("</table></div>\n</section>\n<section id=\"rerun\">\n<h2>Run it yourself</h2>\n<p>Your machine is the one that counts.</p>\n");
-        page.Append($"<pre>./tidepool lab {Encode(string.Join(' ', labs.Select(lab => lab.Name)))} {mode} --seed {report.Options.Seed} --html labs.html</pre>\n");
-        page.Append("<p><code>--full</code> measures the whole grid in seven processes; <code>--json FILE</code> keeps every number; <code>--help</code> lists the rest.</p>\n</section>\n");
+        page.Append(
+            "</table></div>\n</section>\n<section id=\"rerun\">\n<h2>Run it yourself</h2>\n<p>Your machine is the one that counts.</p>\n");
+        page.Append(
+            $"<pre>./tidepool lab {Encode(string.Join(' ', labs.Select(lab => lab.Name)))} {mode} "
+                + $"--seed {report.Options.Seed} --html labs.html</pre>\n");
+        page.Append(
+            "<p><code>--full</code> measures the whole grid in seven processes; <code>--json FILE</code> keeps every number; "
+                + "<code>--help</code> lists the rest.</p>\n</section>\n");
     }
 
     private static void WriteHeadlines(StringBuilder page, LabReport report, IReadOnlyList<ReportLab> labs)
@@ -81,12 +90,19 @@ internal static class HtmlSummary
             return; // a lab whose rows are all of others
         }
 
-        page.Append("<h3>In short</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>what</th><th class=\"n\">usual choice</th><th class=\"n\">ours</th><th class=\"n\">ratio</th></tr></thead>\n<tbody>\n");
+        page.Append(
+            "<h3>In short</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>what</th><th class=\"n\">usual choice</th><th "
+                + "class=\"n\">ours</th><th class=\"n\">ratio</th></tr></thead>\n<tbody>\n");
         foreach (Headline headline in lines)
         {
-            page.Append($"<tr><th scope=\"row\">{Encode(headline.What)}<small>{HtmlReport.EncodeName(headline.Usual.Subject)} &rarr; <span class=\"ours\">{HtmlReport.EncodeName(headline.Ours.Subject)}</span></small></th>");
-            page.Append($"<td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td><td class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
-            page.Append($"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.SpokenRatio(headline.Ours.Ratio)}</td></tr>\n");
+            page.Append(
+                $"<tr><th scope=\"row\">{Encode(headline.What)}<small>{HtmlReport.EncodeName(headline.Usual.Subject)} &rarr; <span "
+                    + $"class=\"ours\">{HtmlReport.EncodeName(headline.Ours.Subject)}</span></small></th>");
+            page.Append(
+                $"<td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td><td "
+                    + $"class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
+            page.Append(
+                $"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.SpokenRatio(headline.Ours.Ratio)}</td></tr>\n");
         }
 
         page.Append("</tbody></table></div>\n");

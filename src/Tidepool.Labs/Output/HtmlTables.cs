@@ -9,14 +9,22 @@ internal static class HtmlTables
     public static void WriteLab(
         StringBuilder page, LabOutcome outcome, ReportLab lab, IReadOnlyList<ReportSection> sections, bool hasPlots)
     {
-        page.Append($"<section class=\"lab\" id=\"{Encode(lab.Name)}\">\n<h2>{Encode(lab.Name)}</h2>\n<p class=\"question\">{Encode(outcome.Lab.Question)}</p>\n");
+        page.Append(
+            $"<section class=\"lab\" id=\"{Encode(lab.Name)}\">\n<h2>{Encode(lab.Name)}</h2>\n<p "
+                + $"class=\"question\">{Encode(outcome.Lab.Question)}</p>\n");
         if (hasPlots)
         {
-            page.Append($"<figure class=\"plot\" data-lab=\"{Encode(lab.Name)}\"><label>Show <select aria-label=\"What the plot shows\"></select></label><div class=\"canvas\"></div><figcaption>Colour: ours. Grey: rivals. Hover or tap for numbers.</figcaption></figure>\n");
+            page.Append(
+                $"<figure class=\"plot\" data-lab=\"{Encode(lab.Name)}\"><label>Show <select aria-label=\"What the plot "
+                    + "shows\"></select></label><div class=\"canvas\"></div><figcaption>Colour: ours. Grey: rivals. Hover or tap for "
+                    + "numbers.</figcaption></figure>\n");
         }
         else
         {
-            page.Append("<p class=\"note\">This page was made without Node.js, so it has no plots. Install Node.js (on Debian: <code>apt-get install nodejs npm</code>), then <code>./tidepool build</code> and run the lab again: the build brings the plotting library with <code>npm ci</code>.</p>\n");
+            page.Append(
+                "<p class=\"note\">This page was made without Node.js, so it has no plots. Install Node.js (on Debian: <code>apt-get "
+                    + "install nodejs npm</code>), then <code>./tidepool build</code> and run the lab again: the build brings the "
+                    + "plotting library with <code>npm ci</code>.</p>\n");
         }
 
         WriteVerdicts(page, lab);
@@ -51,12 +59,19 @@ internal static class HtmlTables
             return; // a lab without bars
         }
 
-        page.Append($"<h3>Verdicts</h3>\n<p class=\"about\">{Encode(ConsoleReport.Summarize(lab.Verdicts))}. <a href=\"#meaning\">What they mean</a>.</p>\n");
-        page.Append("<div class=\"scroll\"><table class=\"verdicts\">\n<thead><tr><th>verdict</th><th>what must hold</th><th class=\"n\">value</th><th class=\"n\">limit</th><th>how</th></tr></thead>\n<tbody>\n");
+        page.Append(
+            $"<h3>Verdicts</h3>\n<p "
+                + $"class=\"about\">{Encode(ConsoleReport.Summarize(lab.Verdicts))}. <a href=\"#meaning\">What they mean</a>.</p>\n");
+        page.Append(
+            "<div class=\"scroll\"><table class=\"verdicts\">\n<thead><tr><th>verdict</th><th>what must hold</th><th "
+                + "class=\"n\">value</th><th class=\"n\">limit</th><th>how</th></tr></thead>\n<tbody>\n");
         foreach (var verdict in lab.Verdicts)
         {
-            page.Append($"<tr><td>{Badge(verdict.StateText)}</td><td>{Encode(verdict.Bar.Name)}<br><code>{HtmlReport.EncodeName(verdict.Bar.Id)}</code></td>");
-            page.Append($"<td class=\"n\">{NumberText.Value(verdict.Bar, verdict.Value)}</td><td class=\"n\">{NumberText.Value(verdict.Bar, verdict.Bar.Limit)}</td>");
+            page.Append(
+                $"<tr><td>{Badge(verdict.StateText)}</td><td>{Encode(verdict.Bar.Name)}<br><code>{HtmlReport.EncodeName(verdict.Bar.Id)}</code></td>");
+            page.Append(
+                $"<td class=\"n\">{NumberText.Value(verdict.Bar, verdict.Value)}</td><td "
+                    + $"class=\"n\">{NumberText.Value(verdict.Bar, verdict.Bar.Limit)}</td>");
             page.Append($"<td class=\"how\">{Encode(verdict.Detail)}</td></tr>\n");
         }
 
@@ -65,7 +80,10 @@ internal static class HtmlTables
 
     private static void WriteRows(StringBuilder page, ReportSection section)
     {
-        page.Append("<div class=\"scroll\"><table>\n<thead><tr><th>subject</th><th class=\"n\">median</th><th class=\"n\">ratio</th><th class=\"n\">95 % interval</th><th class=\"n\">min</th><th class=\"n\">allocated</th><th class=\"n\">gen 0 / 1 / 2<br>per 1000</th></tr></thead>\n");
+        page.Append(
+            "<div class=\"scroll\"><table>\n<thead><tr><th>subject</th><th class=\"n\">median</th><th class=\"n\">ratio</th><th "
+                + "class=\"n\">95 % interval</th><th class=\"n\">min</th><th class=\"n\">allocated</th><th class=\"n\">gen 0 / 1 / "
+                + "2<br>per 1000</th></tr></thead>\n");
         foreach (var cell in section.Cells)
         {
             page.Append($"<tbody><tr class=\"cell\"><th colspan=\"7\">{Encode(section.Label(cell.Key))}</th></tr>\n");
@@ -80,7 +98,9 @@ internal static class HtmlTables
 
                 string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.ShortRatio(row.Ratio);
                 page.Append($"<td class=\"n\">{NumberText.Time(row.MedianNs)}</td><td class=\"n {RatioClass(row)}\">{ratio}</td>");
-                page.Append($"<td class=\"n\">{NumberText.Interval(row.Ratio)}</td><td class=\"n\">{NumberText.Time(row.MinNs)}</td><td class=\"n\">{NumberText.Bytes(row.BytesPerOp)}</td><td class=\"n\">{NumberText.Collections(row)}</td></tr>\n");
+                page.Append(
+                    $"<td class=\"n\">{NumberText.Interval(row.Ratio)}</td><td class=\"n\">{NumberText.Time(row.MinNs)}</td><td "
+                        + $"class=\"n\">{NumberText.Bytes(row.BytesPerOp)}</td><td class=\"n\">{NumberText.Collections(row)}</td></tr>\n");
             }
 
             page.Append("</tbody>\n");
@@ -94,7 +114,9 @@ internal static class HtmlTables
         string? baseline = section.Section.Baseline;
         string[] others = [.. section.Rows.Select(row => row.Subject).Distinct().Where(subject => subject != baseline)];
         var ours = section.Rows.Where(row => row.Ours).Select(row => row.Subject).ToHashSet();
-        page.Append($"<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th>cell</th><th class=\"n\">{HtmlReport.EncodeName(baseline ?? "")}</th>");
+        page.Append(
+            $"<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th>cell</th><th "
+                + $"class=\"n\">{HtmlReport.EncodeName(baseline ?? "")}</th>");
         foreach (string subject in others)
         {
             page.Append($"<th class=\"n{(ours.Contains(subject) ? " ours" : "")}\">{HtmlReport.EncodeName(subject)}</th>");
@@ -104,7 +126,9 @@ internal static class HtmlTables
         foreach (var cell in section.Cells)
         {
             var bySubject = cell.ToDictionary(row => row.Subject);
-            page.Append($"<tr><th scope=\"row\">{Encode(section.Label(cell.Key))}</th><td class=\"n\">{NumberText.Time(baseline is null ? null : bySubject.GetValueOrDefault(baseline)?.MedianNs)}</td>");
+            page.Append(
+                $"<tr><th scope=\"row\">{Encode(section.Label(cell.Key))}</th><td "
+                    + $"class=\"n\">{NumberText.Time(baseline is null ? null : bySubject.GetValueOrDefault(baseline)?.MedianNs)}</td>");
             foreach (string subject in others)
             {
                 var row = bySubject.GetValueOrDefault(subject);
@@ -127,8 +151,11 @@ internal static class HtmlTables
         foreach (var row in section.Rows)
         {
             page.Append(SubjectCell(row)).Append($"<td>{Encode(section.Label(row.Cell))}</td>");
-            page.Append(row.IsEmpty ? $"<td colspan=\"{Math.Max(metrics.Length, 1)}\">{Badge("NOT RUN")} {Encode(row.Dropped ?? "")}</td>" : "");
-            page.AppendJoin("", metrics.Where(_ => !row.IsEmpty).Select(metric => $"<td class=\"n\">{(row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)}</td>"));
+            page.Append(
+                row.IsEmpty ? $"<td colspan=\"{Math.Max(metrics.Length, 1)}\">{Badge("NOT RUN")} {Encode(row.Dropped ?? "")}</td>" : "");
+            page.AppendJoin(
+                "",
+                metrics.Where(_ => !row.IsEmpty).Select(metric => $"<td class=\"n\">{(row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)}</td>"));
             page.Append("</tr>\n");
         }
 

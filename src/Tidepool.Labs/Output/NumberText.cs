@@ -35,7 +35,8 @@ internal static class NumberText
 
     /// <summary>How words are to be read that stand in place of a ratio.</summary>
     public const string RatioWords =
-        "Ratios are of paired rounds; below 1.00 is faster. no difference: the whole 95 % interval lies within 5 % of 1.00. undecided: it includes 1.00 and is wider.";
+        "Ratios are of paired rounds; below 1.00 is faster. no difference: the whole 95 % interval lies within 5 % of 1.00. "
+            + "undecided: it includes 1.00 and is wider.";
 
     /// <summary>A ratio, or the word that says why there is none; an undecided one says how wide its interval is.</summary>
     public static string Ratio(RatioEstimate? ratio) => ratio switch
@@ -46,7 +47,7 @@ internal static class NumberText
         _ => Factor(ratio.Value.Value),
     };
 
-    /// <summary>The same where the interval stands beside it.</summary>
+    /// <summary>A ratio, or the word that says why there is none; for a place beside its interval.</summary>
     public static string ShortRatio(RatioEstimate? ratio) => ratio is { Word: RatioWord.Undecided } ? "undecided" : Ratio(ratio);
 
     /// <summary>A ratio with its word, for a line that stands alone.</summary>

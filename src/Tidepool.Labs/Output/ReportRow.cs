@@ -72,7 +72,8 @@ internal static class ReportBuilder
         [
             .. outcome.Plan.Workloads.Select(workload => FromWorkload(workload, outcome.Results)),
             .. outcome.Plan.Derived.Select(derived => FromDerived(derived, outcome.Results)).OfType<ReportRow>(),
-            .. outcome.Plan.Probes.Where(probe => !probe.OnlySteps || outcome.Results.Metrics(probe.Key) is null).Select(probe => FromProbe(probe, outcome.Results)),
+            .. outcome.Plan.Probes.Where(probe => !probe.OnlySteps || outcome.Results.Metrics(probe.Key) is null)
+                .Select(probe => FromProbe(probe, outcome.Results)),
         ],
         outcome.Verdicts);
 
@@ -131,7 +132,8 @@ internal static class ReportBuilder
     /// <summary>The row; null for a step of probes that have no result: their own rows say why.</summary>
     private static ReportRow? FromDerived(DerivedRow derived, LabResults results)
     {
-        var row = new ReportRow { Cell = derived.Key.Cell, Subject = derived.Key.Subject, Ours = derived.Ours, Baseline = derived.Section.Baseline };
+        var row =
+            new ReportRow { Cell = derived.Key.Cell, Subject = derived.Key.Subject, Ours = derived.Ours, Baseline = derived.Section.Baseline };
         string? baseline = row.Baseline == row.Subject ? null : row.Baseline;
         switch (derived)
         {

@@ -78,7 +78,8 @@ internal static class ResultJson
         ["ratio"] = Rounded(row.Ratio?.Value),
         ["ratioLow"] = Rounded(row.Ratio?.Low),
         ["ratioHigh"] = Rounded(row.Ratio?.High),
-        ["metrics"] = new JsonObject(row.Metrics.Select(metric => KeyValuePair.Create<string, JsonNode?>(metric.Key, Rounded(metric.Value)))),
+        ["metrics"] = new JsonObject(
+            row.Metrics.Select(metric => KeyValuePair.Create<string, JsonNode?>(metric.Key, Rounded(metric.Value)))),
     };
 
     private static JsonObject VerdictOf(Verdict verdict) => new()
@@ -163,6 +164,10 @@ internal static class ResultJson
             var other => throw new JsonException($"There is no verdict state '{other}'."),
         };
         var bar = Bars.All.FirstOrDefault(bar => bar.Id == id) ?? new Bar(id, "", name, BarKind.Ratio, limit);
-        return new Verdict(bar with { Name = name, Limit = limit }, state, verdict["value"]?.GetValue<double>(), verdict["detail"]!.GetValue<string>());
+        return new Verdict(
+            bar with { Name = name, Limit = limit },
+            state,
+            verdict["value"]?.GetValue<double>(),
+            verdict["detail"]!.GetValue<string>());
     }
 }

@@ -3,7 +3,9 @@ using System.Text;
 
 namespace Tidepool.Labs;
 
-/// <summary>The objects of a PDF as ranges of its bytes, and its pages in order. Reads classic and stream cross-references and object streams.</summary>
+/// <summary>
+/// The objects of a PDF as ranges of its bytes, and its pages in order. Reads classic and stream cross-references and object streams.
+/// </summary>
 internal sealed class PdfDocument
 {
     private readonly byte[] _data;
@@ -76,11 +78,14 @@ internal sealed class PdfDocument
             throw Outside(e);
         }
 
-        string? type = dictionary is not null && dictionary.TryGetValue("Type", out Range value) ? Encoding.Latin1.GetString(bytes[value]) : null;
+        string? type = dictionary is not null && dictionary.TryGetValue("Type", out Range value)
+            ? Encoding.Latin1.GetString(bytes[value])
+            : null;
         return type is not ("/XRef" or "/ObjStm");
     }
 
-    private static bool IsOutside(Exception e) => e is ArgumentException or IndexOutOfRangeException or OverflowException or KeyNotFoundException;
+    private static bool IsOutside(Exception e) =>
+        e is ArgumentException or IndexOutOfRangeException or OverflowException or KeyNotFoundException;
 
     private static InvalidDataException Outside(Exception e) => new("The PDF is damaged: a number in it points outside of the file.", e);
 
@@ -209,7 +214,8 @@ internal sealed class PdfDocument
 
     private void AddEntry(long number, bool used, Entry entry)
     {
-        // The newest section comes first, and what it says of an object holds; a free one is remembered so that an older one does not revive it.
+        // The newest section comes first, and what it says of an object holds; a free one is remembered so that an older one does not
+        // revive it.
         if (number > 0 && _read.Add(~number) && used)
         {
             _entries.Add(checked((int)number), entry);
@@ -309,7 +315,9 @@ internal sealed class PdfDocument
             length = PdfLexer.ReadNumbers(indirect, ..)[0];
         }
 
-        return length < 0 || length > data.Length - start ? throw PdfLexer.Damaged(start, "a stream is longer than the file") : start..(start + (int)length);
+        return length < 0 || length > data.Length - start
+            ? throw PdfLexer.Damaged(start, "a stream is longer than the file")
+            : start..(start + (int)length);
     }
 
     private static byte[] Decode(ReadOnlySpan<byte> data, Dictionary<string, Range> dictionary, Range content)
@@ -339,7 +347,9 @@ internal sealed class PdfDocument
 
         int at = data[given].IndexOf("<<"u8);
         Dictionary<string, Range> parameters = PdfLexer.ReadDictionary(data, given.Start.Value + at, out _);
-        long Number(ReadOnlySpan<byte> from, string key, long otherwise) => parameters.TryGetValue(key, out Range value) ? PdfLexer.ReadNumbers(from, value)[0] : otherwise;
+        long Number(ReadOnlySpan<byte> from, string key, long otherwise) => parameters.TryGetValue(key, out Range value)
+            ? PdfLexer.ReadNumbers(from, value)[0]
+            : otherwise;
         return Number(data, "Predictor", 1) >= 10 ? Unpredict(bytes, (int)Number(data, "Columns", 1)) : bytes;
     }
 

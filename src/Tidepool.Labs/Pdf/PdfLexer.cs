@@ -180,7 +180,8 @@ internal static class PdfLexer
         int second = SkipSpace(data, end);
         int secondEnd = SkipWord(data, second);
         int third = SkipSpace(data, secondEnd);
-        bool isReference = IsNumber(data[second..secondEnd]) && third < data.Length && data[third] == 'R' && SkipWord(data, third) == third + 1;
+        bool isReference = IsNumber(data[second..secondEnd]) && third < data.Length
+            && data[third] == 'R' && SkipWord(data, third) == third + 1;
         return isReference ? third + 1 : end;
     }
 

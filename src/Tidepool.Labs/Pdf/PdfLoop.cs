@@ -2,7 +2,9 @@ using System.Security.Cryptography;
 
 namespace Tidepool.Labs;
 
-/// <summary>Reverses the pages of a document through one kind of stream: the file is read out of one, the new document is written into another.</summary>
+/// <summary>
+/// Reverses the pages of a document through one kind of stream: the file is read out of one, the new document is written into another.
+/// </summary>
 internal static class PdfLoop<T>
     where T : struct, IStreamSubject<T>
 {

@@ -3,7 +3,9 @@ using System.Text;
 
 namespace Tidepool.Labs;
 
-/// <summary>Writes a document again with its pages in another order. All objects but the pages and their tree are copied as they are.</summary>
+/// <summary>
+/// Writes a document again with its pages in another order. All objects but the pages and their tree are copied as they are.
+/// </summary>
 internal static class PdfReorder
 {
     /// <summary>Writes the document; the target needs to be able to write only.</summary>
@@ -38,7 +40,12 @@ internal static class PdfReorder
             }
             else if (pages.TryGetValue(number, out var inherited))
             {
-                WritePage(output, bytes, dictionary ?? throw new InvalidDataException($"The PDF is damaged: page {number} is no dictionary."), inherited, root);
+                WritePage(
+                    output,
+                    bytes,
+                    dictionary ?? throw new InvalidDataException($"The PDF is damaged: page {number} is no dictionary."),
+                    inherited,
+                    root);
             }
             else
             {

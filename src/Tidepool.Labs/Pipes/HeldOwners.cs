@@ -12,7 +12,7 @@ internal static class HeldOwners
     /// <summary>Metric: bytes allocated when the owners are rented a second time.</summary>
     public const string RentedAgain = "rented_again_B";
 
-    /// <summary>Measures a pool that nobody else has used; the process must be fresh.</summary>
+    /// <summary>Measures a pool that was not used before; the process must be fresh.</summary>
     public static Dictionary<string, double> Measure(Func<MemoryPool<byte>> create, int length)
     {
         var owners = new IMemoryOwner<byte>?[Count];

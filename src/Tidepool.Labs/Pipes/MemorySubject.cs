@@ -8,7 +8,7 @@ namespace Tidepool.Labs;
 /// <param name="Reuses">Whether it is ours, reuses its owners and is always there, so that the bars of all such pools count it.</param>
 /// <param name="Exists">Whether it is there.</param>
 /// <param name="Pool">The pool that the loops share.</param>
-/// <param name="Create">Makes a pool that nobody else has used.</param>
+/// <param name="Create">Makes a pool that was not used before.</param>
 /// <param name="Rental">Its loops.</param>
 internal sealed record MemorySubject(
     string Name, bool Ours, bool Reuses, Func<bool> Exists, Func<MemoryPool<byte>> Pool, Func<MemoryPool<byte>> Create, Rental Rental)

@@ -71,6 +71,7 @@ internal sealed class StepRow : DerivedRow
         return (from column in Of
                 from metric in results.Metrics(column.Probe) ?? new Dictionary<string, double>()
                 where metric.Key.StartsWith(prefix, StringComparison.Ordinal)
-                select (Name: column.Column + metric.Key[prefix.Length..], metric.Value)).ToDictionary(metric => metric.Name, metric => metric.Value);
+                select (Name: column.Column + metric.Key[prefix.Length..], metric.Value))
+                    .ToDictionary(metric => metric.Name, metric => metric.Value);
     }
 }

@@ -13,7 +13,7 @@ internal interface IMemoryPoolSource
     /// <summary>The pool that the loops use.</summary>
     static abstract MemoryPool<byte> Pool { get; }
 
-    /// <summary>Makes a pool that nobody else has used.</summary>
+    /// <summary>Makes a pool that was not used before.</summary>
     static abstract MemoryPool<byte> Create();
 
     /// <summary>Whether it is there.</summary>

@@ -77,7 +77,7 @@ internal static class RentalCatalog
     public static Rental Checked { get; } =
         Rental.Anywhere<TidepoolCheckedLease<byte>, BufferLease<byte>>(CheckedLease, ours: true);
 
-    /// <summary>The same with the checks that a pool has by default.</summary>
+    /// <summary>The lease with the checks that a pool has by default.</summary>
     public static Rental ByDefault { get; } =
         Rental.Anywhere<TidepoolLease<byte>, BufferLease<byte>>(DefaultLease, ours: true);
 

@@ -3,7 +3,10 @@ using Npgsql;
 
 namespace Tidepool.Labs;
 
-/// <summary>Npgsql's own pool: a connection of a pooled data source is opened, not used for anything that travels, and closed, without the reset of a session.</summary>
+/// <summary>
+/// Npgsql's own pool: a connection of a pooled data source is opened, not used for anything that travels, and closed, without the reset
+/// of a session.
+/// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "It lives as long as the measuring process.")]
 internal readonly struct NpgsqlSubject : IResourceSubject<NpgsqlSubject, NpgsqlConnection>
 {

@@ -75,7 +75,7 @@ internal static class ResourceLoops<TSubject, TItem>
 
     /// <summary>
     /// How long single rentals wait when many callers share few resources, counted in turns: one turn is one return of any resource. Each
-    /// return writes its number on the resource, so whoever gets it next knows which return served it, however late its thread goes on: the
+    /// return writes its number on the resource, so its next renter knows which return served it, however late its thread goes on: the
     /// order of the pool is measured, not that of the thread pool.
     /// </summary>
     public static Dictionary<string, double> Fairness(int callers, int size, int turns)

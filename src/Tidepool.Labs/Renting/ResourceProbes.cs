@@ -26,8 +26,8 @@ internal static class ResourceProbes
     private const int BurstMilliseconds = 20;
 
     /// <summary>
-    /// A hundred callers at once at a cold pool whose creations take 20 ms; each keeps what it gets until all have one. A short burst at another pool
-    /// goes before it, so that the runtime compiles nothing meanwhile.
+    /// A hundred callers at once at a cold pool whose creations take 20 ms; each keeps what it gets until all have one. A short burst at
+    /// another pool goes before it, so that the runtime compiles nothing meanwhile.
     /// </summary>
     public static Dictionary<string, double> Burst(int creators)
     {
@@ -43,7 +43,8 @@ internal static class ResourceProbes
             new SlowPolicy(creation),
             new() { Name = "burst", MaxSize = BurstCallers, MaxCreateConcurrency = creators, RentTimeout = TimeSpan.FromMinutes(1) });
         long start = Stopwatch.GetTimestamp();
-        ResourceLease<Thing>[] leases = Task.WhenAll(Enumerable.Range(0, BurstCallers).Select(_ => pool.RentAsync().AsTask())).GetAwaiter().GetResult();
+        ResourceLease<Thing>[] leases =
+            Task.WhenAll(Enumerable.Range(0, BurstCallers).Select(_ => pool.RentAsync().AsTask())).GetAwaiter().GetResult();
         double milliseconds = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
         Array.ForEach(leases, static lease => lease.Dispose());
         Dispose(pool);

@@ -4,7 +4,9 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool.Labs;
 
 /// <summary>What is written by hand: a semaphore that counts and a queue that holds.</summary>
-[SuppressMessage("Design", "CA1001", Justification = "It lives as long as the process, and a semaphore that gave no wait handle has nothing to dispose.")]
+[SuppressMessage(
+    "Design", "CA1001",
+    Justification = "It lives as long as the process, and a semaphore that gave no wait handle has nothing to dispose.")]
 internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, Thing>
 {
     private readonly SemaphoreSlim _free;
@@ -49,10 +51,15 @@ internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, T
     private static async ValueTask<Thing> Await(Task turn, ConcurrentQueue<Thing> things)
     {
         await turn.ConfigureAwait(false);
-        return things.TryDequeue(out Thing? thing) ? thing : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
+        return things.TryDequeue(out Thing? thing)
+            ? thing
+            : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
     }
 
-    private Thing Take() => _things.TryDequeue(out Thing? thing) ? thing : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
+    private Thing Take() =>
+        _things.TryDequeue(out Thing? thing)
+            ? thing
+            : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
 }
 
 /// <summary>Makes things at once.</summary>

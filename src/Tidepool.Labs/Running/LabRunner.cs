@@ -12,7 +12,8 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
     public async Task<LabReport> RunAsync(IReadOnlyList<ILab> labs, CancellationToken stop)
     {
         using var folder = new RunFolder();
-        return await new LabRunner(options with { Child = options.Child with { Folder = folder.Path } }, progress).RunInFolderAsync(labs, stop);
+        return await new LabRunner(options with { Child = options.Child with { Folder = folder.Path } }, progress)
+            .RunInFolderAsync(labs, stop);
     }
 
     private async Task<LabReport> RunInFolderAsync(IReadOnlyList<ILab> labs, CancellationToken stop)
@@ -27,7 +28,8 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
             {
                 await RunProbesAsync(run, stop);
                 await MeasureAsync(run, stop);
-                progress(new(run.Lab.Name, waiting.Covers(run) ? 0.95 : 1, waiting.Covers(run) ? "waiting for its idle processes" : "done"));
+                progress(
+                    new(run.Lab.Name, waiting.Covers(run) ? 0.95 : 1, waiting.Covers(run) ? "waiting for its idle processes" : "done"));
             }
 
             await waiting.CollectAsync(stop);
@@ -87,7 +89,8 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
         await process.EndAsync(stop);
         try
         {
-            return new(metrics.Concat(await Task.Run(() => look(new(process.Id, options.Child.Folder!)), stop)).ToDictionary(metric => metric.Key, metric => metric.Value));
+            return new(
+                metrics.Concat(await Task.Run(() => look(new(process.Id, options.Child.Folder!)), stop)).ToDictionary(metric => metric.Key, metric => metric.Value));
         }
         catch (Exception failure) when (failure is not OperationCanceledException)
         {
@@ -127,7 +130,7 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
         }
     }
 
-    /// <summary>Warms some processes at the same time, which nobody measures; rounds begin when all have finished.</summary>
+    /// <summary>Warms some processes at the same time, unmeasured; rounds begin when all have finished.</summary>
     private async Task WarmAsync(LabRun run, List<LabProcess> children, int[] workloads, CancellationToken stop)
     {
         double[] warm = new double[children.Count];
@@ -138,7 +141,7 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
             workloads,
             done =>
             {
-                // The processes report at the same time; whoever listens hears one after another.
+                // The processes report at the same time; the listener hears one after another.
                 lock (warm)
                 {
                     warm[number] = done;

@@ -34,8 +34,10 @@ internal sealed record MachineInfo
     {
         string processor = ReadProcessor();
         string architecture = RuntimeInformation.OSArchitecture.ToString().ToLowerInvariant();
-        string system = OperatingSystem.IsLinux() ? "linux" : OperatingSystem.IsMacOS() ? "macos" : OperatingSystem.IsWindows() ? "windows" : "other";
-        string name = string.Create(CultureInfo.InvariantCulture, $"{system}-{architecture}-{Environment.ProcessorCount}core-{Slug(processor)}");
+        string system =
+            OperatingSystem.IsLinux() ? "linux" : OperatingSystem.IsMacOS() ? "macos" : OperatingSystem.IsWindows() ? "windows" : "other";
+        string name = string.Create(
+            CultureInfo.InvariantCulture, $"{system}-{architecture}-{Environment.ProcessorCount}core-{Slug(processor)}");
         return new MachineInfo
         {
             Name = name,

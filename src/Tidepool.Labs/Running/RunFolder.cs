@@ -2,7 +2,7 @@ namespace Tidepool.Labs;
 
 /// <summary>
 /// A folder for the files of one run, gone at its end. Measuring processes get its path in their environment, and leave their files
-/// behind: they are ended, not asked to tidy up.
+/// behind: they are killed, not asked to tidy up.
 /// </summary>
 internal sealed class RunFolder : IDisposable
 {

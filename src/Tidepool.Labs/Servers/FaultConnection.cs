@@ -62,7 +62,9 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
         {
             await Task.Delay(proxy.ConnectDelay, end).ConfigureAwait(false);
             await server.ConnectAsync(address, end).ConfigureAwait(false);
-            await Task.WhenAll(PassAsync(client, server, proxy.ToServer, end), PassAsync(server, client, proxy.ToClient, end)).ConfigureAwait(false);
+            await Task.WhenAll(
+                PassAsync(client, server, proxy.ToServer, end),
+                PassAsync(server, client, proxy.ToClient, end)).ConfigureAwait(false);
         }
         catch (Exception failure) when (failure is SocketException or ObjectDisposedException or OperationCanceledException)
         {

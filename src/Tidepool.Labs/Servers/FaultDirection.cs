@@ -1,6 +1,9 @@
 namespace Tidepool.Labs;
 
-/// <summary>What happens to the bytes that flow one way through a <see cref="FaultProxy"/>. Every member may be changed at any time, from any thread, and counts for what arrives from then on.</summary>
+/// <summary>
+/// What happens to the bytes that flow one way through a <see cref="FaultProxy"/>. Every member may be changed at any time, from any
+/// thread, and counts for what arrives from then on.
+/// </summary>
 internal sealed class FaultDirection
 {
     private readonly Lock _gate = new();
@@ -38,7 +41,9 @@ internal sealed class FaultDirection
         set => Volatile.Write(ref _sliceBytes, AtLeastOne(value));
     }
 
-    /// <summary>The bytes that each connection passes in all, 0 or more; behind them both its ends are closed in order. Unlimited at first.</summary>
+    /// <summary>
+    /// The bytes that each connection passes in all, 0 or more; behind them both its ends are closed in order. Unlimited at first.
+    /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">It is negative.</exception>
     public long LimitBytes
     {
@@ -50,7 +55,10 @@ internal sealed class FaultDirection
         }
     }
 
-    /// <summary>Whether nothing passes, and nobody is told: bytes and ends of connections are kept until this is false again, as a cable that was pulled does it.</summary>
+    /// <summary>
+    /// Whether nothing passes, silently: bytes and ends of connections are kept until this is false again, as a cable that was pulled
+    /// does it.
+    /// </summary>
     public bool IsBlackhole
     {
         get

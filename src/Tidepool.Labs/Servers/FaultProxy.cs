@@ -28,7 +28,10 @@ internal sealed class FaultProxy : IAsyncDisposable
     {
     }
 
-    /// <summary>The same for a server on a socket in the file system, which is reached also from a network namespace without the server's network.</summary>
+    /// <summary>
+    /// Starts a proxy for a server on a socket in the file system, which is reached also from a network namespace without the server's
+    /// network.
+    /// </summary>
     /// <param name="serverSocket">The path of the socket.</param>
     public FaultProxy(string serverSocket)
         : this(new UnixDomainSocketEndPoint(serverSocket))
@@ -100,7 +103,9 @@ internal sealed class FaultProxy : IAsyncDisposable
         }
     }
 
-    /// <summary>The most connections at one time to which the server had not yet answered a byte; reset by <see cref="ForgetMostConnecting"/>.</summary>
+    /// <summary>
+    /// The most connections at one time to which the server had not yet answered a byte; reset by <see cref="ForgetMostConnecting"/>.
+    /// </summary>
     public int MostConnecting
     {
         get
@@ -130,10 +135,13 @@ internal sealed class FaultProxy : IAsyncDisposable
     /// <summary>Ends the open connections in order (FIN) on both sides.</summary>
     public void CloseAll() => ForEach(static connection => connection.Close());
 
-    /// <summary>Drops the server's side of the open connections only: the client is told nothing, and what it sends next is answered with a reset, as a server does that was started anew.</summary>
+    /// <summary>
+    /// Drops the server's side of the open connections only: the client is told nothing, and what it sends next is answered with a reset,
+    /// as a server does that was started anew.
+    /// </summary>
     public void HalfOpenAll() => ForEach(static connection => connection.DropServer());
 
-    /// <summary>Passes nothing more on the open connections, for good, and tells nobody; new ones are not concerned.</summary>
+    /// <summary>Passes nothing more on the open connections, for good, silently; new ones are not concerned.</summary>
     public void FreezeAll() => ForEach(static connection => connection.Freeze());
 
     /// <summary>Stops listening and ends all connections; returns when all is closed.</summary>

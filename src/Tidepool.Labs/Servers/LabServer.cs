@@ -1,7 +1,8 @@
 namespace Tidepool.Labs;
 
 /// <summary>
-/// The PostgreSQL server of a run with <c>--postgres</c>, one for all labs. Its address travels to the measuring processes in their environment.
+/// The PostgreSQL server of a run with <c>--postgres</c>, one for all labs. Its address travels to the measuring processes in their
+/// environment.
 /// </summary>
 internal static class LabServer
 {

@@ -26,8 +26,10 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
 
     private static readonly string[] Defaults =
     [
-        "listen_addresses = '127.0.0.1'", "dynamic_shared_memory_type = 'mmap'", "shared_buffers = '16MB'", "fsync = 'off'", "full_page_writes = 'off'",
-        "synchronous_commit = 'off'", "wal_level = 'minimal'", "max_wal_senders = '0'", "min_wal_size = '2MB'", "autovacuum = 'off'", "jit = 'off'",
+        "listen_addresses = '127.0.0.1'", "dynamic_shared_memory_type = 'mmap'", "shared_buffers = '16MB'",
+        "fsync = 'off'", "full_page_writes = 'off'",
+        "synchronous_commit = 'off'", "wal_level = 'minimal'", "max_wal_senders = '0'", "min_wal_size = '2MB'",
+        "autovacuum = 'off'", "jit = 'off'",
     ];
 
     private readonly PostgresSupervisor _supervisor;
@@ -58,17 +60,22 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     public string ConnectionString => ConnectionStringTo(Port);
 
     /// <summary>Makes a cluster and starts its server.</summary>
-    /// <param name="settings">Lines of <c>postgresql.conf</c> that replace the fast defaults, such as <c>max_connections</c>; null for none.</param>
+    /// <param name="settings">Lines of <c>postgresql.conf</c> that replace the fast defaults, such as <c>max_connections</c>; null for
+    /// none.</param>
     /// <param name="cancellationToken">Gives up, and leaves nothing behind.</param>
-    /// <exception cref="ArgumentException">A setting's name or value is none, or it is one of those that keep the server on the loopback address and in its folder.</exception>
-    /// <exception cref="PostgresClusterException">PostgreSQL is missing or did not start; the message says what to install, or what the server said.</exception>
+    /// <exception cref="ArgumentException">A setting's name or value is none, or it is one of those that keep the server on the loopback
+    /// address and in its folder.</exception>
+    /// <exception cref="PostgresClusterException">PostgreSQL is missing or did not start; the message says what to install, or what the
+    /// server said.</exception>
     public static async Task<PostgresCluster> StartAsync(
         IReadOnlyDictionary<string, string>? settings = null, CancellationToken cancellationToken = default)
     {
-        string[] lines = [.. Defaults, .. (settings ?? new Dictionary<string, string>()).Select(static setting => ToLine(setting.Key, setting.Value))];
+        string[] lines =
+            [.. Defaults, .. (settings ?? new Dictionary<string, string>()).Select(static setting => ToLine(setting.Key, setting.Value))];
         string place = Path.TrimEndingDirectorySeparator(Path.GetTempPath());
         string password = Convert.ToHexString(RandomNumberGenerator.GetBytes(16));
-        var supervisor = await PostgresSupervisor.StartAsync(place.Length <= LongestPlace ? place : "/tmp", password, lines, cancellationToken).ConfigureAwait(false);
+        var supervisor = await PostgresSupervisor.StartAsync(
+            place.Length <= LongestPlace ? place : "/tmp", password, lines, cancellationToken).ConfigureAwait(false);
         var cluster = new PostgresCluster(supervisor, password);
         try
         {
@@ -82,7 +89,7 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         }
     }
 
-    /// <summary>The same connection string to another port of the loopback address, such as a proxy's.</summary>
+    /// <summary>The connection string with another port of the loopback address, such as a proxy's.</summary>
     public string ConnectionStringTo(int port) => new NpgsqlConnectionStringBuilder
     {
         Host = "127.0.0.1",
@@ -101,7 +108,10 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         ServerProcess = null;
     }
 
-    /// <summary>Lets the server refuse new sessions (57P03) from soon on, and stop when the last one has ended. <see cref="StopAsync"/> ends the waiting.</summary>
+    /// <summary>
+    /// Lets the server refuse new sessions (57P03) from soon on, and stop when the last one has ended. <see cref="StopAsync"/> ends the
+    /// waiting.
+    /// </summary>
     public Task DrainAsync() => _supervisor.TellAsync("drain");
 
     /// <summary>Starts the stopped server again, on the same port; returns when it accepts connections.</summary>
@@ -128,7 +138,10 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         long loaded = await ReadAsync<long>(LoadTime).ConfigureAwait(false);
         await ReloadAsync().ConfigureAwait(false);
         await WaitAsync(
-            async () => value is null ? await ReadAsync<long>(LoadTime).ConfigureAwait(false) > loaded : await ReadAsync<string>($"SHOW {name}").ConfigureAwait(false) == value,
+            async () =>
+                value is null
+                    ? await ReadAsync<long>(LoadTime).ConfigureAwait(false) > loaded
+                    : await ReadAsync<string>($"SHOW {name}").ConfigureAwait(false) == value,
             $"new sessions have {name} = {value ?? "what it was"}").ConfigureAwait(false);
     }
 
@@ -137,7 +150,9 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     public async Task TerminateAsync(int process)
     {
         await ExecuteAsync($"SELECT pg_terminate_backend({process.ToString(CultureInfo.InvariantCulture)})").ConfigureAwait(false);
-        await WaitAsync(async () => (await ListSessionsAsync().ConfigureAwait(false)).All(session => session.Process != process), $"session {process} is gone").ConfigureAwait(false);
+        await WaitAsync(
+            async () => (await ListSessionsAsync().ConfigureAwait(false)).All(session => session.Process != process),
+            $"session {process} is gone").ConfigureAwait(false);
     }
 
     /// <summary>Ends all sessions of clients; returns when they are gone.</summary>
@@ -145,13 +160,18 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     public async Task<int> TerminateAllAsync()
     {
         int[] processes = [.. (await ListSessionsAsync().ConfigureAwait(false)).Select(static session => session.Process)];
-        await ExecuteAsync($"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY ('{{{string.Join(',', processes)}}}')").ConfigureAwait(false);
+        await ExecuteAsync(
+            $"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY "
+                + $"('{{{string.Join(',', processes)}}}')").ConfigureAwait(false);
         await WaitAsync(
             async () => !(await ListSessionsAsync().ConfigureAwait(false)).Any(session => processes.Contains(session.Process)), "all sessions are gone").ConfigureAwait(false);
         return processes.Length;
     }
 
-    /// <summary>Kills a server process with SIGKILL, which makes the server end all others (57P02) and recover; returns when it accepts connections again.</summary>
+    /// <summary>
+    /// Kills a server process with SIGKILL, which makes the server end all others (57P02) and recover; returns when it accepts
+    /// connections again.
+    /// </summary>
     /// <param name="process">The process of a session.</param>
     public async Task CrashAsync(int process)
     {
@@ -225,7 +245,8 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         var sessions = new List<PostgresSession>();
         while (await reader.ReadAsync().ConfigureAwait(false))
         {
-            sessions.Add(new(reader.GetInt32(0), reader.GetString(1), reader.GetString(2), reader.GetString(3), reader.GetFieldValue<DateTimeOffset>(4)));
+            sessions.Add(
+                new(reader.GetInt32(0), reader.GetString(1), reader.GetString(2), reader.GetString(3), reader.GetFieldValue<DateTimeOffset>(4)));
         }
 
         return sessions;
@@ -254,9 +275,10 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
                 Port = port;
                 return;
             }
-            catch (PostgresClusterException failure) when (attempt < 10 && failure.Message.Contains("Address already in use", StringComparison.Ordinal))
+            catch (PostgresClusterException failure) when (
+                attempt < 10 && failure.Message.Contains("Address already in use", StringComparison.Ordinal))
             {
-                // Somebody else was faster: another port.
+                // Another program was faster: another port.
             }
         }
     }
@@ -264,7 +286,9 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     private async Task<int> StartServerAsync(int port) => int.Parse(
         await _supervisor.TellAsync($"start {port.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false), CultureInfo.InvariantCulture);
 
-    /// <summary>A port below those that the system gives to outgoing connections: one of these could hold it while the server is stopped.</summary>
+    /// <summary>
+    /// A port below those that the system gives to outgoing connections: one of these could hold it while the server is stopped.
+    /// </summary>
     private static int FindFreePort()
     {
         while (true)
@@ -303,7 +327,10 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     {
         if (!SettingName().IsMatch(name) || name is "port" or "listen_addresses" or "unix_socket_directories")
         {
-            throw new ArgumentException($"'{name}' is not a setting that can be given: it must be a name of postgresql.conf, and not one of port, listen_addresses and unix_socket_directories.", nameof(name));
+            throw new ArgumentException(
+                $"'{name}' is not a setting that can be given: it must be a name of postgresql.conf, and not one of port, "
+                    + "listen_addresses and unix_socket_directories.",
+                nameof(name));
         }
 
         if (value.AsSpan().IndexOfAny('\n', '\r', '\0') >= 0)

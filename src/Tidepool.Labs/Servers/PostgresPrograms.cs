@@ -7,7 +7,9 @@ internal static class PostgresPrograms
     private const string DebianFolder = "/usr/lib/postgresql";
     private static readonly string[] Users = ["postgres", "nobody"];
 
-    /// <summary>The folder that has both <c>initdb</c> and <c>postgres</c>: that of the path, else Debian's with the highest version, else null.</summary>
+    /// <summary>
+    /// The folder that has both <c>initdb</c> and <c>postgres</c>: that of the path, else Debian's with the highest version, else null.
+    /// </summary>
     public static string? Folder { get; } = Find(Environment.GetEnvironmentVariable("PATH") ?? "", DebianFolder);
 
     /// <summary>Why no server can run here, with the line that installs it; null when one can.</summary>
@@ -16,10 +18,14 @@ internal static class PostgresPrograms
         : Folder is null ? $"PostgreSQL is missing: no initdb on the path and none in {DebianFolder}. {Install}"
         : !PreloadPrograms.IsOnPath("setsid") ? "setsid is missing. Install it with: apt-get install util-linux"
         : Environment.IsPrivilegedProcess && AsServerUser() is null
-            ? $"PostgreSQL does not run as root, and there is no user {string.Join(" or ", Users)} to run as, or no setpriv, runuser or su. {Install}"
+            ? $"PostgreSQL does not run as root, and there is no user {string.Join(" or ", Users)} "
+                + $"to run as, or no setpriv, runuser or su. {Install}"
             : null;
 
-    /// <summary>The command in front of a program that makes it run as a user whom PostgreSQL accepts; empty when this process is such a user, null when there is none.</summary>
+    /// <summary>
+    /// The command in front of a program that makes it run as a user whom PostgreSQL accepts; empty when this process is such a user,
+    /// null when there is none.
+    /// </summary>
     public static IReadOnlyList<string>? AsServerUser()
     {
         if (!Environment.IsPrivilegedProcess)

@@ -31,7 +31,8 @@ internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
     /// <param name="settings">Lines of postgresql.conf.</param>
     /// <param name="cancellationToken">Gives up, and leaves nothing behind.</param>
     /// <exception cref="PostgresClusterException">PostgreSQL is missing, or initdb failed; the message has what it said.</exception>
-    public static async Task<PostgresSupervisor> StartAsync(string place, string password, IEnumerable<string> settings, CancellationToken cancellationToken)
+    public static async Task<PostgresSupervisor> StartAsync(
+        string place, string password, IEnumerable<string> settings, CancellationToken cancellationToken)
     {
         if (PostgresPrograms.Missing is { } missing)
         {
@@ -62,7 +63,8 @@ internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
     /// <summary>Sends a command and waits for its answer.</summary>
     /// <returns>What follows "ok".</returns>
     /// <exception cref="PostgresClusterException">The answer is an error, or the shell has ended.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled before it was sent. A command that was sent is waited for: its answer would be taken for that of the next.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled before it was sent. A command that was sent is waited for: its answer would
+    /// be taken for that of the next.</exception>
     public async Task<string> TellAsync(string command, CancellationToken cancellationToken = default)
     {
         await _gate.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -74,7 +76,8 @@ internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
             string? answer = await _shell.StandardOutput.ReadLineAsync(CancellationToken.None).ConfigureAwait(false);
             return answer is "ok" ? ""
                 : answer?.StartsWith("ok ", StringComparison.Ordinal) == true ? answer[3..]
-                : throw new PostgresClusterException($"PostgreSQL: {answer ?? $"its shell ended early. {await _errors.ConfigureAwait(false)}"}");
+                : throw new PostgresClusterException(
+                    $"PostgreSQL: {answer ?? $"its shell ended early. {await _errors.ConfigureAwait(false)}"}");
         }
         catch (IOException)
         {

@@ -9,7 +9,9 @@ namespace Tidepool.Labs;
 /// <param name="High">Upper end of the interval.</param>
 internal readonly record struct RatioEstimate(double Value, double Low, double High)
 {
-    /// <summary>How far from 1.00 the interval may reach for two times to be called the same, and a difference to be worth a word.</summary>
+    /// <summary>
+    /// How far from 1.00 the interval may reach for two times to be called the same, and a difference to be worth a word.
+    /// </summary>
     public const double Tolerance = 0.05;
 
     /// <summary>What the interval says.</summary>
@@ -70,10 +72,12 @@ internal static class PairedRatio
     public static RatioEstimate? EstimateMean(
         IReadOnlyList<IReadOnlyList<(IReadOnlyList<double[]> Numerator, IReadOnlyList<double[]> Denominator)>> groups, int seed)
     {
-        double[][][][] ratios = [.. groups.Select(group => group.Select(pair => pair.Numerator.Zip(pair.Denominator, PairRounds).ToArray()).ToArray())];
+        double[][][][] ratios =
+            [.. groups.Select(group => group.Select(pair => pair.Numerator.Zip(pair.Denominator, PairRounds).ToArray()).ToArray())];
         var pairs = ratios.SelectMany(group => group).ToArray();
         int processes = pairs.Length == 0 ? 0 : pairs.Max(pair => pair.Length);
-        int[] complete = [.. Enumerable.Range(0, processes).Where(process => pairs.All(pair => pair.Length > process && pair[process].Length > 0))];
+        int[] complete =
+            [.. Enumerable.Range(0, processes).Where(process => pairs.All(pair => pair.Length > process && pair[process].Length > 0))];
         if (ratios.Length == 0 || ratios.Any(group => group.Length == 0) || complete.Length == 0)
         {
             return null;

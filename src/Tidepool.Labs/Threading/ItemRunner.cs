@@ -46,7 +46,8 @@ internal abstract class ItemRunner
 
     /// <summary>Has items done that await.</summary>
     /// <exception cref="NotSupportedException">The way is not one of <see cref="Awaiting"/>.</exception>
-    public virtual void Run(int items, Func<Task> item) => throw new NotSupportedException($"{GetType().Name} runs items that do not await.");
+    public virtual void Run(int items, Func<Task> item) =>
+        throw new NotSupportedException($"{GetType().Name} runs items that do not await.");
 
     private sealed class ThreadForEach : ItemRunner
     {

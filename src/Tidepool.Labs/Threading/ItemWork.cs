@@ -35,6 +35,6 @@ internal static class ItemWork
         _ => throw new ArgumentException($"There is no work '{work}' that does not await.", nameof(work)),
     };
 
-    /// <summary>The same, for one that awaits.</summary>
+    /// <summary>Runs an item that awaits.</summary>
     public static Task DelayAsync() => Task.Delay(Waiting);
 }

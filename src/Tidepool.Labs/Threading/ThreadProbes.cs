@@ -47,7 +47,9 @@ internal static class ThreadProbes
         };
     }
 
-    /// <summary>Work items of the thread pool wait for the one resource of a pool, which is held by a thread outside of it for a while.</summary>
+    /// <summary>
+    /// Work items of the thread pool wait for the one resource of a pool, which is held by a thread outside of it for a while.
+    /// </summary>
     public static Dictionary<string, double> Wait(string way, ProbeSite site)
     {
         site.Quiet();

@@ -4,7 +4,8 @@ using System.Globalization;
 namespace Tidepool.Labs;
 
 /// <summary>
-/// Counts the threads that work on items, and looks from a thread of its own at how many the process has: every millisecond at first, then every 20.
+/// Counts the threads that work on items, and looks from a thread of its own at how many the process has: every millisecond at first,
+/// then every 20.
 /// </summary>
 internal sealed class ThreadWatch : IDisposable
 {

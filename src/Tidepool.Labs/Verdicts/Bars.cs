@@ -109,13 +109,15 @@ internal static class Bars
         "streams.small.rented", "streams, 100 B and 1 KB", "a rented small stream allocates nothing", 0);
 
     public static readonly Bar StreamSmallRivals = Ratio(
-        "streams.small.rivals", "streams, 100 B and 1 KB", "100 B and 1 KB in one write: at most 0.15 of RecyclableMemoryStream and MemoryStreamSlim", 0.15);
+        "streams.small.rivals", "streams, 100 B and 1 KB", "100 B and 1 KB in one write: at most 0.15 of "
+            + "RecyclableMemoryStream and MemoryStreamSlim", 0.15);
 
     public static readonly Bar StreamTiny = Ratio(
         "streams.tiny.time", "streams, 6-byte writes", "6-byte writes: at most 0.55 of MemoryStream", 0.55);
 
     public static readonly Bar StreamTinyRivals = Ratio(
-        "streams.tiny.rivals", "streams, 6-byte writes", "6-byte writes: at most 0.45 of RecyclableMemoryStream and MemoryStreamSlim", 0.45);
+        "streams.tiny.rivals", "streams, 6-byte writes", "6-byte writes: at most 0.45 of "
+            + "RecyclableMemoryStream and MemoryStreamSlim", 0.45);
 
     public static readonly Bar StreamMediumOnce = Ratio(
         "streams.medium.once", "streams, 50 KB", "50 KB in one write: at most 0.40 of MemoryStream", 0.4);
@@ -234,7 +236,8 @@ internal static class Bars
         "native.pmr.synchronized", "pmr resource", "memory resource, 1 thread: at most 0.10 of std::pmr::synchronized_pool_resource", 0.10);
 
     public static readonly Bar ResourceSynchronizedMany = Ratio(
-        "native.pmr.synchronized.threads", "pmr resource", "memory resource, 16 threads: at most 0.10 of std::pmr::synchronized_pool_resource", 0.10);
+        "native.pmr.synchronized.threads", "pmr resource", "memory resource, 16 threads: at most 0.10 of "
+            + "std::pmr::synchronized_pool_resource", 0.10);
 
     public static readonly Bar ResourceUnsynchronized = Ratio(
         "native.pmr.unsynchronized", "pmr resource", "memory resource: at most 0.25 of std::pmr::unsynchronized_pool_resource", 0.25);
@@ -246,7 +249,8 @@ internal static class Bars
         "native.vector.cell", "std::vector", "the classic experiment: at most 0.40 of std::vector in every cell (2.5 times as fast)", 0.40);
 
     public static readonly Bar VectorZeroed = Ratio(
-        "native.vector.zeroed", "std::vector", "the classic experiment, zeroed and with a header object: at most 0.67 of std::vector on average (1.5 times as fast)", 0.667);
+        "native.vector.zeroed", "std::vector", "the classic experiment, zeroed and with a header object: at most 0.67 of std::vector "
+            + "on average (1.5 times as fast)", 0.667);
 
     public static readonly Bar IdleResident = Count(
         "native.idle.resident", "idle memory", "2 s after 256 MiB were returned: at most 16 MiB resident", 16);
@@ -273,7 +277,8 @@ internal static class Bars
         "native.thread", "resident memory", "a thread that used a little of 28 sizes: at most 0.8 MB resident", 0.8);
 
     public static readonly Bar LimitedProgram = Count(
-        "native.limited", "resident memory", "a program limits its own address space to 4 GiB: mappings and threads that fail, or memory beyond the limit: none", 0);
+        "native.limited", "resident memory", "a program limits its own address space to 4 GiB: mappings and threads that fail, or "
+            + "memory beyond the limit: none", 0);
 
     public static readonly Bar MallocInstructions = Count(
         "native.count.malloc", "instructions", "malloc(64): at most 16 instructions", 16);
@@ -330,37 +335,46 @@ internal static class Bars
         "objects.bytes", "object pool, one thread", "rented objects, raw and leased, allocate nothing", 0);
 
     public static readonly Bar ObjectsThreads = Ratio(
-        "objects.threads", "object pool, two threads", "objects, two threads, depth 1 and 8: at most 0.25 of Microsoft.Extensions.ObjectPool", 0.25);
+        "objects.threads", "object pool, two threads", "objects, two threads, depth 1 and 8: at most 0.25 of "
+            + "Microsoft.Extensions.ObjectPool", 0.25);
 
     public static readonly Bar ObjectsScaling = Ratio(
-        "objects.threads.scaling", "object pool, two threads", "objects, two threads, depth 1 and 8: wall time per operation at most 0.65 of ours on one", 0.65);
+        "objects.threads.scaling", "object pool, two threads", "objects, two threads, depth 1 and 8: wall time per "
+            + "operation at most 0.65 of ours on one", 0.65);
 
     public static readonly Bar ObjectsDrain = Ratio(
-        "objects.drain", "object pool, drain and refill", "2048 objects rented and returned: at most 0.95 of Microsoft.Extensions.ObjectPool", 0.95);
+        "objects.drain", "object pool, drain and refill", "2048 objects rented and returned: at most 0.95 of "
+            + "Microsoft.Extensions.ObjectPool", 0.95);
 
     public static readonly Bar ObjectsLinear = Ratio(
-        "objects.drain.linear", "object pool, drain and refill", "2048 objects rented and returned: at most 1.50 of ours for each of 256", 1.50);
+        "objects.drain.linear", "object pool, drain and refill", "2048 objects rented and returned: at most "
+            + "1.50 of ours for each of 256", 1.50);
 
     public static readonly Bar ResourceSync = Ratio(
-        "resources.one.sync", "resources, one caller", "synchronous rental of an idle resource: at most 1.10 of SemaphoreSlim + ConcurrentQueue", 1.10);
+        "resources.one.sync", "resources, one caller", "synchronous rental of an idle resource: at most 1.10 "
+            + "of SemaphoreSlim + ConcurrentQueue", 1.10);
 
     public static readonly Bar ResourceAsync = Ratio(
-        "resources.one.async", "resources, one caller", "asynchronous rental of an idle resource: at most 1.10 of SemaphoreSlim + ConcurrentQueue", 1.10);
+        "resources.one.async", "resources, one caller", "asynchronous rental of an idle resource: at most 1.10 "
+            + "of SemaphoreSlim + ConcurrentQueue", 1.10);
 
     public static readonly Bar ResourceBytes = Count(
         "resources.one.bytes", "resources, one caller", "renting an idle resource allocates nothing", 0);
 
     public static readonly Bar ResourceMany64 = Ratio(
-        "resources.many.64", "resources, many callers", "64 callers on 8: throughput at least 0.95 of SemaphoreSlim + ConcurrentQueue (time at most 1.0526)", 1 / 0.95);
+        "resources.many.64", "resources, many callers", "64 callers on 8: throughput at least 0.95 of SemaphoreSlim + "
+            + "ConcurrentQueue (time at most 1.0526)", 1 / 0.95);
 
     public static readonly Bar ResourceMany1000 = Ratio(
-        "resources.many.1000", "resources, many callers", "1000 callers on 50: throughput at least 0.95 of SemaphoreSlim + ConcurrentQueue (time at most 1.0526)", 1 / 0.95);
+        "resources.many.1000", "resources, many callers", "1000 callers on 50: throughput at least 0.95 of SemaphoreSlim + "
+            + "ConcurrentQueue (time at most 1.0526)", 1 / 0.95);
 
     public static readonly Bar ResourceFair = Ratio(
         "resources.fair", "resources, many callers", "99.9 % of the rentals wait at most 1.5 times as many turns as half of them", 1.5);
 
     public static readonly Bar ResourceThreads = Ratio(
-        "resources.sync.time", "resources, sync callers", "8 threads on 4, parked: at most 1.05 of SemaphoreSlim.Wait + ConcurrentQueue", 1.05);
+        "resources.sync.time", "resources, sync callers", "8 threads on 4, parked: at most 1.05 of "
+            + "SemaphoreSlim.Wait + ConcurrentQueue", 1.05);
 
     public static readonly Bar ResourceInjection = Count(
         "resources.sync.threads", "resources, sync callers", "synchronous callers make the thread pool add no thread", 0);
@@ -369,10 +383,12 @@ internal static class Bars
         "resources.work", "resources, 5 ms work", "200 callers, 5 ms each, 10 resources: at most 1.10 of 10 workers without a pool", 1.10);
 
     public static readonly Bar ResourceBurst = Ratio(
-        "resources.burst", "resources, cold burst", "100 callers at a cold pool, 20 ms to create, 4 creators: at most 1.10 of 500 ms", 1.10);
+        "resources.burst", "resources, cold burst", "100 callers at a cold pool, 20 ms to create, 4 "
+            + "creators: at most 1.10 of 500 ms", 1.10);
 
     public static readonly Bar ResourceKilled = Count(
-        "resources.killed", "resources, server killed", "all connections closed by the server: no failed request beyond the leases that were out", 0);
+        "resources.killed", "resources, server killed", "all connections closed by the server: no failed "
+            + "request beyond the leases that were out", 0);
 
     public static readonly Bar KeyedHot = Ratio(
         "resources.keyed.hot", "resources, keyed", "one hot key: at most 1.5 of the pool without keys", 1.5);
@@ -384,13 +400,15 @@ internal static class Bars
         "http.shared.sockets", "http, sockets", "one HttpClient leaves at most 2 sockets in TIME_WAIT", 2);
 
     public static readonly Bar HttpPerRequest = Count(
-        "http.each.sockets", "http, sockets", "an HttpClient per request: at most 10 % of the requests leave no socket (at least 0.9 sockets for each)", 10);
+        "http.each.sockets", "http, sockets", "an HttpClient per request: at most 10 % of the requests leave no "
+            + "socket (at least 0.9 sockets for each)", 10);
 
     public static readonly Bar HttpOurs = Count(
         "http.ours.sockets", "http, sockets", "shared leases of a handler leave as few sockets as one HttpClient", 0);
 
     public static readonly Bar HttpFollows = Count(
-        "http.ours.follows", "http, change of address", "shared leases of a handler: no answer of the old server later than their lifetime after the change", 0);
+        "http.ours.follows", "http, change of address", "shared leases of a handler: no answer of the old server later "
+            + "than their lifetime after the change", 0);
 
     public static readonly Bar HttpPorts = Count(
         "http.ours.ports", "http, ports", "shared leases of a handler: no request fails for want of a port", 0);
@@ -399,7 +417,8 @@ internal static class Bars
         "http.each.ports", "http, ports", "an HttpClient per request: no answer beyond as many as there are ports", 0);
 
     public static readonly Bar ThreadsPooled = Ratio(
-        "threads.pooled", "threads, 10,000 empty items", "thread pool and tasks, 10,000 empty items: at most 0.5 of a thread for each", 0.5);
+        "threads.pooled", "threads, 10,000 empty items", "thread pool and tasks, 10,000 empty items: at "
+            + "most 0.5 of a thread for each", 0.5);
 
     public static readonly Bar ThreadsAsync = Ratio(
         "threads.async", "threads, async delay", "items that await 10 ms: at most 0.5 of items that block for 10 ms", 0.5);
@@ -412,22 +431,27 @@ internal static class Bars
     public static readonly SessionBars ServerSessions = new("postgres", "PostgreSQL");
 
     public static readonly Bar ConnectionOpen = Ratio(
-        "connections.open", "connections, opening", "open and dispose an idle connection, no reset: at most 0.60 of NpgsqlDataSource", 0.60);
+        "connections.open", "connections, opening", "open and dispose an idle connection, no reset: at "
+            + "most 0.60 of NpgsqlDataSource", 0.60);
 
     public static readonly Bar ConnectionLatency = Ratio(
         "connections.latency", "connections, PostgreSQL", "open, SELECT 1, dispose, 1 caller on 4: at most 1.10 of Npgsql", 1.10);
 
     public static readonly Bar ConnectionManyResets = Ratio(
-        "connections.many.reset", "connections, PostgreSQL", "64 callers on 8, reset between users: throughput at least 0.8 of Npgsql (time at most 1.25)", 1 / 0.8);
+        "connections.many.reset", "connections, PostgreSQL", "64 callers on 8, reset between users: throughput at "
+            + "least 0.8 of Npgsql (time at most 1.25)", 1 / 0.8);
 
     public static readonly Bar ConnectionManyPlain = Ratio(
-        "connections.many.plain", "connections, PostgreSQL", "64 callers on 8, no reset: throughput at least 1.1 of Npgsql (time at most 0.909)", 1 / 1.1);
+        "connections.many.plain", "connections, PostgreSQL", "64 callers on 8, no reset: throughput at least 1.1 "
+            + "of Npgsql (time at most 0.909)", 1 / 1.1);
 
     public static readonly Bar ConnectionUnpooled = Ratio(
-        "connections.unpooled", "connections, PostgreSQL", "open, SELECT 1, dispose: at least 30 times as fast as without a pool (time at most 0.033)", 1 / 30.0);
+        "connections.unpooled", "connections, PostgreSQL", "open, SELECT 1, dispose: at least 30 times as fast as "
+            + "without a pool (time at most 0.033)", 1 / 30.0);
 
     public static readonly Bar ConnectionKilled = Count(
-        "connections.killed", "connections, sessions ended", "all sessions ended: no failed request beyond the connections that were open", 0);
+        "connections.killed", "connections, sessions ended", "all sessions ended: no failed request beyond "
+            + "the connections that were open", 0);
 
     public static readonly Bar ConnectionRecovery = Ratio(
         "connections.recovery.late",

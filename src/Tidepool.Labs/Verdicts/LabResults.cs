@@ -53,7 +53,8 @@ internal sealed class LabResults(int seed)
     /// <summary>The geometric mean of the paired ratios of two subjects over groups of cells, or null when a pair is missing.</summary>
     public RatioEstimate? MeanRatio(IReadOnlyList<CellGroup> groups, string numerator, string denominator)
     {
-        WorkloadKey[] needed = [.. from name in (string[])[numerator, denominator] from cell in groups.SelectMany(cells => cells.Cells) select new WorkloadKey(cell, name)];
+        WorkloadKey[] needed =
+            [.. from name in (string[])[numerator, denominator] from cell in groups.SelectMany(cells => cells.Cells) select new WorkloadKey(cell, name)];
         if (!Array.TrueForAll(needed, Has))
         {
             return null;

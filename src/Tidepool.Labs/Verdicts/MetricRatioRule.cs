@@ -1,6 +1,8 @@
 namespace Tidepool.Labs;
 
-/// <summary>A metric of one probe over that of another, each measured once; of several pairs all must hold and the worst is shown.</summary>
+/// <summary>
+/// A metric of one probe over that of another, each measured once; of several pairs all must hold and the worst is shown.
+/// </summary>
 internal sealed class MetricRatioRule(Bar bar, string metric, params IReadOnlyList<(WorkloadKey Ours, WorkloadKey Other)> pairs) : VerdictRule(bar)
 {
     /// <inheritdoc/>
@@ -23,6 +25,7 @@ internal sealed class MetricRatioRule(Bar bar, string metric, params IReadOnlyLi
             value,
             $"{metric}{of}: {worst.Ours.Subject}, {worst.Ours.Cell.Describe()} / {worst.Other.Subject}, {worst.Other.Cell.Describe()}");
 
-        double RatioOf((WorkloadKey Ours, WorkloadKey Other) pair) => results.Metric(pair.Ours, metric)!.Value / results.Metric(pair.Other, metric)!.Value;
+        double RatioOf((WorkloadKey Ours, WorkloadKey Other) pair) =>
+            results.Metric(pair.Ours, metric)!.Value / results.Metric(pair.Other, metric)!.Value;
     }
 }

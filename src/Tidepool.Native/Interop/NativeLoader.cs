@@ -7,7 +7,8 @@ namespace Tidepool;
 
 /// <summary>
 /// Finds the native library: the file that TIDEPOOL_NATIVE names, else next to this assembly, else in runtimes/RID/native there, else where
-/// the host says that packages keep their native parts. Never where the system keeps its libraries: what lies there may be of another version.
+/// the host says that packages keep their native parts. Never where the system keeps its libraries: what lies there may be of another
+/// version.
 /// </summary>
 internal static class NativeLoader
 {
@@ -32,9 +33,12 @@ internal static class NativeLoader
     internal static bool IsChecked { get; private set; }
 
     [ModuleInitializer]
-    [SuppressMessage("Usage", "CA2255", Justification = "A resolver must be there before the first call, and a library has no other start.")]
+    [SuppressMessage(
+        "Usage", "CA2255",
+        Justification = "A resolver must be there before the first call, and a library has no other start.")]
     internal static void Register() =>
-        NativeLibrary.SetDllImportResolver(typeof(NativeLoader).Assembly, static (name, _, _) => name == NativeMethods.Library ? Load() : 0);
+        NativeLibrary.SetDllImportResolver(
+            typeof(NativeLoader).Assembly, static (name, _, _) => name == NativeMethods.Library ? Load() : 0);
 
     /// <summary>Loads the library unless it is loaded.</summary>
     /// <exception cref="DllNotFoundException">It is in none of the places, cannot be loaded, or has another version.</exception>
@@ -62,7 +66,7 @@ internal static class NativeLoader
     {
         if (Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } named)
         {
-            return [Path.GetFullPath(named)]; // whoever names a file wants that one or an error
+            return [Path.GetFullPath(named)]; // a file that is named is loaded, or it is an error
         }
 
         string folder = $"runtimes{Path.DirectorySeparatorChar}{Rid}{Path.DirectorySeparatorChar}native";
@@ -127,7 +131,8 @@ internal static class NativeLoader
 
         NativeLibrary.Free(handle);
         handle = 0;
-        return $"{path} is not the native library that this assembly needs: it has version {Text(version)}, wanted is {Text(NativeMethods.HeaderVersion)}. "
+        return $"{path} is not the native library that this assembly needs: it has version {Text(version)}, wanted is "
+            + $"{Text(NativeMethods.HeaderVersion)}. "
             + $"In a checkout of Tidepool this builds it: {BuildCommand}";
     }
 

@@ -6,7 +6,8 @@ namespace Tidepool;
 internal sealed partial class BufferCore<T>
 {
     private readonly ConditionalWeakTable<T[], RentalRecord> _records = [];
-    private readonly ConditionalWeakTable<T[], object> _made = []; // the tags of arrays that are out or idle as arrays, for sources that care
+    // The tags of arrays that are out or idle as arrays, for sources that care.
+    private readonly ConditionalWeakTable<T[], object> _made = [];
 
     /// <summary>An idle slot whose home is the magazine of a thread handle; more may be put in with it.</summary>
     internal BufferSlot<T> RefillHandle(Magazine magazine)
@@ -147,8 +148,8 @@ internal sealed partial class BufferCore<T>
     }
 
     /// <summary>
-    /// Whether an array may be kept. Pools of heap arrays take foreign ones, as ArrayPool does; where arrays have a property that a foreign one lacks
-    /// (pinned memory), only those that the source made.
+    /// Whether an array may be kept. Pools of heap arrays take foreign ones, as ArrayPool does; where arrays have a property that a
+    /// foreign one lacks (pinned memory), only those that the source made.
     /// </summary>
     internal bool IsOurs(T[] array) => Geometry.TakesForeignArrays || _made.TryGetValue(array, out _);
 
@@ -212,7 +213,11 @@ internal sealed partial class BufferCore<T>
         {
             Counters.AddReturns(1, bucket.ItemBytes);
             Drop(bucket, [array]);
-            throw Misuse(MisuseKind.WriteAfterReturn, null, $"Element {damage} of {array.Length} was changed; found when the array was about to be rented again.", history);
+            throw Misuse(
+                MisuseKind.WriteAfterReturn,
+                null,
+                $"Element {damage} of {array.Length} was changed; found when the array was about to be rented again.",
+                history);
         }
 
         record.TryBegin(Guard!.SampleStack());

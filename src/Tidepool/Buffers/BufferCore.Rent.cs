@@ -25,7 +25,8 @@ internal sealed partial class BufferCore<T>
         if (length < 0 || length > Array.MaxLength || length > Geometry.Source.MaxLength)
         {
             throw new ArgumentOutOfRangeException(
-                nameof(length), length, $"The length must be 0 to {Math.Min(Array.MaxLength, Geometry.Source.MaxLength)} elements (pool '{Name}').");
+                nameof(length), length, $"The length must be 0 to "
+                    + $"{Math.Min(Array.MaxLength, Geometry.Source.MaxLength)} elements (pool '{Name}').");
         }
     }
 
@@ -52,7 +53,9 @@ internal sealed partial class BufferCore<T>
         return slot;
     }
 
-    /// <summary>What every rental of a slow pool needs: the return must come back to us, and the content must be as the options say.</summary>
+    /// <summary>
+    /// What every rental of a slow pool needs: the return must come back to us, and the content must be as the options say.
+    /// </summary>
     private PooledSlot<T> Prepare(PooledSlot<T> slot, int length)
     {
         slot = (PooledSlot<T>)slot.MoveTo(slot.Bucket.ClosedHome);
@@ -74,7 +77,9 @@ internal sealed partial class BufferCore<T>
         return slot;
     }
 
-    /// <summary>Verifies that nobody wrote to the idle buffer. A damaged one leaves the pool, counted as returned, before the throw.</summary>
+    /// <summary>
+    /// Verifies that the idle buffer was not written to. A damaged one leaves the pool, counted as returned, before the throw.
+    /// </summary>
     private void CheckPoison(PooledSlot<T> slot)
     {
         RentalRecord record = slot.Record ??= new RentalRecord(this, slot, slot.Bucket.ItemBytes, "A leased buffer", slot.Capacity);
@@ -85,7 +90,11 @@ internal sealed partial class BufferCore<T>
         {
             Counters.AddReturns(1, slot.Bucket.ItemBytes);
             Drop(slot.Bucket, [slot]);
-            throw Misuse(MisuseKind.WriteAfterReturn, null, $"Element {damage} of {slot.Capacity} was changed; found when the buffer was about to be rented again.", history);
+            throw Misuse(
+                MisuseKind.WriteAfterReturn,
+                null,
+                $"Element {damage} of {slot.Capacity} was changed; found when the buffer was about to be rented again.",
+                history);
         }
 
         record.TryBegin(Guard!.SampleStack());

@@ -57,7 +57,7 @@ internal sealed partial class BufferCore<T>
         return true;
     }
 
-    /// <summary>Ends the rental and lets go of the buffer.</summary>
+    /// <summary>Ends the rental and detaches the buffer.</summary>
     internal unsafe ArraySegment<T> Detach(PooledSlot<T> slot, int generation, int length)
     {
         if (slot.Array is not { } array)

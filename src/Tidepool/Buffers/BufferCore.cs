@@ -4,13 +4,15 @@ namespace Tidepool;
 
 /// <summary>
 /// What lives of a buffer pool behind its facade: buckets, births and deaths. Slots refer to it, the facade does too, and it refers to
-/// neither, so a facade that nobody holds can be collected while buffers are idle or out.
+/// neither, so a facade without references can be collected while buffers are idle or out.
 /// </summary>
 internal sealed partial class BufferCore<T> : Station
 {
     internal readonly BufferGeometry<T> Geometry;
 
-    /// <summary>Bucket ids by class for the fast look-up; <see cref="Station.NoId"/> where the slow path must look, and everywhere once retired.</summary>
+    /// <summary>
+    /// Bucket ids by class for the fast look-up; <see cref="Station.NoId"/> where the slow path must look, and everywhere once retired.
+    /// </summary>
     internal readonly int[] FastIds;
 
     internal readonly Guard<T>? Guard;
@@ -57,7 +59,8 @@ internal sealed partial class BufferCore<T> : Station
     {
         if (Retired)
         {
-            throw new ObjectDisposedException($"BufferPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
+            throw new ObjectDisposedException(
+                $"BufferPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
         }
     }
 
@@ -225,7 +228,7 @@ internal sealed partial class BufferCore<T> : Station
     /// <summary>Ends the pool: tiers are emptied, and what is out is given to the source when it comes back.</summary>
     internal void Retire()
     {
-        // First of all, so that whatever happens then nobody rents from a pool that has ended.
+        // First of all, so that no rental succeeds on a pool that has ended, whatever happens then.
         lock (_gate)
         {
             Array.Fill(FastIds, NoId);
@@ -237,7 +240,7 @@ internal sealed partial class BufferCore<T> : Station
             return;
         }
 
-        // Whoever was making a bucket with an id has put it where it is found below.
+        // Buckets created concurrently are published by now; the loop below finds them.
         lock (_gate)
         {
             Array.Fill(FastIds, NoId);

@@ -18,7 +18,8 @@ internal sealed class BufferGeometry<T>
 
         if (options.MaxLength < 1 || options.MaxLength > Array.MaxLength)
         {
-            throw new ArgumentOutOfRangeException(nameof(options), options.MaxLength, $"MaxLength must be 1 to {Array.MaxLength} elements.");
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.MaxLength, $"MaxLength must be 1 to {Array.MaxLength} elements.");
         }
 
         if (options.LeakSampling < 0)
@@ -38,7 +39,8 @@ internal sealed class BufferGeometry<T>
 
         if (options.Alignment != 0 && (!BitOperations.IsPow2(options.Alignment) || options.Alignment > Source.MaxAlignment))
         {
-            throw new ArgumentOutOfRangeException(nameof(options), options.Alignment, AlignmentText(Source.MaxAlignment, options.Alignment));
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.Alignment, AlignmentText(Source.MaxAlignment, options.Alignment));
         }
 
         if (Source.Form == BufferForm.Native && HoldsReferences)
@@ -94,7 +96,9 @@ internal sealed class BufferGeometry<T>
     /// <summary>Whether every rental must take the slow path, because something is done on each.</summary>
     internal bool IsAlwaysSlow => Checks == PoolChecks.Full || Secrets || Clear != ClearMode.Never;
 
-    /// <summary>Whether a rental must be zeroed as it begins: it was not zeroed at its end, or full checks have filled it with a pattern.</summary>
+    /// <summary>
+    /// Whether a rental must be zeroed as it begins: it was not zeroed at its end, or full checks have filled it with a pattern.
+    /// </summary>
     internal bool ClearsRentals => Clear == ClearMode.OnRent || (KeepsZeroed && Checks == PoolChecks.Full);
 
     /// <summary>Whether a new buffer must be zeroed: idle ones are, and a source may hand out what others left in its memory.</summary>
@@ -102,7 +106,10 @@ internal sealed class BufferGeometry<T>
 
     private bool KeepsZeroed => Secrets || Clear == ClearMode.OnReturn;
 
-    /// <summary>The last class of <paramref name="sizes"/> that is kept: the one that serves <see cref="MaxLength"/>, or the one before it where the source makes nothing as long as that class; -1 for none.</summary>
+    /// <summary>
+    /// The last class of <paramref name="sizes"/> that is kept: the one that serves <see cref="MaxLength"/>, or the one before it where
+    /// the source makes nothing as long as that class; -1 for none.
+    /// </summary>
     internal int LastIndexOf(SizeClasses sizes)
     {
         int index = sizes.IndexOf(MaxLength);
@@ -112,7 +119,8 @@ internal sealed class BufferGeometry<T>
 
     private static string AlignmentText(int most, int alignment) => most > 0
         ? $"Alignment must be 0 or a power of two up to {most} bytes, the most that this pool's source promises."
-        : $"Alignment must be 0, because this pool's source aligns to the element and no further. For {alignment} bytes choose a Source that aligns: "
+        : $"Alignment must be 0, because this pool's source aligns to the element and no "
+            + $"further. For {alignment} bytes choose a Source that aligns: "
             + "SlabSource<T> or PinnedSource<T>, or NativeSource<T> of Tidepool.Native.";
 
     internal static bool HoldsReferences => RuntimeHelpers.IsReferenceOrContainsReferences<T>();

@@ -4,14 +4,22 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// A pool of buffers: rent, use, return. Faster than allocating, bounded by default, gives idle memory back by itself, and detects misuse in
-/// Release builds.
+/// A pool of buffers: rent, use, return. Faster than allocating, bounded by default, gives idle memory back by itself, and detects misuse
+/// in Release builds.
 /// </summary>
 /// <typeparam name="T">Any element type.</typeparam>
 /// <remarks>
 /// Thread-safe. A rental takes, in this order: the newest buffer that this thread holds (no locked instruction), what came home from other
 /// threads, the shared tier (one lock per up to 14 buffers), the source. See <c>docs/trace.md</c> for one rent and one return step by step.
 /// </remarks>
+/// <example>
+/// <code>
+/// using BufferLease&lt;byte&gt; lease = BufferPool&lt;byte&gt;.Shared.Rent(1000);
+/// lease.Span.Fill(1);                        // exactly 1000 bytes
+/// await Task.Yield();                        // a lease may cross an await
+/// Console.WriteLine(lease.Memory.Length);    // the end of the scope returns it
+/// </code>
+/// </example>
 public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
 {
     private readonly BufferCore<T> _core;
@@ -33,7 +41,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         ChoosePath();
     }
 
-    /// <summary>Gives the idle buffers of a pool that nobody holds to the source.</summary>
+    /// <summary>Gives the idle buffers of a pool without references to the source.</summary>
     ~BufferPool() => _core?.Retire();
 
     /// <summary>The pool of the process for this element type. Disposing it does nothing.</summary>
@@ -60,7 +68,8 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     public static BufferPool<T> Create(BufferPoolOptions<T>? options = null) => new(options ?? new BufferPoolOptions<T>(), isShared: false);
 
     /// <summary>Rents a buffer.</summary>
-    /// <param name="length">Its length in elements, 0 to <see cref="Array.MaxLength"/> (less where the source makes only shorter ones).</param>
+    /// <param name="length">Its length in elements, 0 to <see cref="Array.MaxLength"/> (less where the source makes only shorter
+    /// ones).</param>
     /// <param name="clear">Whether the rented elements are zeroed. What the array holds behind them is as the last renter left it.</param>
     /// <returns>A lease of exactly <paramref name="length"/> elements; dispose it to return the buffer.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="length"/> is out of range.</exception>
@@ -88,7 +97,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         return lease;
     }
 
-    /// <summary>Rents an array for the current scope: the cheapest safe rental. Use it with <c>using</c>.</summary>
+    /// <summary>Rents a plain array for the current scope. Use it with <c>using</c>.</summary>
     /// <param name="length">The length in elements, 0 to <see cref="Array.MaxLength"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="length"/> is out of range.</exception>
     /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
@@ -110,8 +119,10 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
 
     /// <summary>A private stock for a tight loop on the calling thread.</summary>
     /// <param name="maxLength">The longest length that will be rented, in elements.</param>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxLength"/> is out of range, or longer than what the pool keeps.</exception>
-    /// <exception cref="NotSupportedException">The pool does something on every rental (full checks, clearing, secrets), so a stock would gain nothing.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxLength"/> is out of range, or longer than what the pool
+    /// keeps.</exception>
+    /// <exception cref="NotSupportedException">The pool does something on every rental (full checks, clearing, secrets), so a stock would
+    /// gain nothing.</exception>
     /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
     public ThreadHandle<T> GetThreadHandle(int maxLength)
     {
@@ -125,7 +136,10 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         Bucket? bucket = _core.FindBucket(maxLength);
         if (bucket is null || bucket.Id < 0)
         {
-            throw new ArgumentOutOfRangeException(nameof(maxLength), maxLength, $"Threads keep no buffers of that length of pool '{Name}'; rent from the pool itself.");
+            throw new ArgumentOutOfRangeException(
+                nameof(maxLength),
+                maxLength,
+                $"Threads keep no buffers of that length of pool '{Name}'; rent from the pool itself.");
         }
 
         // Without room in the budget the handle holds nothing and every rental goes to the pool.
@@ -143,7 +157,10 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         return new ThreadHandle<T>(magazine, this, maxLength);
     }
 
-    /// <summary>This pool as an <see cref="ArrayPool{T}"/>, with the power-of-two lengths that users of one expect. The same instance on each call.</summary>
+    /// <summary>
+    /// This pool as an <see cref="ArrayPool{T}"/>, with the power-of-two lengths that users of one expect. The same instance on each
+    /// call.
+    /// </summary>
     /// <exception cref="NotSupportedException">The buffers of this pool are not whole arrays.</exception>
     public ArrayPool<T> AsArrayPool()
     {
@@ -166,7 +183,10 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         }
     }
 
-    /// <summary>This pool as a <see cref="MemoryPool{T}"/>; each rental allocates one small owner. The same instance on each call. Disposing it does nothing.</summary>
+    /// <summary>
+    /// This pool as a <see cref="MemoryPool{T}"/>; each rental allocates one small owner. The same instance on each call. Disposing it
+    /// does nothing.
+    /// </summary>
     public MemoryPool<T> AsMemoryPool()
     {
         lock (_gate)
@@ -175,7 +195,9 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         }
     }
 
-    /// <summary>Gives every idle buffer back to the source now, those of other threads included. Takes a process-wide barrier and a lock.</summary>
+    /// <summary>
+    /// Gives every idle buffer back to the source now, those of other threads included. Takes a process-wide barrier and a lock.
+    /// </summary>
     public void Trim()
     {
         _core.EndRest();
@@ -186,12 +208,13 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     /// <summary>What the pool has done and holds. Walks all threads' magazines under a lock: for dashboards, not for loops.</summary>
     public PoolStatistics GetStatistics() => _core.GetStatistics();
 
-    /// <summary>Checks every invariant of the tiers. For tests: call it while nobody rents or returns.</summary>
+    /// <summary>Checks every invariant of the tiers. For tests: call it while no thread rents or returns.</summary>
     /// <exception cref="InvalidOperationException">An invariant is broken; the message names it.</exception>
     public void Validate() => _core.Validate();
 
     /// <summary>
-    /// Ends the pool: idle buffers go to the source. Leases that are out stay usable, and their buffers go to the source when they are returned.
+    /// Ends the pool: idle buffers go to the source. Leases that are out stay usable, and their buffers go to the source when they are
+    /// returned.
     /// </summary>
     public void Dispose()
     {
@@ -288,7 +311,8 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         if (!_core.Geometry.HasWholeArrays)
         {
             throw new NotSupportedException(
-                $"The buffers of pool '{Name}' are not whole arrays ({_core.Geometry.Source.GetType().Name}, alignment {_core.Geometry.Alignment}); rent leases from it.");
+                $"The buffers of pool '{Name}' are not whole arrays ({_core.Geometry.Source.GetType().Name}, alignment "
+                    + $"{_core.Geometry.Alignment}); rent leases from it.");
         }
     }
 }

@@ -4,18 +4,24 @@ namespace Tidepool;
 /// <typeparam name="T">The element type.</typeparam>
 public sealed class BufferPoolOptions<T>
 {
-    /// <summary>The name in messages, events and metrics. The default is the type's name and a number; a further pool of a name gets one too (<c>name#2</c>).</summary>
+    /// <summary>
+    /// The name in messages, events and metrics. The default is the type's name and a number; a further pool of a name gets one too
+    /// (<c>name#2</c>).
+    /// </summary>
     public string? Name { get; init; }
 
     /// <summary>What makes the buffers. The default is <see cref="HeapSource{T}"/>.</summary>
     public BufferSource<T>? Source { get; init; }
 
-    /// <summary>The lengths of leases. The default is <see cref="SizeClasses.Default"/>; other tables cost a few nanoseconds per rental.</summary>
+    /// <summary>
+    /// The lengths of leases. The default is <see cref="SizeClasses.Default"/>; other tables cost a few nanoseconds per rental.
+    /// </summary>
     public SizeClasses? Sizes { get; init; }
 
     /// <summary>
     /// The most bytes that may wait idle, 0 or more. The default shares the process's budget, a quarter of the memory that the garbage
-    /// collector may use; a budget of its own is charged to that one too. A rental never fails for the budget: what does not fit is dropped on return.
+    /// collector may use; a budget of its own is charged to that one too. A rental never fails for the budget: what does not fit is
+    /// dropped on return.
     /// </summary>
     public long? Budget { get; init; }
 
@@ -25,10 +31,15 @@ public sealed class BufferPoolOptions<T>
     /// <summary>Whether the whole buffer is wiped on return by a method that the compiler may not remove.</summary>
     public bool Secrets { get; init; }
 
-    /// <summary>The alignment of each buffer's first element in bytes: 0 for the natural one, or a power of two that the source can promise.</summary>
+    /// <summary>
+    /// The alignment of each buffer's first element in bytes: 0 for the natural one, or a power of two that the source can promise.
+    /// </summary>
     public int Alignment { get; init; }
 
-    /// <summary>The longest buffer that is kept, in elements; longer requests are served and dropped on return. 1 to <see cref="Array.MaxLength"/>.</summary>
+    /// <summary>
+    /// The longest buffer that is kept, in elements; longer requests are served and dropped on return. 1 to
+    /// <see cref="Array.MaxLength"/>.
+    /// </summary>
     public int MaxLength { get; init; } = Array.MaxLength;
 
     /// <summary>How much is checked. The default is the mode of the process.</summary>

@@ -4,7 +4,9 @@ using System.Runtime.InteropServices;
 
 namespace Tidepool;
 
-/// <summary>The full checks of a buffer pool: returned memory is filled with a pattern, rests in quarantine, and is verified before reuse.</summary>
+/// <summary>
+/// The full checks of a buffer pool: returned memory is filled with a pattern, rests in quarantine, and is verified before reuse.
+/// </summary>
 /// <remarks>Thread-safe. Elements that hold references are cleared instead of filled, and verified to be clear still.</remarks>
 internal sealed class Guard<T>
 {

@@ -25,7 +25,8 @@ internal static class OwnerReuse
         // A closed home belongs to no thread, so nothing could be reused there.
         if (!home.IsClosed && home.Owners is null)
         {
-            // Those that always wait are made at once, so that a steady number of renters makes no more. A trim may take the ring away again.
+            // Those that always wait are made at once, so that a steady number of renters makes no more. A trim may take the ring away
+            // again.
             var ring = new OwnerRing();
             for (int i = 0; i < OwnerRing.Delay; i++)
             {

@@ -7,8 +7,9 @@ namespace Tidepool;
 /// </summary>
 /// <typeparam name="T">An element type without references.</typeparam>
 /// <remarks>
-/// Thread-safe. Every rental is a whole block, and owners are reused, so a rental allocates nothing. A second Dispose of an owner is harmless
-/// until the owner has been reused, which is after at least 16 further rentals on that thread: dispose once. Requests longer than a block are refused.
+/// Thread-safe. Every rental is a whole block, and owners are reused, so a rental allocates nothing. A second Dispose of an owner is
+/// harmless until the owner has been reused, which is after at least 16 further rentals on that thread: dispose once. Requests longer
+/// than a block are refused.
 /// </remarks>
 public sealed class PinnedMemoryPool<T> : MemoryPool<T>
 {
@@ -17,7 +18,8 @@ public sealed class PinnedMemoryPool<T> : MemoryPool<T>
     /// <summary>Makes a pool.</summary>
     /// <param name="blockLength">The length of each block in elements, 1 to 2^20.</param>
     /// <param name="alignment">The alignment of each block in bytes: 0, or a power of two up to 4096.</param>
-    /// <param name="name">The name in messages, events and metrics; null for the type's name. A further pool of a name gets a number (<c>name#2</c>).</param>
+    /// <param name="name">The name in messages, events and metrics; null for the type's name. A further pool of a name gets a number
+    /// (<c>name#2</c>).</param>
     /// <exception cref="ArgumentOutOfRangeException">An argument is out of range.</exception>
     /// <exception cref="ArgumentException">The name is empty or white space.</exception>
     /// <exception cref="NotSupportedException"><typeparamref name="T"/> holds references.</exception>
@@ -52,7 +54,7 @@ public sealed class PinnedMemoryPool<T> : MemoryPool<T>
     /// <summary>Gives every idle block back now.</summary>
     public void Trim() => _blocks.Pool.Trim();
 
-    /// <summary>Checks every invariant of the tiers. For tests: call it while nobody rents or returns.</summary>
+    /// <summary>Checks every invariant of the tiers. For tests: call it while no thread rents or returns.</summary>
     /// <exception cref="InvalidOperationException">An invariant is broken; the message names it.</exception>
     public void Validate() => _blocks.Pool.Validate();
 

@@ -3,7 +3,9 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>A buffer pool behind the type <see cref="ArrayPool{T}"/>, behaving as that type does in every case that its users can see.</summary>
+/// <summary>
+/// A buffer pool behind the type <see cref="ArrayPool{T}"/>, behaving as that type does in every case that its users can see.
+/// </summary>
 internal sealed class PooledArrayPool<T> : ArrayPool<T>
 {
     private readonly BufferPool<T> _pool;

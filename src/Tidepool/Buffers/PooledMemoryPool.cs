@@ -4,7 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// A <see cref="MemoryPool{T}"/> over a <see cref="BufferPool{T}"/>: memory of exactly the requested length, backed by arrays where the pool's source has them.
+/// A <see cref="MemoryPool{T}"/> over a <see cref="BufferPool{T}"/>: memory of exactly the requested length, backed by arrays where the
+/// pool's source has them.
 /// </summary>
 /// <typeparam name="T">The element type.</typeparam>
 /// <remarks>
@@ -12,6 +13,15 @@ namespace Tidepool;
 /// owners a rental allocates nothing; a second Dispose is harmless until its owner has been reused, which is after at least 16 further
 /// rentals of that size on that thread: dispose once.
 /// </remarks>
+/// <example>
+/// <code>
+/// using System.Buffers;
+///
+/// using var memory = new PooledMemoryPool&lt;byte&gt;(BufferPool&lt;byte&gt;.Shared, reuseOwners: true);
+/// using IMemoryOwner&lt;byte&gt; owner = memory.Rent(1000);
+/// owner.Memory.Span.Fill(1);
+/// </code>
+/// </example>
 public sealed class PooledMemoryPool<T> : MemoryPool<T>
 {
     private const int DefaultBytes = 4096;
@@ -23,7 +33,8 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
     private bool _disposed;
 
     /// <summary>Makes a memory pool.</summary>
-    /// <param name="pool">Where the buffers come from; null for <see cref="BufferPool{T}.Shared"/>. It is not disposed with this one.</param>
+    /// <param name="pool">Where the buffers come from; null for <see cref="BufferPool{T}.Shared"/>. It is not disposed with this
+    /// one.</param>
     /// <param name="reuseOwners">Whether owners are reused.</param>
     public PooledMemoryPool(BufferPool<T>? pool = null, bool reuseOwners = false)
         : this(pool ?? BufferPool<T>.Shared, reuseOwners, ignoresDispose: false)
@@ -61,7 +72,10 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
     {
         if ((uint)length > (uint)_maxLength)
         {
-            throw new ArgumentOutOfRangeException(nameof(minBufferSize), minBufferSize, $"The length must be -1 for the default, or 0 to {_maxLength} elements.");
+            throw new ArgumentOutOfRangeException(
+                nameof(minBufferSize),
+                minBufferSize,
+                $"The length must be -1 for the default, or 0 to {_maxLength} elements.");
         }
 
         throw new ObjectDisposedException(nameof(PooledMemoryPool<T>), "The memory pool was disposed.");

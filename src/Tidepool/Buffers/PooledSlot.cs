@@ -58,7 +58,7 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
     internal SourceBuffer<T> ToBuffer() =>
         Array is null ? new SourceBuffer<T>(Address, Capacity, Tag) : new SourceBuffer<T>(Array, Offset, Capacity, Tag);
 
-    /// <summary>Takes the buffer out of the slot for good. Native memory is handed out once, whoever asks.</summary>
+    /// <summary>Takes the buffer out of the slot for good. Native memory is handed out once.</summary>
     internal bool TryTakeBuffer(out SourceBuffer<T> buffer)
     {
         nint address = Array is null ? Interlocked.Exchange(ref Address, 0) : 0;
@@ -67,8 +67,8 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
     }
 
     /// <summary>
-    /// What a renter of <paramref name="length"/> elements can reach of the buffer: all of it where <see cref="BufferLease{T}.Segment"/> shows the array,
-    /// else the rented elements.
+    /// What a renter of <paramref name="length"/> elements can reach of the buffer: all of it where <see cref="BufferLease{T}.Segment"/>
+    /// shows the array, else the rented elements.
     /// </summary>
     internal Span<T> Reachable(int length) => Array is null ? AtMost(length) : Whole();
 

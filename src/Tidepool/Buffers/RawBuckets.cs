@@ -3,7 +3,10 @@ namespace Tidepool;
 /// <summary>The buckets of one <see cref="PooledArrayPool{T}"/>: whole arrays, by size classes that may differ from the pool's.</summary>
 internal sealed class RawBuckets<T>
 {
-    /// <summary>Bucket ids of the fast path by class; <see cref="Station.NoId"/> where the slow path must look. Empty for tables without a fast look-up.</summary>
+    /// <summary>
+    /// Bucket ids of the fast path by class; <see cref="Station.NoId"/> where the slow path must look. Empty for tables without a fast
+    /// look-up.
+    /// </summary>
     internal readonly int[] FastIds;
 
     private readonly BufferCore<T> _core;

@@ -49,7 +49,7 @@ internal sealed class ConnectionText
     /// <summary>Server, port and database.</summary>
     internal string Name { get; }
 
-    /// <summary>The same text with the provider's pool off.</summary>
+    /// <summary>The connection string with the provider's pool off.</summary>
     internal string Unpooled { get; }
 
     /// <summary>The text without passwords.</summary>
@@ -83,7 +83,10 @@ internal sealed class ConnectionText
     private static string WithoutSecrets(string uri)
     {
         string[] parts = uri.Split('?', 2);
-        string[] kept = parts.Length < 2 ? [] : [.. parts[1].Split('#')[0].Split('&').Where(static part => FileParameters.Contains(part.Split('=')[0], StringComparer.OrdinalIgnoreCase))];
+        string[] kept = parts.Length < 2
+            ? []
+            : [.. parts[1].Split('#')[0].Split('&')
+                .Where(static part => FileParameters.Contains(part.Split('=')[0], StringComparer.OrdinalIgnoreCase))];
         return kept.Length == 0 ? parts[0] : $"{parts[0]}?{string.Join('&', kept)}";
     }
 
@@ -98,7 +101,8 @@ internal sealed class ConnectionText
     }
 
     private static string Text(DbConnectionStringBuilder builder, string[] names) =>
-        names.Select(name => Convert.ToString(Find(builder, name), CultureInfo.InvariantCulture)).FirstOrDefault(value => !string.IsNullOrEmpty(value)) ?? string.Empty;
+        names.Select(name => Convert.ToString(Find(builder, name), CultureInfo.InvariantCulture))
+            .FirstOrDefault(value => !string.IsNullOrEmpty(value)) ?? string.Empty;
 
     private static bool? IsTrue(DbConnectionStringBuilder builder, string name) => Find(builder, name) switch
     {
@@ -113,7 +117,8 @@ internal sealed class ConnectionText
         },
     };
 
-    private static object? Find(DbConnectionStringBuilder builder, string name) => builder.TryGetValue(name, out object? value) ? value : null;
+    private static object? Find(DbConnectionStringBuilder builder, string name) =>
+        builder.TryGetValue(name, out object? value) ? value : null;
 
     private static bool IsSecret(string key) =>
         key.Contains("password", StringComparison.OrdinalIgnoreCase)

@@ -140,5 +140,7 @@ internal sealed class DataSourceBatch : DbBatch
     }
 
     private static NotSupportedException NotOfADataSource() =>
-        new("A batch of a data source has a connection for each execution only: for a transaction or a preparation make it by an open connection.");
+        new(
+            "A batch of a data source has a connection for each execution only: for a "
+                + "transaction or a preparation make it by an open connection.");
 }

@@ -5,8 +5,8 @@ using System.Net.Sockets;
 namespace Tidepool.Data;
 
 /// <summary>
-/// What a pool must know of one database: how a session is made as good as new, how it is asked whether it lives, and what errors mean. Chosen
-/// by the provider unless it is given; derive from it for another database.
+/// What a pool must know of one database: how a session is made as good as new, how it is asked whether it lives, and what errors mean.
+/// Chosen by the provider unless it is given; derive from it for another database.
 /// </summary>
 /// <remarks>A pool calls it from many threads at once, but never for one connection at the same time.</remarks>
 public abstract class DbAdapter
@@ -18,12 +18,15 @@ public abstract class DbAdapter
     public static DbAdapter Sqlite { get; } = new SqliteAdapter();
 
     /// <summary>
-    /// Any database: asks with <c>SELECT 1</c>, knows the errors of the SQL standard, and resets nothing but the transaction that a renter left
-    /// open. Temporary tables and settings survive: derive an adapter where that matters.
+    /// Any database: asks with <c>SELECT 1</c>, knows the errors of the SQL standard, and resets nothing but the transaction that a
+    /// renter left open. Temporary tables and settings survive: derive an adapter where that matters.
     /// </summary>
     public static DbAdapter Generic { get; } = new GenericAdapter();
 
-    /// <summary>Whether the provider joins an ambient transaction when a connection opens and its connection string does not say otherwise. The default says yes.</summary>
+    /// <summary>
+    /// Whether the provider joins an ambient transaction when a connection opens and its connection string does not say otherwise. The
+    /// default says yes.
+    /// </summary>
     public virtual bool JoinsAmbientTransactions => true;
 
     /// <summary>Whether there is anything to do for a reset.</summary>
@@ -32,7 +35,9 @@ public abstract class DbAdapter
     /// <summary>A reset asks a server, and waits for its answer.</summary>
     internal virtual bool WaitsInReset => true;
 
-    /// <summary>The provider uses the objects of one connection again, so that a stale reader or transaction would reach the next one.</summary>
+    /// <summary>
+    /// The provider uses the objects of one connection again, so that a stale reader or transaction would reach the next one.
+    /// </summary>
     internal virtual bool RecyclesObjects => true;
 
     /// <summary>The provider's connection lists its commands until they are disposed.</summary>
@@ -45,15 +50,18 @@ public abstract class DbAdapter
     internal virtual bool ReopensAfterDispose => false;
 
     /// <summary>
-    /// What a text may leave on the session that executes it; never less than it does leave. The default knows nothing, so that each reset is a
-    /// whole one.
+    /// What a text may leave on the session that executes it; never less than it does leave. The default knows nothing, so that each
+    /// reset is a whole one.
     /// </summary>
     internal virtual SessionTraces FindTraces(string text) => SessionTraces.Anything;
 
     /// <summary>What an operation that failed in its middle may have left, and its text does not say.</summary>
     internal virtual SessionTraces LeftByError => SessionTraces.Anything;
 
-    /// <summary>Whether the server of a session that was just reset takes writes. The default cannot tell, and says no: it is asked only after one was refused.</summary>
+    /// <summary>
+    /// Whether the server of a session that was just reset takes writes. The default cannot tell, and says no: it is asked only after one
+    /// was refused.
+    /// </summary>
     internal virtual ValueTask<bool> WritesAsync(DbConnection connection, CancellationToken cancellationToken) => new(Writes(connection));
 
     internal virtual bool Writes(DbConnection connection) => false;
@@ -66,14 +74,18 @@ public abstract class DbAdapter
     /// <summary>Gives what the provider knows of the types, one object for each loading; null where that cannot be seen. No I/O.</summary>
     internal virtual object? TypesOf(DbDataSource inner) => null;
 
-    /// <summary>What is noted of a session when it is new and initialized, to be compared when it is reset. The default notes nothing.</summary>
+    /// <summary>
+    /// What is noted of a session when it is new and initialized, to be compared when it is reset. The default notes nothing.
+    /// </summary>
     /// <param name="connection">The provider's connection, open.</param>
     public virtual object? Remember(DbConnection connection) => null;
 
-    /// <summary>The same of a session that the program has initialized, which may hold what the pool must leave there.</summary>
+    /// <summary>Describes a session that the program has initialized, which may hold what the pool must leave there.</summary>
     internal virtual object? RememberInitialized(DbConnection connection) => Remember(connection);
 
-    /// <summary>What a session is taken for in the reset that follows its initialization: the program had the provider's connection.</summary>
+    /// <summary>
+    /// What a session is taken for in the reset that follows its initialization: the program had the provider's connection.
+    /// </summary>
     internal virtual DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { WasLent = true };
 
     /// <summary>Throws when a transaction is open, or anything else that keeps one from beginning.</summary>
@@ -83,7 +95,7 @@ public abstract class DbAdapter
         await transaction.DisposeAsync().ConfigureAwait(false);
     }
 
-    /// <summary>The same on the calling thread.</summary>
+    /// <summary>Proves on the calling thread that a session is idle.</summary>
     internal virtual void ProveIdle(DbConnection connection) => connection.BeginTransaction().Dispose();
 
     /// <summary>
@@ -94,7 +106,7 @@ public abstract class DbAdapter
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>.</param>
     public abstract ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken);
 
-    /// <summary>The same on the calling thread.</summary>
+    /// <summary>Makes a session as good as new on the calling thread. Throwing, or false, ends the session.</summary>
     /// <param name="connection">The provider's connection, open.</param>
     /// <param name="session">What the pool knows of it.</param>
     public abstract bool Reset(DbConnection connection, DbSessionInfo session);
@@ -109,7 +121,7 @@ public abstract class DbAdapter
         return true;
     }
 
-    /// <summary>The same on the calling thread.</summary>
+    /// <summary>Asks on the calling thread whether a session lives. Throwing, or false, ends it.</summary>
     /// <param name="connection">The provider's connection, open.</param>
     public virtual bool Validate(DbConnection connection)
     {
@@ -119,8 +131,8 @@ public abstract class DbAdapter
     }
 
     /// <summary>
-    /// What an error means. No I/O. The default knows the classes of the SQL standard, and takes a failed read or write for the end of the server
-    /// where the provider has closed the connection over it.
+    /// What an error means. No I/O. The default knows the classes of the SQL standard, and takes a failed read or write for the end of
+    /// the server where the provider has closed the connection over it.
     /// </summary>
     /// <param name="exception">What the provider threw.</param>
     /// <param name="connection">Its connection, after the error.</param>

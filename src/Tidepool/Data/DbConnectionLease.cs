@@ -3,13 +3,13 @@ using System.Data.Common;
 namespace Tidepool.Data;
 
 /// <summary>
-/// The provider's own open connection, rented: for libraries that accept no other, such as Entity Framework Core's providers. Dispose the lease,
-/// not the connection: one that was closed is not rented again.
+/// The provider's own open connection, rented: for libraries that accept no other, such as Entity Framework Core's providers. Dispose the
+/// lease, not the connection: one that was closed is not rented again.
 /// </summary>
 /// <remarks>
-/// A small value; copies are the same rental, and whichever is disposed first ends it. The session is reset as after a pooled connection (one of SQLite is ended, because
-/// nothing tells what was done with it), but the
-/// pool sees no errors that happen on it: tell it with <see cref="MarkBroken"/>. Remove what you have added to the connection's events.
+/// A small value; copies are the same rental, and whichever is disposed first ends it. The session is reset as after a pooled connection
+/// (one of SQLite is closed, because nothing tells what was done with it), but the pool sees no errors that happen on it: tell it with
+/// <see cref="MarkBroken"/>. Remove what you have added to the connection's events.
 /// </remarks>
 public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquatable<DbConnectionLease>
 {
@@ -43,8 +43,8 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
         where TConnection : DbConnection => PooledDbConnection.Cast<TConnection>(Connection);
 
     /// <summary>
-    /// Says that the session must not be rented again. An error of the database is read as those of pooled connections are: when it says that the
-    /// server has gone, the other sessions of this time are made anew too.
+    /// Says that the session must not be rented again. An error of the database is read as those of pooled connections are: when it says
+    /// that the server has gone, the other sessions of this time are made anew too.
     /// </summary>
     /// <param name="error">What happened; may be null.</param>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
@@ -62,7 +62,7 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
     /// <summary>Returns the session. A lease that is over, or <c>default</c>, does nothing.</summary>
     public void Dispose() => _lease.Dispose();
 
-    /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
+    /// <summary>Returns the session, and waits for the reset where the pool resets on return.</summary>
     public ValueTask DisposeAsync() => _lease.DisposeAsync();
 
     private static DbSession SessionOf(ResourceLease<DbSession> lease) =>

@@ -7,7 +7,10 @@ internal sealed class DbSession(DbConnection native)
 {
     private volatile bool _isBroken;
 
-    /// <summary>What <see cref="Traces"/> says, as flags that are only ever set: of two threads that set them, none undoes what the other has noted.</summary>
+    /// <summary>
+    /// What <see cref="Traces"/> says, as flags that are only ever set: of two threads that set them, none undoes what the other has
+    /// noted.
+    /// </summary>
     private volatile bool _hasRows;
     private volatile bool _hasObjects;
     private volatile bool _hasAnything;
@@ -20,7 +23,9 @@ internal sealed class DbSession(DbConnection native)
     /// <summary>The pool's generation when its creation began.</summary>
     internal int Generation { get; init; }
 
-    /// <summary>A write was refused on it, by a server that only reads or in a transaction that its renter wanted so: the reset asks.</summary>
+    /// <summary>
+    /// A write was refused on it, by a server that only reads or in a transaction that its renter wanted so: the reset asks.
+    /// </summary>
     internal bool IsRoleDoubted { get; set; }
 
     /// <summary>The provider has prepared statements on it; stays so for its life.</summary>

@@ -6,6 +6,6 @@ namespace Tidepool.Data;
 /// <param name="Remembered">What <see cref="DbAdapter.Remember"/> noted when it was new.</param>
 public readonly record struct DbSessionInfo(bool HasPrepared, bool WasLent, object? Remembered)
 {
-    /// <summary>What its renter may have left; null when nobody has looked.</summary>
+    /// <summary>What its renter may have left; null when it was not examined.</summary>
     internal SessionTraces? Traces { get; init; }
 }

@@ -52,8 +52,9 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     }
 
     /// <summary>
-    /// On the thread of a renter that blocks. Its ambient transaction is not for the session: the provider would take part in it with what others rent later.
-    /// Setting <see cref="Transaction.Current"/> instead would take the transaction out of the renter's asynchronous flow and leave it on the thread.
+    /// On the thread of a renter that blocks. Its ambient transaction is not for the session: the provider would take part in it with
+    /// what others rent later. Setting <see cref="Transaction.Current"/> instead would take the transaction out of the renter's
+    /// asynchronous flow and leave it on the thread.
     /// </summary>
     public override DbSession Create(CancellationToken cancellationToken)
     {
@@ -116,7 +117,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 return false;
             }
 
-            if (resource.IsRoleDoubted && IsToBeRenewed(resource, await adapter.WritesAsync(resource.Native, cancellationToken).ConfigureAwait(false)))
+            if (resource.IsRoleDoubted
+                && IsToBeRenewed(resource, await adapter.WritesAsync(resource.Native, cancellationToken).ConfigureAwait(false)))
             {
                 return false;
             }
@@ -164,13 +166,15 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     public override ValueTask DestroyAsync(DbSession resource, DestroyReason reason) => resource.Native.DisposeAsync();
 
     /// <summary>
-    /// Takes note of an error that passes on to whoever called: ends the session, or all sessions of its time, when the error says so. Never throws.
+    /// Records an error that its caller will see: ends the session, or all sessions of its time, when the error says so. Never throws.
     /// </summary>
     /// <param name="session">The session it happened on.</param>
     /// <param name="error">The error.</param>
     /// <param name="isLast">Nothing will be asked of the session any more.</param>
     /// <returns>False, so that it can stand in a filter.</returns>
-    [SuppressMessage("Design", "CA1031", Justification = "A filter that throws would be taken for one that says no; the adapter may be anybody's.")]
+    [SuppressMessage(
+        "Design", "CA1031",
+        Justification = "A filter that throws would be taken for one that says no; the adapter may be anybody's.")]
     internal bool Note(DbSession session, Exception error, bool isLast = false)
     {
         try
@@ -227,7 +231,10 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         return true;
     }
 
-    /// <summary>Whether a session whose write was refused ends, and with it all of its time. It stays where renewing has not helped: readers use it.</summary>
+    /// <summary>
+    /// Whether a session whose write was refused ends, and with it all of its time. It stays where renewing has not helped: readers use
+    /// it.
+    /// </summary>
     private bool IsToBeRenewed(DbSession session, bool writes)
     {
         if (writes)
@@ -275,11 +282,14 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         Volatile.Write(ref _look, LookDone);
     }
 
-    /// <summary>Makes all sessions anew, unless that was done since this one's creation began: of many that report the same fault one clears.</summary>
+    /// <summary>
+    /// Makes all sessions anew, unless that was done since this one's creation began: of many that report the same fault one clears.
+    /// </summary>
     private void ClearOnce(DbSession session) => Core?.ClearOnce(session.Generation);
 
     /// <summary>
-    /// A session as all will find it who rent it: initialized, then reset. Without resets it must at least be free of what nobody who rents it would expect.
+    /// A session as all will find it who rent it: initialized, then reset. Without resets it must at least be free of what no renter
+    /// would expect.
     /// </summary>
     private async ValueTask<DbSession> MakeReadyAsync(DbConnection native, int generation, CancellationToken cancellationToken)
     {
@@ -295,14 +305,16 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         {
             if (Resets)
             {
-                isReset = await adapter.ResetAsync(native, adapter.AfterInitialization(session.Info), cancellationToken).ConfigureAwait(false);
+                isReset = await adapter.ResetAsync(
+                    native, adapter.AfterInitialization(session.Info), cancellationToken).ConfigureAwait(false);
             }
             else
             {
                 await adapter.ProveIdleAsync(native, cancellationToken).ConfigureAwait(false);
             }
         }
-        catch (Exception e) when (native.State == ConnectionState.Open && (e is not OperationCanceledException || !cancellationToken.IsCancellationRequested))
+        catch (Exception e) when (
+            native.State == ConnectionState.Open && (e is not OperationCanceledException || !cancellationToken.IsCancellationRequested))
         {
             throw Resets ? Initializer.Unresettable(e) : Initializer.Busy(e);
         }
@@ -310,7 +322,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         return isReset ? session : throw Initializer.Unresettable(null);
     }
 
-    /// <summary>The same on the calling thread.</summary>
+    /// <summary>Makes a session ready on the calling thread.</summary>
     private DbSession MakeReady(DbConnection native, int generation)
     {
         if (Initializer is null)

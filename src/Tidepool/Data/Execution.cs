@@ -5,10 +5,10 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool.Data;
 
 /// <summary>
-/// What a command and a batch have in common: the connection, whose session is held while something executes, and what is under way. A part of
-/// its owner, so that executing allocates nothing.
+/// What a command and a batch have in common: the connection, whose session is held while something executes, and what is under way. A
+/// part of its owner, so that executing allocates nothing.
 /// </summary>
-[SuppressMessage("Design", "CA1001", Justification = "The reader belongs to whoever executes.")]
+[SuppressMessage("Design", "CA1001", Justification = "The reader belongs to the caller that executes.")]
 internal struct Execution(PooledDbDataSource source, PooledDbConnection? connection)
 {
     private PooledDbTransaction? _transaction;
@@ -47,13 +47,14 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
         }
     }
 
-    /// <summary>The same, asynchronously.</summary>
+    /// <summary>Executes asynchronously.</summary>
     internal static async Task<DbDataReader> ReadAsync(IExecutable owner, CommandBehavior behavior, CancellationToken cancellationToken)
     {
         DbSession? session = owner.Execution.Begin(owner);
         try
         {
-            DbDataReader native = await owner.ReadNativeAsync(behavior & ~CommandBehavior.CloseConnection, cancellationToken).ConfigureAwait(false);
+            DbDataReader native = await owner.ReadNativeAsync(
+                behavior & ~CommandBehavior.CloseConnection, cancellationToken).ConfigureAwait(false);
             return owner.Execution.Wrap(native, session, behavior);
         }
         catch (Exception e) when (owner.Execution.Note(session, e) || owner.Execution.ClosesNow(behavior))
@@ -112,7 +113,7 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
     /// <summary>An error passes. For filters: says no.</summary>
     internal readonly bool Note(DbSession? session, Exception error) => Connection is not null && Connection.Note(session, error);
 
-    /// <summary>Cancels what is under way. Does nothing when that is nothing: the session may be somebody else's by now.</summary>
+    /// <summary>Cancels what is under way. Does nothing when nothing is: the session may be another renter's by now.</summary>
     internal readonly void Cancel(IExecutable owner)
     {
         if (_isRunning == 0 && _reader is not { IsClosed: false })
@@ -155,7 +156,9 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
     {
         null => null,
         PooledDbConnection pooled => pooled,
-        _ => throw new InvalidCastException($"A {what} of a pooled connection takes a {typeof(PooledDbConnection)}, not a {connection.GetType()}."),
+        _ =>
+            throw new InvalidCastException(
+                $"A {what} of a pooled connection takes a {typeof(PooledDbConnection)}, not a {connection.GetType()}."),
     };
 
     internal readonly DbTransaction? TransactionOf(IExecutable owner) =>
@@ -171,7 +174,8 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
         _transaction = pooled;
     }
 
-    private static bool Is(PooledDbTransaction? transaction, DbTransaction native) => transaction is not null && ReferenceEquals(transaction.NativeOrNull, native);
+    private static bool Is(PooledDbTransaction? transaction, DbTransaction native) =>
+        transaction is not null && ReferenceEquals(transaction.NativeOrNull, native);
 
     private static void Point(IExecutable owner, DbConnection target)
     {
@@ -185,5 +189,6 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
         (behavior & CommandBehavior.CloseConnection) != 0 && Connection is not null && source.Adapter.ClosesOnFailedRead;
 
     private DbDataReader Wrap(DbDataReader native, DbSession? session, CommandBehavior behavior) =>
-        session is null ? native : _reader = new PooledDbDataReader(Connection!, session, native, source.Adapter, (behavior & CommandBehavior.CloseConnection) != 0);
+        session is null ? native : _reader = new PooledDbDataReader(
+            Connection!, session, native, source.Adapter, (behavior & CommandBehavior.CloseConnection) != 0);
 }

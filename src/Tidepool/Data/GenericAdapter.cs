@@ -3,8 +3,8 @@ using System.Data.Common;
 namespace Tidepool.Data;
 
 /// <summary>
-/// A database of which nothing is known. Who had the provider's connection may have left a transaction open: then another one is refused, which ends
-/// the session.
+/// A database of which nothing is known. A renter of the provider's connection may have left a transaction open: then another one is
+/// refused, which ends the session.
 /// </summary>
 internal sealed class GenericAdapter : DbAdapter
 {

@@ -4,7 +4,9 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool.Data;
 
-/// <summary>A batch of a pooled connection: the provider's batch, pointed at the session that the connection has in the moment of use.</summary>
+/// <summary>
+/// A batch of a pooled connection: the provider's batch, pointed at the session that the connection has in the moment of use.
+/// </summary>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 internal sealed class PooledDbBatch : DbBatch, IExecutable
 {
@@ -86,9 +88,11 @@ internal sealed class PooledDbBatch : DbBatch, IExecutable
 
     public override object? ExecuteScalar() => Run(static native => native.ExecuteScalar());
 
-    public override Task<int> ExecuteNonQueryAsync(CancellationToken cancellationToken = default) => RunAsync(native => native.ExecuteNonQueryAsync(cancellationToken));
+    public override Task<int> ExecuteNonQueryAsync(CancellationToken cancellationToken = default) =>
+        RunAsync(native => native.ExecuteNonQueryAsync(cancellationToken));
 
-    public override Task<object?> ExecuteScalarAsync(CancellationToken cancellationToken = default) => RunAsync(native => native.ExecuteScalarAsync(cancellationToken));
+    public override Task<object?> ExecuteScalarAsync(CancellationToken cancellationToken = default) =>
+        RunAsync(native => native.ExecuteScalarAsync(cancellationToken));
 
     /// <summary>Does nothing behind a pooler that gives each transaction another connection of the server.</summary>
     public override void Prepare()

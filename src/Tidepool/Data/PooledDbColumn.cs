@@ -3,8 +3,8 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool.Data;
 
 /// <summary>
-/// What reads a column bit by bit: the provider's stream or text, which is reached only as long as its reader is, and until it is ended. A part of
-/// its owner.
+/// What reads a column bit by bit: the provider's stream or text, which is reached only as long as its reader is, and until its end. A
+/// part of its owner.
 /// </summary>
 /// <param name="reader">The reader that gave it.</param>
 /// <param name="native">The provider's.</param>

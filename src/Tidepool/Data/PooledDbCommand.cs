@@ -260,7 +260,7 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
         NextListed = PreviousListed = null;
         _isListed = false;
         _native.Dispose();
-        _native.Connection = null; // a later disposal or use would change the list of that connection, which serves somebody else by then
+        _native.Connection = null; // a later disposal or use would change the list of that connection, which serves another renter by then
     }
 
     protected override DbParameter CreateDbParameter() => _native.CreateParameter();

@@ -6,9 +6,9 @@ using System.Transactions;
 namespace Tidepool.Data;
 
 /// <summary>
-/// The session of a connection: how an operation gets hold of it, and how it is given back. An operation counts itself and then reads the session;
-/// who closes takes the session away and then reads the count. So one of the two sees the other, and a session that somebody is still at work on
-/// is ended instead of being used again.
+/// The session of a connection: how an operation gets hold of it, and how it is given back. An operation counts itself and then reads the
+/// session; who closes takes the session away and then reads the count. So one of the two sees the other, and a session that is still in
+/// use is closed instead of being used again.
 /// </summary>
 public sealed partial class PooledDbConnection
 {
@@ -163,7 +163,9 @@ public sealed partial class PooledDbConnection
         }
     }
 
-    /// <summary>Whether there is nothing to open. An open one says what the provider says; the session of one that broke is given back first.</summary>
+    /// <summary>
+    /// Whether there is nothing to open. An open one says what the provider says; the session of one that broke is given back first.
+    /// </summary>
     private bool IsOpenAlready()
     {
         if (_session is not { } session)
@@ -210,7 +212,7 @@ public sealed partial class PooledDbConnection
         _hasTold = false;
         _lease = lease;
         Volatile.Write(ref _isOpening, 0);
-        Interlocked.Exchange(ref _session, session); // with a full fence: whoever disposes writes its flag and then reads the session
+        Interlocked.Exchange(ref _session, session); // with a full fence: a disposal writes its flag and then reads the session
         if (_isDisposed)
         {
             Close();
@@ -220,7 +222,10 @@ public sealed partial class PooledDbConnection
         OnStateChange(Opened);
     }
 
-    /// <summary>The provider has closed the connection, over an error that it may have kept to itself: those who listen learn of it as from the provider.</summary>
+    /// <summary>
+    /// The provider has closed the connection, over an error that it may have kept to itself: those who listen learn of it as from the
+    /// provider.
+    /// </summary>
     private void Announce(DbSession session)
     {
         if (!_hasTold && Has(session))
@@ -231,7 +236,8 @@ public sealed partial class PooledDbConnection
     }
 
     private bool HasLeftovers(DbSession session) =>
-        (_readers is not null) | (_transaction is not null) | (_commands is not null) | (_columns is not null) | (_enlisted is not null) || Volatile.Read(ref _running) != 0 || session.IsBroken;
+        (_readers is not null) | (_transaction is not null) | (_commands is not null) | (_columns is not null) | (_enlisted is not null)
+            || Volatile.Read(ref _running) != 0 || session.IsBroken;
 
     /// <summary>Ends what the renter has left on the session.</summary>
     private void EndUse(DbSession session)
@@ -293,7 +299,9 @@ public sealed partial class PooledDbConnection
         return isBusy || session.Native.State != ConnectionState.Open;
     }
 
-    [SuppressMessage("Design", "CA1031", Justification = "A session whose transaction cannot be rolled back is ended; closing does not throw for it.")]
+    [SuppressMessage(
+        "Design", "CA1031",
+        Justification = "A session whose transaction cannot be rolled back is closed; closing does not throw for it.")]
     private void RollBack(DbSession session, DbTransaction transaction)
     {
         try
@@ -307,7 +315,9 @@ public sealed partial class PooledDbConnection
         }
     }
 
-    [SuppressMessage("Design", "CA1031", Justification = "A session whose transaction cannot be rolled back is ended; closing does not throw for it.")]
+    [SuppressMessage(
+        "Design", "CA1031",
+        Justification = "A session whose transaction cannot be rolled back is closed; closing does not throw for it.")]
     private async ValueTask RollBackAsync(DbSession session, DbTransaction transaction)
     {
         try
@@ -321,7 +331,9 @@ public sealed partial class PooledDbConnection
         }
     }
 
-    [SuppressMessage("Design", "CA1031", Justification = "A session whose column cannot be closed is ended; closing the connection does not throw for it.")]
+    [SuppressMessage(
+        "Design", "CA1031",
+        Justification = "A session whose column cannot be closed is closed itself; closing the connection does not throw for it.")]
     private void EndColumns(DbSession session, bool isBusy)
     {
         if (_columns is not { } columns)
@@ -356,7 +368,7 @@ public sealed partial class PooledDbConnection
         _commands = null;
     }
 
-    /// <summary>Takes the session away from all others; whoever comes second gets none.</summary>
+    /// <summary>Takes the session away from all others; a second caller gets none.</summary>
     /// <param name="lease">Its rental: another opening may overwrite the field while this one is still being closed.</param>
     private DbSession? TakeSession(out ResourceLease<DbSession> lease)
     {

@@ -7,13 +7,13 @@ using IsolationLevel = System.Data.IsolationLevel;
 namespace Tidepool.Data;
 
 /// <summary>
-/// A connection of a <see cref="PooledDbDataSource"/>. Opening it rents a session, closing it gives the session back; what happens in between
-/// behaves as the provider's connection does: results, errors, events.
+/// A connection of a <see cref="PooledDbDataSource"/>. Opening it rents a session, closing it gives the session back; what happens in
+/// between behaves as the provider's connection does: results, errors, events.
 /// </summary>
 /// <remarks>
-/// For one thread at a time, as every connection. It may be opened and closed again and again. Closing twice does nothing. Nothing that was made
-/// by it (commands, readers, transactions) reaches a session that it has given back; a session that is busy in the moment in which another thread
-/// closes it is not used again.
+/// For one thread at a time, as every connection. It may be opened and closed again and again. Closing twice does nothing. Nothing that
+/// was made by it (commands, readers, transactions) reaches a session that it has given back; a session that is busy in the moment in
+/// which another thread closes it is not used again.
 /// </remarks>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 public sealed partial class PooledDbConnection : DbConnection
@@ -33,7 +33,9 @@ public sealed partial class PooledDbConnection : DbConnection
     private DbConnection? _shell;
     private Transaction? _enlisted;
 
-    /// <summary>Operations under way on the session. Counted before the session is read, and read after the session was taken away.</summary>
+    /// <summary>
+    /// Operations under way on the session. Counted before the session is read, and read after the session was taken away.
+    /// </summary>
     private int _running;
     private int _isOpening;
 
@@ -63,7 +65,9 @@ public sealed partial class PooledDbConnection : DbConnection
         {
             if (value != _source.ConnectionString)
             {
-                throw new NotSupportedException($"The connection string of a pooled connection belongs to its data source ('{_source.Name}'): make a data source for each.");
+                throw new NotSupportedException(
+                    $"The connection string of a pooled connection belongs to its data source "
+                        + $"('{_source.Name}'): make a data source for each.");
             }
         }
     }
@@ -129,7 +133,8 @@ public sealed partial class PooledDbConnection : DbConnection
     public TConnection Unwrap<TConnection>()
         where TConnection : DbConnection
     {
-        DbSession session = _session ?? throw new InvalidOperationException("The connection is closed: only an open one has a connection of the provider.");
+        DbSession session = _session ?? throw new InvalidOperationException(
+            "The connection is closed: only an open one has a connection of the provider.");
         TConnection native = Cast<TConnection>(session.Native);
         session.Lend();
         if (_source.Options.EndSessionAfterUnwrap)
@@ -140,9 +145,13 @@ public sealed partial class PooledDbConnection : DbConnection
         return native;
     }
 
-    /// <summary>Rents a session: an idle one, or a new one, or the next that comes back. The calling thread waits, as with <see cref="PooledDbDataSource.OpenConnection"/>.</summary>
+    /// <summary>
+    /// Rents a session: an idle one, or a new one, or the next that comes back. The calling thread waits, as with
+    /// <see cref="PooledDbDataSource.OpenConnection"/>.
+    /// </summary>
     /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
-    /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction, which it does not join.</exception>
+    /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction,
+    /// which it does not join.</exception>
     /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open such a one.</exception>
     public override void Open()
     {
@@ -169,7 +178,8 @@ public sealed partial class PooledDbConnection : DbConnection
     /// <summary>Rents a session: an idle one, or a new one, or the next that comes back.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
-    /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction, which it does not join.</exception>
+    /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction,
+    /// which it does not join.</exception>
     /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open such a one.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public override async Task OpenAsync(CancellationToken cancellationToken)
@@ -196,7 +206,8 @@ public sealed partial class PooledDbConnection : DbConnection
     }
 
     /// <summary>
-    /// Gives the session back: readers are closed, a transaction that is open is rolled back, the rest is the reset's. Does nothing when it is closed.
+    /// Gives the session back: readers are closed, a transaction that is open is rolled back, the rest is the reset's. Does nothing when
+    /// it is closed.
     /// </summary>
     public override void Close()
     {
@@ -218,7 +229,7 @@ public sealed partial class PooledDbConnection : DbConnection
         }
     }
 
-    /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
+    /// <summary>Closes the connection, and waits for the reset where the pool resets on return.</summary>
     public override async Task CloseAsync() => await ReturnAsync().ConfigureAwait(false);
 
     /// <summary>Closes it, and waits for the reset where the pool resets on return.</summary>
@@ -314,22 +325,26 @@ public sealed partial class PooledDbConnection : DbConnection
     public override DataTable GetSchema(string collectionName) => Read(native => native.GetSchema(collectionName));
 
     /// <inheritdoc/>
-    public override DataTable GetSchema(string collectionName, string?[] restrictionValues) => Read(native => native.GetSchema(collectionName, restrictionValues));
+    public override DataTable GetSchema(string collectionName, string?[] restrictionValues) =>
+        Read(native => native.GetSchema(collectionName, restrictionValues));
 
     /// <inheritdoc/>
-    public override Task<DataTable> GetSchemaAsync(CancellationToken cancellationToken = default) => ReadAsync(native => native.GetSchemaAsync(cancellationToken));
+    public override Task<DataTable> GetSchemaAsync(CancellationToken cancellationToken = default) =>
+        ReadAsync(native => native.GetSchemaAsync(cancellationToken));
 
     /// <inheritdoc/>
     public override Task<DataTable> GetSchemaAsync(string collectionName, CancellationToken cancellationToken = default) =>
         ReadAsync(native => native.GetSchemaAsync(collectionName, cancellationToken));
 
     /// <inheritdoc/>
-    public override Task<DataTable> GetSchemaAsync(string collectionName, string?[] restrictionValues, CancellationToken cancellationToken = default) =>
+    public override Task<DataTable> GetSchemaAsync(
+        string collectionName, string?[] restrictionValues, CancellationToken cancellationToken = default) =>
         ReadAsync(native => native.GetSchemaAsync(collectionName, restrictionValues, cancellationToken));
 
     internal static TConnection Cast<TConnection>(DbConnection native)
         where TConnection : DbConnection =>
-        native as TConnection ?? throw new InvalidCastException($"The provider's connection is a {native.GetType()}, not a {typeof(TConnection)}.");
+        native as TConnection ?? throw new InvalidCastException(
+            $"The provider's connection is a {native.GetType()}, not a {typeof(TConnection)}.");
 
     /// <inheritdoc/>
     protected override DbTransaction BeginDbTransaction(IsolationLevel isolationLevel)
@@ -350,12 +365,15 @@ public sealed partial class PooledDbConnection : DbConnection
     }
 
     /// <inheritdoc/>
-    protected override async ValueTask<DbTransaction> BeginDbTransactionAsync(IsolationLevel isolationLevel, CancellationToken cancellationToken)
+    protected override async ValueTask<DbTransaction> BeginDbTransactionAsync(
+        IsolationLevel isolationLevel, CancellationToken cancellationToken)
     {
         DbSession? session = Enter();
         try
         {
-            return Begun(session, await (session?.Native ?? Shell).BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false));
+            return Begun(
+                session,
+                await (session?.Native ?? Shell).BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false));
         }
         catch (Exception e) when (Note(session, e))
         {

@@ -9,7 +9,8 @@ namespace Tidepool.Data;
 /// <summary>Columns and values: the provider's.</summary>
 internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
 {
-    private const DynamicallyAccessedMemberTypes FieldTypeMembers = DynamicallyAccessedMemberTypes.PublicFields | DynamicallyAccessedMemberTypes.PublicProperties;
+    private const DynamicallyAccessedMemberTypes FieldTypeMembers =
+        DynamicallyAccessedMemberTypes.PublicFields | DynamicallyAccessedMemberTypes.PublicProperties;
 
     public override int Depth => Native.Depth;
 
@@ -52,7 +53,9 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
 
     public override Task<T> GetFieldValueAsync<T>(int ordinal, CancellationToken cancellationToken)
     {
-        Task<T> value = Watch(static (native, at) => native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
+        Task<T> value = Watch(
+            static (native, at) => native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken),
+            (ordinal, cancellationToken));
         return typeof(T) == typeof(Stream) || typeof(T) == typeof(TextReader) ? Finish(value) : value;
 
         async Task<T> Finish(Task<T> value) => Give(await value.ConfigureAwait(false));
@@ -104,7 +107,7 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     public override Task<bool> IsDBNullAsync(int ordinal, CancellationToken cancellationToken) =>
         Watch(static (native, at) => native.IsDBNullAsync(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
 
-    /// <summary>A column that was read to its end need not be ended with the use of the session.</summary>
+    /// <summary>Forgets a column that was read to its end: the end of the session's use need not close it.</summary>
     internal void Forget(IDisposable native) => _connection.Remove(native);
 
     protected override DbDataReader GetDbDataReader(int ordinal) => Native.GetData(ordinal);
@@ -127,6 +130,8 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
             _connection.Add((IDisposable)value!);
         }
 
-        return value is Stream stream ? (T)(object)new PooledDbStream(this, stream) : (T)(object)new PooledDbTextReader(this, (TextReader)(object)value!);
+        return value is Stream stream
+            ? (T)(object)new PooledDbStream(this, stream)
+            : (T)(object)new PooledDbTextReader(this, (TextReader)(object)value!);
     }
 }

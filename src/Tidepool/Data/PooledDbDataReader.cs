@@ -5,8 +5,8 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool.Data;
 
 /// <summary>
-/// A reader of a pooled connection. It reaches the provider's reader until its connection gives the session back, and where the provider uses such
-/// objects again only until it is closed: the provider's is disposed then, and an old reference reaches nothing.
+/// A reader of a pooled connection. It reaches the provider's reader until its connection gives the session back, and where the provider
+/// uses such objects again only until it is closed: the provider's is disposed then, and an old reference reaches nothing.
 /// </summary>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 internal sealed partial class PooledDbDataReader : DbDataReader
@@ -20,7 +20,8 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     private bool _isDisposed;
     private int _recordsAffected = -1;
 
-    internal PooledDbDataReader(PooledDbConnection connection, DbSession session, DbDataReader native, DbAdapter adapter, bool closesConnection)
+    internal PooledDbDataReader(
+        PooledDbConnection connection, DbSession session, DbDataReader native, DbAdapter adapter, bool closesConnection)
     {
         _connection = connection;
         _session = session;
@@ -46,7 +47,8 @@ internal sealed partial class PooledDbDataReader : DbDataReader
 
     public override bool NextResult() => Advance(toNextResult: true);
 
-    public override Task<bool> ReadAsync(CancellationToken cancellationToken) => Watch(static (native, cancellation) => native.ReadAsync(cancellation), cancellationToken);
+    public override Task<bool> ReadAsync(CancellationToken cancellationToken) =>
+        Watch(static (native, cancellation) => native.ReadAsync(cancellation), cancellationToken);
 
     public override Task<bool> NextResultAsync(CancellationToken cancellationToken) =>
         Watch(static (native, cancellation) => native.NextResultAsync(cancellation), cancellationToken);
@@ -162,7 +164,9 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     }
 
     /// <summary>The connection gives its session back.</summary>
-    [SuppressMessage("Design", "CA1031", Justification = "A session whose reader cannot be closed is ended; closing the connection does not throw for it.")]
+    [SuppressMessage(
+        "Design", "CA1031",
+        Justification = "A session whose reader cannot be closed is closed itself; closing the connection does not throw for it.")]
     internal void EndWithSession(bool isBusy)
     {
         _isClosed = true;
@@ -182,8 +186,10 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         Cut(isOwn: true);
     }
 
-    /// <summary>The same for an asynchronous close.</summary>
-    [SuppressMessage("Design", "CA1031", Justification = "A session whose reader cannot be closed is ended; closing the connection does not throw for it.")]
+    /// <summary>Ends the reader's use of the session for an asynchronous close.</summary>
+    [SuppressMessage(
+        "Design", "CA1031",
+        Justification = "A session whose reader cannot be closed is closed itself; closing the connection does not throw for it.")]
     internal async ValueTask EndWithSessionAsync(bool isBusy)
     {
         _isClosed = true;
@@ -225,7 +231,9 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         return session is not null;
     }
 
-    /// <summary>Lets go of a provider's reader that is used again, and keeps what it says of itself while nobody else uses it.</summary>
+    /// <summary>
+    /// Detaches a provider's reader that is used again, and keeps what it reports of itself as long as no other use begins.
+    /// </summary>
     private void Cut(bool isOwn)
     {
         if (_native is { } native && _adapter.RecyclesObjects)
@@ -277,7 +285,10 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         }
     }
 
-    /// <summary>An operation that may read from the server. What it needs comes as its argument, so that nothing is allocated where it ends at once.</summary>
+    /// <summary>
+    /// An operation that may read from the server. What it needs comes as its argument, so that nothing is allocated where it ends at
+    /// once.
+    /// </summary>
     private Task<T> Watch<T, TArgument>(Func<DbDataReader, TArgument, Task<T>> read, TArgument argument)
     {
         DbDataReader native = Begin(out DbSession? session);

@@ -6,14 +6,34 @@ using System.Transactions;
 namespace Tidepool.Data;
 
 /// <summary>
-/// Pooled connections of any ADO.NET provider: bounded, first come first served, checked, reset, renewed. What it opens behaves as the provider's
-/// connections do; closing gives the session back.
+/// Pooled connections of any ADO.NET provider: bounded, first come first served, checked, reset, renewed. What it opens behaves as the
+/// provider's connections do; closing gives the session back.
 /// </summary>
 /// <remarks>
-/// Thread-safe; the connections are for one thread at a time, as all are. The provider's own pool is off. Opening an idle session and closing it
-/// allocates the connection object, takes no lock while nobody waits, and sends nothing; by default the session is reset in the background, after
-/// it was closed. Dispose the data source when the last connection is closed.
+/// Thread-safe; the connections are for one thread at a time, as all are. The provider's own pool is off. Opening an idle session and
+/// closing it allocates the connection object, takes no lock while no caller waits, and sends nothing; by default the session is reset in
+/// the background, after it was closed. Dispose the data source when the last connection is closed.
 /// </remarks>
+/// <example>
+/// <code>
+/// using System.Data.Common;
+/// using Tidepool.Data;
+///
+/// // One data source for the life of the program; the connection string says Pooling=false.
+/// sealed class Orders(DbProviderFactory provider, string connectionString)
+/// {
+///     private readonly PooledDbDataSource _source = new(provider, connectionString, new() { Pool = new() { MaxSize = 20 } });
+///
+///     public async Task&lt;object?&gt; CountAsync()
+///     {
+///         await using DbConnection connection = await _source.OpenConnectionAsync();
+///         await using DbCommand command = connection.CreateCommand();
+///         command.CommandText = "SELECT count(*) FROM orders";
+///         return await command.ExecuteScalarAsync();
+///     }
+/// }
+/// </code>
+/// </example>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 public sealed class PooledDbDataSource : DbDataSource
 {
@@ -28,13 +48,16 @@ public sealed class PooledDbDataSource : DbDataSource
     /// The connection string of <paramref name="inner"/> leaves the provider's pool on, or it says <c>Max Auto Prepare</c> behind a
     /// pooler in transaction mode, or <see cref="PooledDbOptions.InitializeSessionAsync"/> is given alone.
     /// </exception>
-    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the
+    /// range.</exception>
     public PooledDbDataSource(DbDataSource inner, PooledDbOptions? options = null)
         : this(inner, FactoryOf(inner), ReadUnpooled(inner), options)
     {
     }
 
-    /// <summary>Pools the connections of a provider; its own pool is switched off where its connection strings have the word <c>Pooling</c>.</summary>
+    /// <summary>
+    /// Pools the connections of a provider; its own pool is switched off where its connection strings have the word <c>Pooling</c>.
+    /// </summary>
     /// <param name="factory">The provider's factory, such as <c>NpgsqlFactory.Instance</c>.</param>
     /// <param name="connectionString">How the provider connects.</param>
     /// <param name="options">Sizes, times and the rest; null for the defaults.</param>
@@ -43,7 +66,8 @@ public sealed class PooledDbDataSource : DbDataSource
     /// The connection string is none for this provider, or it says <c>Max Auto Prepare</c> behind a pooler in transaction mode, or
     /// <see cref="PooledDbOptions.InitializeSessionAsync"/> is given alone.
     /// </exception>
-    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the
+    /// range.</exception>
     public PooledDbDataSource(DbProviderFactory factory, string connectionString, PooledDbOptions? options = null)
         : this(factory, Read(factory, connectionString), options)
     {
@@ -103,10 +127,15 @@ public sealed class PooledDbDataSource : DbDataSource
 
     internal int TimeoutSeconds => _pool.Core.RentTimeout is { Ticks: > 0 } time ? (int)Math.Ceiling(time.TotalSeconds) : 0;
 
-    /// <summary>Makes a closed connection. Opening it rents a session, closing it gives the session back; both as often as you like.</summary>
+    /// <summary>
+    /// Makes a closed connection. Opening it rents a session, closing it gives the session back; both as often as you like.
+    /// </summary>
     public new PooledDbConnection CreateConnection() => new(this);
 
-    /// <summary>Opens a connection: an idle session, or a new one, or the next that comes back. The calling thread waits, and does what needs doing for it; it needs no other thread.</summary>
+    /// <summary>
+    /// Opens a connection: an idle session, or a new one, or the next that comes back. The calling thread waits, and does what needs
+    /// doing for it; it needs no other thread.
+    /// </summary>
     /// <returns>The open connection; dispose it.</returns>
     /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">There is an ambient transaction, which a pooled connection does not join.</exception>
@@ -130,7 +159,9 @@ public sealed class PooledDbDataSource : DbDataSource
         }
 
         ValueTask<ResourceLease<DbSession>> rental = _pool.RentAsync(cancellationToken);
-        return rental.IsCompletedSuccessfully ? new ValueTask<PooledDbConnection>(new PooledDbConnection(this, rental.Result)) : Finish(rental);
+        return rental.IsCompletedSuccessfully
+            ? new ValueTask<PooledDbConnection>(new PooledDbConnection(this, rental.Result))
+            : Finish(rental);
 
         async ValueTask<PooledDbConnection> Finish(ValueTask<ResourceLease<DbSession>> rental) =>
             new(this, await Translate(rental).ConfigureAwait(false));
@@ -186,7 +217,9 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <exception cref="ArgumentOutOfRangeException">The interval is not positive, or infinite.</exception>
     public Task RenewAsync(TimeSpan over) => _pool.RenewAsync(over);
 
-    /// <summary>Changes the sizes. Who waits profits at once from a larger one; for a smaller one sessions end when they come back.</summary>
+    /// <summary>
+    /// Changes the sizes. A larger one serves waiting callers at once; for a smaller one sessions close when they come back.
+    /// </summary>
     /// <param name="min">The smallest size, 0 to <paramref name="max"/>.</param>
     /// <param name="max">The largest size, 1 or more.</param>
     /// <exception cref="ArgumentOutOfRangeException">One is out of its range; nothing has changed.</exception>
@@ -196,7 +229,8 @@ public sealed class PooledDbDataSource : DbDataSource
     public ResourcePoolStatistics GetStatistics() => _pool.GetStatistics();
 
     /// <summary>Ends the pool: opening fails from now on, idle sessions end, and connections that are open have a time of grace.</summary>
-    /// <param name="grace">How long to wait for open connections; zero does not wait, <see cref="Timeout.InfiniteTimeSpan"/> waits for all of them.</param>
+    /// <param name="grace">How long to wait for open connections; zero does not wait, <see cref="Timeout.InfiniteTimeSpan"/> waits for
+    /// all of them.</param>
     /// <returns>True when no session lives. False when connections were still open at the end of the grace.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The grace is negative, or longer than a timer can wait.</exception>
     public Task<bool> ShutdownAsync(TimeSpan grace) => _pool.ShutdownAsync(grace);
@@ -243,7 +277,9 @@ public sealed class PooledDbDataSource : DbDataSource
     protected override async ValueTask<DbConnection> OpenDbConnectionAsync(CancellationToken cancellationToken = default) =>
         await OpenConnectionAsync(cancellationToken).ConfigureAwait(false);
 
-    /// <summary>Ends the pool without waiting: sessions that are idle now end in the background, those in use when they come back.</summary>
+    /// <summary>
+    /// Ends the pool without waiting: sessions that are idle now end in the background, those in use when they come back.
+    /// </summary>
     /// <param name="disposing">Whether it was called by code.</param>
     protected override void Dispose(bool disposing)
     {
@@ -287,8 +323,10 @@ public sealed class PooledDbDataSource : DbDataSource
         if (pooler == SessionPooler.Transaction && text.Prepares)
         {
             throw new ArgumentException(
-                $"The connection string says Max Auto Prepare, and {nameof(SessionPooler)} is {nameof(SessionPooler.Transaction)}: a statement "
-                + "that was prepared on one connection of the server does not exist on the next. Remove Max Auto Prepare. Only where the pooler "
+                $"The connection string says Max Auto Prepare, and {nameof(SessionPooler)} is "
+                    + $"{nameof(SessionPooler.Transaction)}: a statement "
+                + "that was prepared on one connection of the server does not exist on the next. "
+                + "Remove Max Auto Prepare. Only where the pooler "
                 + "itself follows prepared statements (PgBouncer from 1.21 on, with max_prepared_statements) say "
                 + $"{nameof(SessionPooler)} = {nameof(SessionPooler.None)} and {nameof(ResetMode)} = {nameof(ResetMode.None)} instead.",
                 nameof(options));
@@ -303,9 +341,12 @@ public sealed class PooledDbDataSource : DbDataSource
     }
 
     private InvalidOperationException Refusal(Transaction ambient) => new(
-        $"Pool '{Name}' opens no connection inside the ambient transaction {ambient.TransactionInformation.LocalIdentifier}: a pooled session does not join it, "
-        + "and would work outside of it unnoticed. Begin a transaction on the connection, leave the TransactionScope, or say Enlist=false in the connection string "
-        + $"(or {nameof(PooledDbOptions)}.{nameof(PooledDbOptions.IgnoreAmbientTransactions)} = true) when the ambient transaction is none of its business.");
+        $"Pool '{Name}' opens no connection inside the ambient transaction {ambient.TransactionInformation.LocalIdentifier}: a "
+            + "pooled session does not join it, "
+        + "and would work outside of it unnoticed. Begin a transaction on the connection, leave the TransactionScope, or say "
+        + "Enlist=false in the connection string "
+        + $"(or {nameof(PooledDbOptions)}.{nameof(PooledDbOptions.IgnoreAmbientTransactions)} = "
+        + "true) when the ambient transaction is none of its business.");
 
     private static ConnectionText Read(DbProviderFactory factory, string connectionString)
     {
@@ -325,13 +366,15 @@ public sealed class PooledDbDataSource : DbDataSource
     {
         if (inner is PooledDbDataSource)
         {
-            throw new ArgumentException($"{nameof(inner)} is a {nameof(PooledDbDataSource)}: its connections are pooled already.", nameof(inner));
+            throw new ArgumentException(
+                $"{nameof(inner)} is a {nameof(PooledDbDataSource)}: its connections are pooled already.", nameof(inner));
         }
 
         ConnectionText text = ConnectionText.Of(FactoryOf(inner), inner.ConnectionString);
         return text.HasPooling
             ? throw new ArgumentException(
-                $"The connection string of {nameof(inner)} leaves the provider's own pool on ('{text.Name}'): say Pooling=false in it, so that closing a session closes it.", nameof(inner))
+                $"The connection string of {nameof(inner)} leaves the provider's own pool on ('{text.Name}'): say Pooling=false in "
+                    + "it, so that closing a session closes it.", nameof(inner))
             : text;
     }
 

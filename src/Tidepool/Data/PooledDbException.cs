@@ -4,8 +4,8 @@ using System.Net.Sockets;
 namespace Tidepool.Data;
 
 /// <summary>
-/// The pool had no session to give. The inner exception is the pool's and says why, with numbers; its inner exception is what the server, or the
-/// way to it, said last when a session was to be opened.
+/// The pool had no session to give. The inner exception is the pool's and says why, with numbers; its inner exception is what the server,
+/// or the way to it, said last when a session was to be opened.
 /// </summary>
 public sealed class PooledDbException : DbException
 {
@@ -21,7 +21,8 @@ public sealed class PooledDbException : DbException
         _isTransient = cause switch
         {
             ResourcePoolShutdownException => false,
-            ResourceCreateException => database is null ? cause.InnerException is TimeoutException or IOException or SocketException : database.IsTransient,
+            ResourceCreateException =>
+                database is null ? cause.InnerException is TimeoutException or IOException or SocketException : database.IsTransient,
             _ => true,
         };
     }
@@ -29,7 +30,9 @@ public sealed class PooledDbException : DbException
     /// <summary>What the pool said: a timeout, a refusal, a failed creation, the shutdown.</summary>
     public ResourcePoolException PoolError { get; }
 
-    /// <summary>Whether the same may succeed later without a change: after a timeout or a refusal, or where the provider says so of its own error.</summary>
+    /// <summary>
+    /// Whether the same may succeed later without a change: after a timeout or a refusal, or where the provider says so of its own error.
+    /// </summary>
     public override bool IsTransient => _isTransient;
 
     /// <summary>The SQLSTATE with which the server refused a session, or null.</summary>

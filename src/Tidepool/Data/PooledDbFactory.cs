@@ -23,9 +23,11 @@ internal sealed class PooledDbFactory(PooledDbDataSource source) : DbProviderFac
 
     public override DbConnectionStringBuilder? CreateConnectionStringBuilder() => Native.CreateConnectionStringBuilder();
 
-    public override DbDataSource CreateDataSource(string connectionString) => new PooledDbDataSource(Native, connectionString, source.Options);
+    public override DbDataSource CreateDataSource(string connectionString) =>
+        new PooledDbDataSource(Native, connectionString, source.Options);
 
-    private DbProviderFactory Native => source.NativeFactory ?? throw new NotSupportedException($"The provider of '{source.Name}' has no factory.");
+    private DbProviderFactory Native =>
+        source.NativeFactory ?? throw new NotSupportedException($"The provider of '{source.Name}' has no factory.");
 
     /// <summary>Fills tables from pooled commands; the provider's own takes only its own.</summary>
     private sealed class PooledDbDataAdapter : DbDataAdapter;

@@ -1,8 +1,8 @@
 namespace Tidepool.Data;
 
 /// <summary>
-/// A column as a stream. Where the provider uses its stream again for later columns, also those that the next renter of the session reads, this one
-/// reaches it only as long as its own reader does; where it does not, as long as the connection has the session.
+/// A column as a stream. Where the provider uses its stream again for later columns, also those that the next renter of the session
+/// reads, this one reaches it only as long as its own reader does; where it does not, as long as the connection has the session.
 /// </summary>
 internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) : Stream
 {
@@ -33,7 +33,8 @@ internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) :
     public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
         Native.ReadAsync(buffer, offset, count, cancellationToken);
 
-    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => Native.ReadAsync(buffer, cancellationToken);
+    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+        Native.ReadAsync(buffer, cancellationToken);
 
     public override long Seek(long offset, SeekOrigin origin) => Native.Seek(offset, origin);
 

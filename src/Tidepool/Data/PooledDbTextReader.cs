@@ -17,7 +17,8 @@ internal sealed class PooledDbTextReader(PooledDbDataReader reader, TextReader n
 
     public override Task<int> ReadAsync(char[] buffer, int index, int count) => Native.ReadAsync(buffer, index, count);
 
-    public override ValueTask<int> ReadAsync(Memory<char> buffer, CancellationToken cancellationToken = default) => Native.ReadAsync(buffer, cancellationToken);
+    public override ValueTask<int> ReadAsync(Memory<char> buffer, CancellationToken cancellationToken = default) =>
+        Native.ReadAsync(buffer, cancellationToken);
 
     public override string? ReadLine() => Native.ReadLine();
 

@@ -5,8 +5,8 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool.Data;
 
 /// <summary>
-/// A transaction of a pooled connection. It reaches the provider's one as long as the connection has the session it was begun on, and no later
-/// transaction was begun: where the provider uses the object again, an old reference reaches nothing.
+/// A transaction of a pooled connection. It reaches the provider's one as long as the connection has the session it was begun on, and no
+/// later transaction was begun: where the provider uses the object again, an old reference reaches nothing.
 /// </summary>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 internal sealed class PooledDbTransaction : DbTransaction
@@ -54,9 +54,11 @@ internal sealed class PooledDbTransaction : DbTransaction
 
     public override void Release(string savepointName) => Run(native => native.Release(savepointName));
 
-    public override Task CommitAsync(CancellationToken cancellationToken = default) => RunAsync(native => native.CommitAsync(cancellationToken), ends: true);
+    public override Task CommitAsync(CancellationToken cancellationToken = default) =>
+        RunAsync(native => native.CommitAsync(cancellationToken), ends: true);
 
-    public override Task RollbackAsync(CancellationToken cancellationToken = default) => RunAsync(native => native.RollbackAsync(cancellationToken), ends: true);
+    public override Task RollbackAsync(CancellationToken cancellationToken = default) =>
+        RunAsync(native => native.RollbackAsync(cancellationToken), ends: true);
 
     public override Task SaveAsync(string savepointName, CancellationToken cancellationToken = default) =>
         RunAsync(native => native.SaveAsync(savepointName, cancellationToken));
@@ -95,7 +97,9 @@ internal sealed class PooledDbTransaction : DbTransaction
         }
     }
 
-    /// <summary>The provider's transaction, for an operation that has begun: another thread may have taken its session away meanwhile.</summary>
+    /// <summary>
+    /// The provider's transaction, for an operation that has begun: another thread may have taken its session away meanwhile.
+    /// </summary>
     private DbTransaction Reach(DbSession? session) =>
         _adapter.RecyclesObjects && !ReferenceEquals(session, _session) ? throw _adapter.EndedTransaction() : Native;
 

@@ -13,8 +13,8 @@ internal sealed class PostgresAdapter : DbAdapter
     private const string Role = "SHOW transaction_read_only";
 
     /// <summary>
-    /// The parts of <see cref="Everything"/> that leave the provider's prepared statements alone, in one transaction and one round trip; at its end
-    /// the names that the renter has prepared by itself.
+    /// The parts of <see cref="Everything"/> that leave the provider's prepared statements alone, in one transaction and one round trip;
+    /// at its end the names that the renter has prepared by itself.
     /// </summary>
     private const string Items =
         """
@@ -131,13 +131,14 @@ internal sealed class PostgresAdapter : DbAdapter
     }
 
     /// <summary>
-    /// With <c>Cancellation Timeout=-1</c> the provider closes a connection whose command took too long, without asking the server: that says nothing
-    /// of the server.
+    /// With <c>Cancellation Timeout=-1</c> the provider closes a connection whose command took too long, without asking the server: that
+    /// says nothing of the server.
     /// </summary>
     public override DbErrorKind Classify(Exception exception, DbConnection connection)
     {
         DbErrorKind kind = base.Classify(exception, connection);
-        return kind == DbErrorKind.Server && exception is DbException { SqlState: null, InnerException: TimeoutException } && ConnectionText.ClosesOnTimeout(connection.ConnectionString)
+        return kind == DbErrorKind.Server && exception is DbException { SqlState: null, InnerException: TimeoutException }
+            && ConnectionText.ClosesOnTimeout(connection.ConnectionString)
             ? DbErrorKind.Session
             : kind;
     }
@@ -181,15 +182,19 @@ internal sealed class PostgresAdapter : DbAdapter
 
     /// <summary>The process that the connection would ask to cancel. A pooler invents one, in each of its modes.</summary>
     private static int? ToldProcessOf(DbConnection connection) =>
-        ToldProcess is not null && ToldProcess.DeclaringType!.IsInstanceOfType(connection) && ToldProcess.GetValue(connection) is int told and not 0
+        ToldProcess is not null && ToldProcess.DeclaringType!.IsInstanceOfType(connection)
+            && ToldProcess.GetValue(connection) is int told and not 0
             ? told
             : null;
 
     private static string? Compare(int told, object? asked) => asked is int process && process != told
-        ? $"A pooler such as PgBouncer stands between: the connection was told process {told}, and the server answers as process {process}. "
-            + $"Its mode cannot be seen from here. In session mode all is well: say {nameof(SessionPooler)} = {nameof(SessionPooler.Session)}. "
+        ? $"A pooler such as PgBouncer stands between: the connection was told process "
+            + $"{told}, and the server answers as process {process}. "
+            + $"Its mode cannot be seen from here. In session mode all is well: say {nameof(SessionPooler)} = "
+            + $"{nameof(SessionPooler.Session)}. "
             + "In transaction mode a reset reaches whichever connection of the server comes next, so that callers may see settings and "
-            + $"temporary tables of others, and prepared statements fail: say {nameof(SessionPooler)} = {nameof(SessionPooler.Transaction)}. "
+            + $"temporary tables of others, and prepared statements fail: say {nameof(SessionPooler)} = "
+            + $"{nameof(SessionPooler.Transaction)}. "
             + "See \"Behind a pooler\" in docs/connections.md."
         : null;
 
@@ -264,8 +269,8 @@ internal sealed class PostgresAdapter : DbAdapter
     }
 
     /// <summary>
-    /// Begins a transaction. The provider knows without asking the server when the renter has left one open, and refuses; asking would cost a
-    /// round trip, and a rollback on suspicion a warning in the server's log for each return.
+    /// Begins a transaction. The provider knows without asking the server when the renter has left one open, and refuses; asking would
+    /// cost a round trip, and a rollback on suspicion a warning in the server's log for each return.
     /// </summary>
     private static DbTransaction Begin(DbConnection connection)
     {

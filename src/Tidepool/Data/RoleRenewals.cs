@@ -1,9 +1,9 @@
 namespace Tidepool.Data;
 
 /// <summary>
-/// Decides whether sessions are made anew because the server refuses writes. The first refusal renews them at once, which finds the writer after a
-/// failover. A session made since then that is refused too proves that renewing does not help: from then on the pause between renewals doubles.
-/// A function of generations and moments, in milliseconds.
+/// Decides whether sessions are made anew because the server refuses writes. The first refusal renews them at once, which finds the
+/// writer after a failover. A session made since then that is refused too proves that renewing does not help: from then on the pause
+/// between renewals doubles. A function of generations and moments, in milliseconds.
 /// </summary>
 internal sealed class RoleRenewals
 {

@@ -3,7 +3,10 @@ using System.Data.Common;
 
 namespace Tidepool.Data;
 
-/// <summary>What a program makes of each new session. Its failures say whose they are, and count as failed creations of any kind but a refused password.</summary>
+/// <summary>
+/// What a program makes of each new session. Its failures say whose they are, and count as failed creations of any kind but a refused
+/// password.
+/// </summary>
 internal sealed class SessionInitializer(Action<DbConnection> initialize, Func<DbConnection, CancellationToken, Task>? initializeAsync)
 {
     private const string Blocking = $"{nameof(PooledDbOptions)}.{nameof(PooledDbOptions.InitializeSession)}";
@@ -21,7 +24,8 @@ internal sealed class SessionInitializer(Action<DbConnection> initialize, Func<D
         }
 
         return options.InitializeSessionAsync is null ? null : throw new ArgumentException(
-            $"{nameof(PooledDbOptions.InitializeSessionAsync)} is given without {nameof(PooledDbOptions.InitializeSession)}, which callers that block need.",
+            $"{nameof(PooledDbOptions.InitializeSessionAsync)} is given without "
+                + $"{nameof(PooledDbOptions.InitializeSession)}, which callers that block need.",
             nameof(options));
     }
 
@@ -49,7 +53,8 @@ internal sealed class SessionInitializer(Action<DbConnection> initialize, Func<D
 
         try
         {
-            Task ready = initializeAsync(native, cancellationToken) ?? throw new InvalidOperationException("It returned null instead of a task.");
+            Task ready =
+                initializeAsync(native, cancellationToken) ?? throw new InvalidOperationException("It returned null instead of a task.");
             await ready.ConfigureAwait(false);
         }
         catch (Exception e) when (e is not OperationCanceledException || !cancellationToken.IsCancellationRequested)
@@ -65,9 +70,11 @@ internal sealed class SessionInitializer(Action<DbConnection> initialize, Func<D
         $"{Name} has left what a reset cannot undo, so that each session would serve one caller only{Because(failure)}", failure);
 
     /// <summary>The session takes no transaction after its initialization.</summary>
-    internal InvalidOperationException Busy(Exception failure) => new($"{Name} has left a transaction or a reader open{Because(failure)}", failure);
+    internal InvalidOperationException Busy(Exception failure) =>
+        new($"{Name} has left a transaction or a reader open{Because(failure)}", failure);
 
-    private static InvalidOperationException Failure(string name, Exception failure) => new($"{name} has failed{Because(failure)}", failure);
+    private static InvalidOperationException Failure(string name, Exception failure) =>
+        new($"{name} has failed{Because(failure)}", failure);
 
     private static string Because(Exception? failure) => failure is null ? "." : $": {failure.GetType().Name}: {failure.Message}";
 

@@ -1,6 +1,8 @@
 namespace Tidepool.Data;
 
-/// <summary>What a renter may have left on a session, by the texts that it has executed. Each leaves also what those before it leave.</summary>
+/// <summary>
+/// What a renter may have left on a session, by the texts that it has executed. Each leaves also what those before it leave.
+/// </summary>
 internal enum SessionTraces
 {
     /// <summary>Nothing that another renter could see.</summary>

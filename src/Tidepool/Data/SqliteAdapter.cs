@@ -17,17 +17,20 @@ internal sealed class SqliteAdapter : DbAdapter
     private const string Temporary = "temp";
 
     /// <summary>
-    /// What is temporary. No function stands in it, nor in any statement of the reset but those that ask for the last change: the program may have replaced one.
+    /// What is temporary. No function stands in it, nor in any statement of the reset but those that ask for the last change: the program
+    /// may have replaced one.
     /// </summary>
     private const string Leftovers = "SELECT type, name FROM sqlite_temp_master WHERE type IN ('table', 'view', 'trigger')";
 
     /// <summary>
-    /// Seconds that the reset's own statements wait for a file that somebody holds, which those that read need for what they know of its tables. The
-    /// provider knows no shorter wait; then the session is ended.
+    /// Seconds that the reset's own statements wait for a locked file, which those that read need for what they know of its tables. The
+    /// provider knows no shorter wait; then the session is closed.
     /// </summary>
     private const int Patience = 1;
 
-    /// <summary>A session remembers what its last statement changed, and the last row that it inserted; only further statements make it forget.</summary>
+    /// <summary>
+    /// A session remembers what its last statement changed, and the last row that it inserted; only further statements make it forget.
+    /// </summary>
     private const string Forget =
         """
         BEGIN;
@@ -50,11 +53,14 @@ internal sealed class SqliteAdapter : DbAdapter
 
     internal override SessionTraces LeftByError => SessionTraces.Objects;
 
-    /// <summary>Pragmas list it all without a look at the file, which somebody may hold.</summary>
+    /// <summary>Pragmas list it all without reading the file, which may be locked.</summary>
     public override object? Remember(DbConnection connection) => new Beginning(LeastTraces(connection), []);
 
-    /// <summary>The list of what is attached takes a look at the file, for which this one waits as long as the program's own statements do.</summary>
-    internal override object? RememberInitialized(DbConnection connection) => new Beginning(LeastTraces(connection), Databases(connection, patience: null));
+    /// <summary>
+    /// The list of what is attached takes a look at the file, for which this one waits as long as the program's own statements do.
+    /// </summary>
+    internal override object? RememberInitialized(DbConnection connection) =>
+        new Beginning(LeastTraces(connection), Databases(connection, patience: null));
 
     /// <summary>What the program has set, added or attached stays.</summary>
     internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Traces = SessionTraces.Objects };
@@ -72,8 +78,8 @@ internal sealed class SqliteAdapter : DbAdapter
 
     public override bool Reset(DbConnection connection, DbSessionInfo session)
     {
-        // Who had the provider's connection may have replaced functions, collations and hooks, or left a statement under way: nothing tells. And to
-        // compare all settings takes longer than an opening, and not all can be asked for.
+        // A renter of the provider's connection may have replaced functions, collations and hooks, or left a statement under way: nothing
+        // tells. And to compare all settings takes longer than an opening, and not all can be asked for.
         SessionTraces traces = session.Traces ?? SessionTraces.Anything;
         if (session.WasLent || traces == SessionTraces.Anything || session.Remembered is not Beginning beginning)
         {
@@ -100,7 +106,8 @@ internal sealed class SqliteAdapter : DbAdapter
 
     internal override SessionTraces FindTraces(string text) => SqliteWords.Find(text);
 
-    public override ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken) => new(connection.State == ConnectionState.Open);
+    public override ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken) =>
+        new(connection.State == ConnectionState.Open);
 
     public override bool Validate(DbConnection connection) => connection.State == ConnectionState.Open;
 
@@ -108,7 +115,8 @@ internal sealed class SqliteAdapter : DbAdapter
         exception is DbException { ErrorCode: IoError or Corrupt or NotADatabase } ? DbErrorKind.Session : DbErrorKind.Statement;
 
     /// <summary>
-    /// The smallest of what the session's texts may leave: functions and tables that the program has added may make objects in any statement.
+    /// The smallest of what the session's texts may leave: functions and tables that the program has added may make objects in any
+    /// statement.
     /// </summary>
     private static SessionTraces LeastTraces(DbConnection connection)
     {
@@ -117,12 +125,14 @@ internal sealed class SqliteAdapter : DbAdapter
             .. Read(connection, "PRAGMA function_list", static row => row.GetInt64(1) != 0 || SqliteWords.IsOwn(row.GetString(0))),
             .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsOwn(row.GetString(0))),
         ];
-        return areOwn.Count == 0 || areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing; // a library that lists nothing is not known
+        // A library that lists nothing is not known.
+        return areOwn.Count == 0 || areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing;
     }
 
     /// <summary>
-    /// Rolls back, drops, detaches what the program had not attached from the beginning. The pragma is asked as a statement: a table may have the name of
-    /// the one that shows it. The transaction needs nothing of the file, the list a look at it; what is temporary is looked for only where there has been something.
+    /// Rolls back, drops, detaches what the program had not attached from the beginning. The pragma is asked as a statement: a table may
+    /// have the name of the one that shows it. The transaction needs nothing of the file, the list a look at it; what is temporary is
+    /// looked for only where there has been something.
     /// </summary>
     private static bool TryEndObjects(DbConnection connection, List<string> own)
     {

@@ -4,14 +4,14 @@ using System.Collections.Frozen;
 namespace Tidepool.Data;
 
 /// <summary>
-/// What a text of SQLite may leave on the session that executes it, by its words. Words in comments, strings and names count too: that costs a
-/// reset that was not needed. The other way round nothing is missed: a keyword is written in one way only, whatever its case.
+/// What a text of SQLite may leave on the session that executes it, by its words. Words in comments, strings and names count too: that
+/// costs a reset that was not needed. The other way round nothing is missed: a keyword is written in one way only, whatever its case.
 /// </summary>
 internal static class SqliteWords
 {
     /// <summary>
-    /// The words with which a statement begins, but for those that leave nothing: SELECT, VALUES, WITH, EXPLAIN, and END, which ends what another word
-    /// has begun. And the functions that change a connection, or rows (the one that merges an index of words).
+    /// The words with which a statement begins, but for those that leave nothing: SELECT, VALUES, WITH, EXPLAIN, and END, which ends what
+    /// another word has begun. And the functions that change a connection, or rows (the one that merges an index of words).
     /// </summary>
     private static readonly FrozenDictionary<string, SessionTraces> Traces = new Dictionary<string, SessionTraces>
     {
@@ -39,11 +39,13 @@ internal static class SqliteWords
         ["icu_load_collation"] = SessionTraces.Anything,
     }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Pragmas that change no setting, whatever their argument: they ask, or change the file, which is everybody's.</summary>
+    /// <summary>Pragmas that change no setting, whatever their argument: they ask, or change the file, which all sessions share.</summary>
     internal static readonly FrozenSet<string> Questions = new[]
     {
-        "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list", "collation_list", "function_list", "module_list", "pragma_list",
-        "compile_options", "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check", "page_count", "freelist_count", "data_version",
+        "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list",
+        "collation_list", "function_list", "module_list", "pragma_list",
+        "compile_options", "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check", "page_count",
+        "freelist_count", "data_version",
         "user_version", "application_id", "optimize", "incremental_vacuum", "wal_checkpoint", "shrink_memory",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
@@ -51,9 +53,12 @@ internal static class SqliteWords
     internal static readonly FrozenSet<string> Settings = new[]
     {
         "foreign_keys", "recursive_triggers", "synchronous", "cache_size", "temp_store", "busy_timeout", "query_only", "read_uncommitted",
-        "ignore_check_constraints", "defer_foreign_keys", "automatic_index", "locking_mode", "legacy_alter_table", "reverse_unordered_selects",
-        "secure_delete", "trusted_schema", "writable_schema", "cell_size_check", "full_column_names", "short_column_names", "page_size", "auto_vacuum", "encoding",
-        JournalMode, "journal_size_limit", "max_page_count", "mmap_size", "analysis_limit", "checkpoint_fullfsync", "fullfsync", "wal_autocheckpoint", "count_changes", "threads", "cache_spill",
+        "ignore_check_constraints", "defer_foreign_keys", "automatic_index", "locking_mode", "legacy_alter_table",
+        "reverse_unordered_selects",
+        "secure_delete", "trusted_schema", "writable_schema", "cell_size_check", "full_column_names",
+        "short_column_names", "page_size", "auto_vacuum", "encoding",
+        JournalMode, "journal_size_limit", "max_page_count", "mmap_size", "analysis_limit", "checkpoint_fullfsync", "fullfsync",
+        "wal_autocheckpoint", "count_changes", "threads", "cache_spill",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Functions and kinds of tables of SQLite itself that count as added: builds differ in which they have.</summary>
@@ -61,16 +66,21 @@ internal static class SqliteWords
     {
         "bm25", "highlight", "match", "matchinfo", "offsets", "optimize", "snippet", "fts3_tokenizer", "icu_load_collation",
         "fts3", "fts3tokenize", "fts4", "fts4aux", "fts5", "fts5vocab",
-        "fts5_decode", "fts5_decode_none", "fts5_expr", "fts5_expr_tcl", "fts5_fold", "fts5_get_locale", "fts5_insttoken", "fts5_isalnum", "fts5_locale", "fts5_rowid", "fts5_source_id",
-        "json", "json_array", "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object", "json_insert", "json_object",
+        "fts5_decode", "fts5_decode_none", "fts5_expr", "fts5_expr_tcl", "fts5_fold", "fts5_get_locale",
+        "fts5_insttoken", "fts5_isalnum", "fts5_locale", "fts5_rowid", "fts5_source_id",
+        "json", "json_array", "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object",
+        "json_insert", "json_object",
         "json_patch", "json_quote", "json_remove", "json_replace", "json_set", "json_tree", "json_type", "json_valid",
         "rtree", "rtree_i32", "rtreecheck", "rtreedepth", "rtreenode", "dbstat", "sqlite_stmt",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     private static readonly SearchValues<string> Beginnings = SearchValues.Create([.. Traces.Keys], StringComparison.OrdinalIgnoreCase);
-    private static readonly FrozenDictionary<string, SessionTraces>.AlternateLookup<ReadOnlySpan<char>> Lookup = Traces.GetAlternateLookup<ReadOnlySpan<char>>();
-    private static readonly FrozenSet<string>.AlternateLookup<ReadOnlySpan<char>> QuestionLookup = Questions.GetAlternateLookup<ReadOnlySpan<char>>();
-    private static readonly FrozenSet<string>.AlternateLookup<ReadOnlySpan<char>> SettingLookup = Settings.GetAlternateLookup<ReadOnlySpan<char>>();
+    private static readonly FrozenDictionary<string, SessionTraces>.AlternateLookup<ReadOnlySpan<char>> Lookup =
+        Traces.GetAlternateLookup<ReadOnlySpan<char>>();
+    private static readonly FrozenSet<string>.AlternateLookup<ReadOnlySpan<char>> QuestionLookup =
+        Questions.GetAlternateLookup<ReadOnlySpan<char>>();
+    private static readonly FrozenSet<string>.AlternateLookup<ReadOnlySpan<char>> SettingLookup =
+        Settings.GetAlternateLookup<ReadOnlySpan<char>>();
 
     private const string Pragma = "pragma";
     private const string JournalMode = "journal_mode";
@@ -112,7 +122,9 @@ internal static class SqliteWords
         return word.Length > Pragma.Length || Asks(rest) ? SessionTraces.Objects : SessionTraces.Anything;
     }
 
-    /// <summary>Whether what follows the word <c>PRAGMA</c> is known to change no setting. Anything that is written in an unusual way is not.</summary>
+    /// <summary>
+    /// Whether what follows the word <c>PRAGMA</c> is known to change no setting. Anything that is written in an unusual way is not.
+    /// </summary>
     private static bool Asks(ReadOnlySpan<char> rest)
     {
         ReadOnlySpan<char> name = ReadWord(ref rest);
@@ -126,7 +138,8 @@ internal static class SqliteWords
         {
             [] or [';', ..] => QuestionLookup.Contains(name) || SettingLookup.Contains(name),
             ['(', ..] => QuestionLookup.Contains(name),
-            ['=', ..] => QuestionLookup.Contains(name) || (name.Equals(JournalMode, StringComparison.OrdinalIgnoreCase) && IsWal(rest[1..])),
+            ['=', ..] =>
+                QuestionLookup.Contains(name) || (name.Equals(JournalMode, StringComparison.OrdinalIgnoreCase) && IsWal(rest[1..])),
             _ => false, // a comment, after which anything may follow
         };
     }
@@ -149,6 +162,8 @@ internal static class SqliteWords
         return word;
     }
 
-    /// <summary>Letters of keywords, and what makes them parts of another word. All others are taken for the end of a word, as some are.</summary>
+    /// <summary>
+    /// Letters of keywords, and what makes them parts of another word. All others are taken for the end of a word, as some are.
+    /// </summary>
     private static bool IsOfWord(char letter) => char.IsAsciiLetterOrDigit(letter) || letter == '_';
 }

@@ -4,11 +4,14 @@ using System.Runtime.InteropServices;
 namespace Tidepool;
 
 /// <summary>
-/// The cheapest rental: an array for the current scope, returned at the closing brace of <c>using</c>. A ref struct, so it can neither
+/// An array for the current scope, returned at the closing brace of <c>using</c>. A ref struct, so it can neither
 /// leave the method's stack nor cross <c>await</c>.
 /// </summary>
 /// <typeparam name="T">The element type.</typeparam>
-/// <remarks>There is no ticket: a copy that is disposed too is caught only when it follows at once. Use <see cref="BufferLease{T}"/> where copies may live.</remarks>
+/// <remarks>
+/// There is no ticket: a copy that is disposed too is caught only when it follows at once. Use <see cref="BufferLease{T}"/> where copies
+/// may live.
+/// </remarks>
 public readonly ref struct ArrayScope<T>
 {
     private readonly T[]? _array;
@@ -24,7 +27,9 @@ public readonly ref struct ArrayScope<T>
     }
 
     /// <summary>The array, at least <see cref="Length"/> elements long. Empty for <c>default</c>.</summary>
-    /// <remarks>Behind <see cref="Length"/> it holds what earlier renters left there, and keeps what you write there, unless the pool clears.</remarks>
+    /// <remarks>
+    /// Behind <see cref="Length"/> it holds what earlier renters left there, and keeps what you write there, unless the pool clears.
+    /// </remarks>
     public T[] Array => _array ?? [];
 
     /// <summary>The rented length in elements: exactly what was asked for.</summary>

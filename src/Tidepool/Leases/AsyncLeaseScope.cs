@@ -1,6 +1,8 @@
 namespace Tidepool;
 
-/// <summary>Collects leases of any kind, those that are disposed asynchronously included, and returns them all in reverse order. Not thread-safe.</summary>
+/// <summary>
+/// Collects leases of any kind, those that are disposed asynchronously included, and returns them all in reverse order. Not thread-safe.
+/// </summary>
 public sealed class AsyncLeaseScope : IAsyncDisposable
 {
     private readonly List<object> _leases = [];

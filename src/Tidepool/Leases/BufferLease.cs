@@ -14,8 +14,8 @@ namespace Tidepool;
 /// exactly 2^31 rentals of its buffer is good again: in a loop that does nothing but rent, that takes less than a minute.</para>
 /// <para>Generation and length are one word. So when a thread reads a field that another one replaces, it gets the one lease, the other,
 /// or the slot of one with the word of the other, which is refused like a returned one but for odds of 1 in 2^31.</para>
-/// <para>Cost: no allocation. A return on the renting thread uses no locked instruction; on another thread it is one compare-and-swap on the
-/// buffer's slot and one on the inbox of the renting thread.</para>
+/// <para>Cost: no allocation. A return on the renting thread uses no locked instruction; on another thread it is one compare-and-swap on
+/// the buffer's slot and one on the inbox of the renting thread.</para>
 /// <para>A <see cref="Span"/> or <see cref="Memory"/> taken earlier cannot be revoked: do not use it after the return.</para>
 /// </remarks>
 public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
@@ -65,7 +65,10 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
 
     /// <summary>The rented elements as memory that may be stored and crossed with <c>await</c>.</summary>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
-    /// <remarks>Allocates nothing for buffers in arrays; for native buffers, and in full checks, one object that checks the lease each time its span is taken.</remarks>
+    /// <remarks>
+    /// Allocates nothing for buffers in arrays; for native buffers, and in full checks, one object that checks the lease each time its
+    /// span is taken.
+    /// </remarks>
     public Memory<T> Memory
     {
         get
@@ -137,18 +140,24 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
         }
     }
 
-    /// <summary>Moves the rental to an <see cref="IMemoryOwner{T}"/>, which returns it when disposed. This lease and its copies are retired.</summary>
+    /// <summary>
+    /// Moves the rental to an <see cref="IMemoryOwner{T}"/>, which returns it when disposed. This lease and its copies are retired.
+    /// </summary>
     /// <returns>The owner of the same elements.</returns>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
-    /// <exception cref="InvalidOperationException">The lease is of a <see cref="ThreadHandle{T}"/> that is not disposed, and this is another thread.</exception>
+    /// <exception cref="InvalidOperationException">The lease is of a <see cref="ThreadHandle{T}"/> that is not disposed, and this is
+    /// another thread.</exception>
     /// <remarks>Allocates the owner. On a thread other than the renting one it takes about a microsecond.</remarks>
     public IMemoryOwner<T> ToOwner() => new PooledOwner<T>(Renew(), reusable: false);
 
-    /// <summary>Ends the rental but keeps the buffer out of the pool for good: it is the caller's now, and the garbage collector's after that.</summary>
+    /// <summary>
+    /// Ends the rental but keeps the buffer out of the pool for good: it is the caller's now, and the garbage collector's after that.
+    /// </summary>
     /// <returns>The rented elements.</returns>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
     /// <exception cref="NotSupportedException">The pool's buffers are native memory; the lease is unchanged.</exception>
-    /// <exception cref="InvalidOperationException">The lease is of a <see cref="ThreadHandle{T}"/> that is not disposed, and this is another thread.</exception>
+    /// <exception cref="InvalidOperationException">The lease is of a <see cref="ThreadHandle{T}"/> that is not disposed, and this is
+    /// another thread.</exception>
     public ArraySegment<T> Detach()
     {
         ulong rental = _rental;
@@ -187,7 +196,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
             : home.TryReturn(slot, generation, default(NoClear));
     }
 
-    /// <summary>The same rental, of which less is shown.</summary>
+    /// <summary>Makes a lease of the same rental that shows less of it.</summary>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="length"/> is longer than the lease.</exception>
     internal BufferLease<T> Shorten(int length)
     {

@@ -1,6 +1,8 @@
 namespace Tidepool;
 
-/// <summary>Collects leases of any kind and returns them all when disposed, in reverse order. Not thread-safe; reusable after Dispose.</summary>
+/// <summary>
+/// Collects leases of any kind and returns them all when disposed, in reverse order. Not thread-safe; reusable after Dispose.
+/// </summary>
 public sealed class LeaseScope : IDisposable
 {
     private readonly List<Ticket> _tickets = [];

@@ -44,7 +44,8 @@ internal static class LeaseTickets
         Throw(failures);
     }
 
-    private static ObjectDisposedException Retired(string lease) => new(lease, "The lease was returned before, or is default; a scope takes leases that are out.");
+    private static ObjectDisposedException Retired(string lease) =>
+        new(lease, "The lease was returned before, or is default; a scope takes leases that are out.");
 
     internal static void Throw(List<Exception>? failures)
     {

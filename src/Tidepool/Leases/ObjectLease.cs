@@ -6,11 +6,12 @@ namespace Tidepool;
 /// <summary>A rented object. Dispose or <see cref="Return"/> it once, on any thread; <c>using</c> does so at the closing brace.</summary>
 /// <typeparam name="T">The kind of object.</typeparam>
 /// <remarks>
-/// <para>A lease is a small value: {slot, generation}. Copies are the same rental, and whichever copy is returned first retires all of them:
-/// later uses throw, a later <see cref="Dispose"/> does nothing. This holds in Release builds and against racing threads: one object never
-/// has two renters, and it is reset once. Detection is by a generation number of 31 bits that starts at random for each object. A lease kept
-/// for exactly 2^31 rentals of its object is good again: in a loop that does nothing but rent, that takes less than a minute. What a thread
-/// reads of a field that another one replaces is one of the two leases, or is refused but for odds of 1 in 2^31.</para>
+/// <para>A lease is a small value: {slot, generation}. Copies are the same rental, and whichever copy is returned first retires all of
+/// them: later uses throw, a later <see cref="Dispose"/> does nothing. This holds in Release builds and against racing threads: one
+/// object never has two renters, and it is reset once. Detection is by a generation number of 31 bits that starts at random for each
+/// object. A lease kept for exactly 2^31 rentals of its object is good again: in a loop that does nothing but rent, that takes less than
+/// a minute. What a thread reads of a field that another one replaces is one of the two leases, or is refused but for odds of 1 in
+/// 2^31.</para>
 /// <para>Cost: no allocation; a return is one compare-and-swap and what resetting the object takes.</para>
 /// <para>A reference to the object that was taken from <see cref="Value"/> cannot be revoked: do not use it after the return.</para>
 /// </remarks>

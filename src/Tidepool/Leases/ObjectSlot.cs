@@ -2,8 +2,8 @@ namespace Tidepool;
 
 /// <summary>The record of a leased object: the object and the generation of its ticket.</summary>
 /// <remarks>
-/// Other than a buffer's slot it has no home: whoever returns, on any thread, retires the ticket by one compare-and-swap and has the object to
-/// itself from then on, because resetting it is foreign code that must run once, at once, and for nobody else to see.
+/// Other than a buffer's slot it has no home: a return, on any thread, retires the ticket by one compare-and-swap and has the object to
+/// itself from then on, because resetting it is foreign code that must run once, at once, and unseen by other threads.
 /// </remarks>
 internal abstract class ObjectSlot<T> : Leasable
     where T : class
@@ -21,7 +21,9 @@ internal abstract class ObjectSlot<T> : Leasable
 
     internal sealed override bool Return(int generation, int length, object? companion) => TryReturn(generation);
 
-    /// <summary>Retires the ticket of <paramref name="generation"/>: of all callers, on all threads, one is told true and holds the idle record.</summary>
+    /// <summary>
+    /// Retires the ticket of <paramref name="generation"/>: of all callers, on all threads, one is told true and holds the idle record.
+    /// </summary>
     [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.AggressiveInlining)]
     protected bool TryEnd(int generation)
     {

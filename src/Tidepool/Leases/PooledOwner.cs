@@ -2,10 +2,12 @@ using System.Buffers;
 
 namespace Tidepool;
 
-/// <summary>A lease as an <see cref="IMemoryOwner{T}"/>. Disposing it again does nothing; racing disposals return the buffer once.</summary>
+/// <summary>
+/// A lease as an <see cref="IMemoryOwner{T}"/>. Disposing it again does nothing; racing disposals return the buffer once.
+/// </summary>
 /// <remarks>
 /// Where memory cannot be an array's (native buffers, full checks) the owner itself stands behind it, so it costs nothing more. Such a
-/// memory throws once the owner was disposed: for ever when owners are fresh, until the owner's next rental when they are reused.
+/// memory throws once the owner was disposed: for good when owners are fresh, until the owner's next rental when they are reused.
 /// </remarks>
 internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
 {
@@ -45,7 +47,9 @@ internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
         }
     }
 
-    /// <summary>Begins another rental. Reusing an owner mostly means the same slot again: comparing is cheaper than the write barrier.</summary>
+    /// <summary>
+    /// Begins another rental. Reusing an owner mostly means the same slot again: comparing is cheaper than the write barrier.
+    /// </summary>
     internal void Bind(BufferSlot<T> slot, ulong rental)
     {
         if (_slot != slot)

@@ -26,7 +26,8 @@ internal sealed class RentalRecord : CriticalFinalizerObject
 
     /// <summary>Watches an item.</summary>
     /// <param name="station">The pool.</param>
-    /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/> tell.</param>
+    /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/>
+    /// tell.</param>
     /// <param name="bytes">What the item counts for while it is rented.</param>
     /// <param name="what">What is dropped when the rental is, as a sentence begins: "A lease".</param>
     /// <param name="length">How many elements it has; 0 for what has none.</param>
@@ -87,13 +88,16 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     }
 
     /// <summary>The buffer has left the pool in good order.</summary>
-    [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "The finalizer is the leak detector; there is nothing to dispose.")]
+    [SuppressMessage(
+        "Usage", "CA1816:Dispose methods should call SuppressFinalize",
+        Justification = "The finalizer is the leak detector; there is nothing to dispose.")]
     internal void Forget() => GC.SuppressFinalize(this);
 
     /// <summary>
-    /// Gives memory that the collector does not manage to its source when nobody can reach the slot: at once while it is leased, because
-    /// the claim retires every ticket. An idle or posted slot may have come back from a finalizer a moment ago; only when it is found dead a
-    /// second time and nothing has happened to it in between, nobody has it (the stock of a thread handle that was never disposed).
+    /// Gives memory that the collector does not manage to its source when the slot cannot be reached: at once while it is leased, because
+    /// the claim retires every ticket. An idle or posted slot may have come back from a finalizer a moment ago; only when it is found
+    /// dead a second time and nothing has happened to it in between, it has no renter (the stock of a thread handle that was never
+    /// disposed).
     /// </summary>
     private void Bury(Slot slot)
     {

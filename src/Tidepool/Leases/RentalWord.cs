@@ -3,7 +3,10 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>Packs the generation and the length of a rental into one word.</summary>
-/// <remarks>So no thread ever reads the one without the other. The generation is the lower half: a return needs nothing else, and reads it without a shift.</remarks>
+/// <remarks>
+/// So no thread ever reads the one without the other. The generation is the lower half: a return needs nothing else, and reads it without
+/// a shift.
+/// </remarks>
 internal static class RentalWord
 {
     private const int LengthShift = 32;

@@ -30,7 +30,9 @@ public enum DestroyReason
     /// <summary>Another key of a keyed pool needed its place.</summary>
     Stolen,
 
-    /// <summary>An operation on it took longer than it may, so the pool gave up its place; it is ended when the operation ends.</summary>
+    /// <summary>
+    /// An operation on it took longer than it may, so the pool gave up its place; it is destroyed when the operation ends.
+    /// </summary>
     Abandoned,
 
     /// <summary>Its lease was dropped without being returned, and the garbage collector found it.</summary>

@@ -1,6 +1,6 @@
 namespace Tidepool;
 
-/// <summary>What the meter reads when somebody collects.</summary>
+/// <summary>What the meter reads at each collection.</summary>
 internal enum ResourceGauge
 {
     /// <summary>Resources that wait for a renter.</summary>

@@ -5,8 +5,9 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// The resource instruments of the meter <c>Tidepool</c>. Sizes are read when somebody collects; times are taken, and events counted, only
-/// while somebody listens. What the conventions for connections do not name has the names of resources. Pools are held weakly. A pool that was shut down goes on being read, as zeros, until it is collected.
+/// The resource instruments of the meter <c>Tidepool</c>. Sizes are read at each collection; times are taken, and events counted, only
+/// while an instrument has a listener. What the conventions for connections do not name has the names of resources. Pools are held weakly.
+/// A pool that was shut down is read as zeros until it is collected.
 /// </summary>
 internal sealed class ResourceMeter
 {
@@ -57,7 +58,7 @@ internal sealed class ResourceMeter
         _useTime = Time(meter, prefix + "use_time", "Time between rental and return.");
         _rejected = meter.CreateCounter<long>(general + "rejected", "{request}", "Rentals that were refused because the queue was full.");
         _leaked = meter.CreateCounter<long>(general + "leaked", "{lease}", "Leases that were overdue, or dropped and reclaimed.");
-        _destroyed = meter.CreateCounter<long>(general + "destroyed", "{resource}", "Resources that were ended, by reason.");
+        _destroyed = meter.CreateCounter<long>(general + "destroyed", "{resource}", "Resources that were destroyed, by reason.");
         _createFailures = meter.CreateCounter<long>(general + "create_failures", "{failure}", "Creations that failed, by type of error.");
     }
 
@@ -100,7 +101,8 @@ internal sealed class ResourceMeter
 
     internal void Destroyed(string pool, DestroyReason reason) => Count(_destroyed, General(pool), "reason", Reasons[(int)reason]);
 
-    internal void CreateFailed(string pool, Exception failure) => Count(_createFailures, General(pool), "error.type", failure.GetType().FullName);
+    internal void CreateFailed(string pool, Exception failure) =>
+        Count(_createFailures, General(pool), "error.type", failure.GetType().FullName);
 
     internal void Created(string pool, long start) => Record(_createTime, pool, start);
 
@@ -170,7 +172,7 @@ internal sealed class ResourceMeter
     {
         lock (_gate)
         {
-            // A pool that was shut down has let go of its name, and a later one may have it: one series, of the one that came last.
+            // A pool that was shut down has given its name back, and a later one may have it: one series, of the one that came last.
             Dictionary<string, IMeteredResources> pools = [];
             foreach (WeakReference<IMeteredResources> weak in _pools)
             {

@@ -6,9 +6,10 @@ public interface IValidatingObjectPolicy<T> : IObjectPolicy<T>
     where T : class
 {
     /// <summary>
-    /// Whether an idle object may be rented again; new ones are not asked for. An object that is refused is destroyed and another one taken. What
-    /// it throws counts as false (<see cref="PoolStatistics.Failures"/>) and goes no further: the renter has nothing to do with that object.
+    /// Whether an idle object may be rented again; new ones are not asked for. An object that is refused is destroyed and another one
+    /// taken. What it throws counts as false (<see cref="PoolStatistics.Failures"/>) and goes no further: the renter has nothing to do
+    /// with that object.
     /// </summary>
-    /// <param name="item">The object; nobody else has it.</param>
+    /// <param name="item">The object; only the calling thread has it.</param>
     bool Validate(T item);
 }

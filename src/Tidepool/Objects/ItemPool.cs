@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// Objects of one kind that the library itself reuses, in a pool that lives as long as the process. Items carry no ticket: a derived pool makes
-/// sure that an item is returned once. A returned item rests behind others before the same thread rents it again.
+/// Objects of one kind that the library itself reuses, in a pool that lives as long as the process. Items carry no ticket: a derived pool
+/// makes sure that an item is returned once. A returned item rests behind others before the same thread rents it again.
 /// </summary>
 internal abstract class ItemPool<T> : ItemStation
     where T : class
@@ -32,7 +32,10 @@ internal abstract class ItemPool<T> : ItemStation
     internal T Rent() =>
         ThreadTier.Find(_fastId) is { } magazine && magazine.TryTakeRested() is { } item ? Unsafe.As<T>(item) : RentSlow();
 
-    /// <summary>Takes an item back, which rests behind others before this thread rents it again. The caller has made sure that it is returned once.</summary>
+    /// <summary>
+    /// Takes an item back, which rests behind others before this thread rents it again. The caller has made sure that it is returned
+    /// once.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Return(T item)
     {

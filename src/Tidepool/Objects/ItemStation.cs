@@ -1,7 +1,7 @@
 namespace Tidepool;
 
 /// <summary>
-/// Objects in the tiers: thread tier, shared tier, budget, trimming and counters as buffers have them. Whoever derives from it says which
+/// Objects in the tiers: thread tier, shared tier, budget, trimming and counters as buffers have them. A derived class says which
 /// kinds of items there are, makes and destroys them, and makes sure that each is returned once.
 /// </summary>
 internal abstract class ItemStation : Station

@@ -47,7 +47,10 @@ internal sealed partial class ObjectCore<T, TPolicy>
         }
     }
 
-    /// <summary>An item from this thread's magazine, and else from wherever there is one. A pool that validates has no other fast path than this one.</summary>
+    /// <summary>
+    /// An item from this thread's magazine, and else from wherever there is one. A pool that validates has no other fast path than this
+    /// one.
+    /// </summary>
     private object Next(Bucket bucket, out bool isNew)
     {
         if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && magazine.TryPopLast() is { } item)
@@ -88,7 +91,8 @@ internal sealed partial class ObjectCore<T, TPolicy>
     {
         if (Retired)
         {
-            throw new ObjectDisposedException($"ObjectPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
+            throw new ObjectDisposedException(
+                $"ObjectPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
         }
     }
 

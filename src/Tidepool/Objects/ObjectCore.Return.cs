@@ -92,7 +92,9 @@ internal sealed partial class ObjectCore<T, TPolicy>
         }
     }
 
-    /// <summary>Destroys an object that was rented raw and could not be reset, unless it lies idle here: then it was returned twice.</summary>
+    /// <summary>
+    /// Destroys an object that was rented raw and could not be reset, unless it lies idle here: then it was returned twice.
+    /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RefuseRaw(T item)
     {

@@ -3,12 +3,13 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// What lives of an object pool behind its facade: the two kinds of items, births and deaths. Slots refer to it, the facade does too, and it
-/// refers to neither, so a facade that nobody holds can be collected while objects are idle or out.
+/// What lives of an object pool behind its facade: the two kinds of items, births and deaths. Slots refer to it, the facade does too, and
+/// it refers to neither, so a facade without references can be collected while objects are idle or out.
 /// </summary>
 /// <remarks>
-/// Idle objects wait as slots, for leases, or as they are, for raw rentals: in buckets of their own, which help each other out through the shared
-/// tier. In every method that takes an object or an idle slot, nobody else has it: the policy is called with nothing held and nothing busy.
+/// Idle objects wait as slots, for leases, or as they are, for raw rentals: in buckets of their own, which help each other out through
+/// the shared tier. In every method that takes an object or an idle slot, no other thread has it: the policy is called with nothing held
+/// and nothing busy.
 /// </remarks>
 internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     where T : class
@@ -17,10 +18,13 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     /// <summary>The policy. No read-only field: a call would copy it.</summary>
     internal TPolicy Policy;
 
-    /// <summary>The place of the slots in a thread's table, or <see cref="Station.NoId"/>: every rental must take the slow path, or the pool was disposed.</summary>
+    /// <summary>
+    /// The place of the slots in a thread's table, or <see cref="Station.NoId"/>: every rental must take the slow path, or the pool was
+    /// disposed.
+    /// </summary>
     internal int LeaseId = NoId;
 
-    /// <summary>The same for objects that are rented raw.</summary>
+    /// <summary>The place of the raw objects in a thread's table, or <see cref="Station.NoId"/>.</summary>
     internal int RawId = NoId;
 
     private const int StackSampling = 128;
@@ -41,7 +45,10 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     private int _rentals;
 
     internal ObjectCore(TPolicy policy, ObjectPoolOptions options)
-        : base(PoolName.Take(options.Name, typeof(T).Name), new Budget((long)options.Budget * options.ItemBytes, Budget.Process), options.ItemBytes)
+        : base(
+            PoolName.Take(options.Name, typeof(T).Name),
+            new Budget((long)options.Budget * options.ItemBytes, Budget.Process),
+            options.ItemBytes)
     {
         Policy = policy;
         Checks = options.Checks ?? ProcessChecks.Mode;
@@ -88,7 +95,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     /// <summary>Ends the pool: idle objects are destroyed, and what is out is destroyed when it comes back.</summary>
     internal void Retire()
     {
-        // First of all, so that nobody rents from a pool that has ended.
+        // First of all, so that no rental succeeds on a pool that has ended.
         (LeaseId, RawId) = (NoId, NoId);
         if (TryRetire())
         {
@@ -144,13 +151,14 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     }
 
     /// <summary>
-    /// A slot without an object. They are made several at a time, so that they are neighbours: whoever goes through thousands of leases
-    /// reads few lines and few pages of memory for them, however large the objects are. Each thread has its own: two that write to neighbours
-    /// would take the line from each other with each rental.
+    /// A slot without an object. They are made several at a time, so that they are neighbours: a loop over thousands of leases
+    /// reads few lines and few pages of memory for them, however large the objects are. Each thread has its own: two that write to
+    /// neighbours would take the line from each other with each rental.
     /// </summary>
     private PooledObject<T, TPolicy> TakeBlank()
     {
-        // Whoever takes them has them alone; when threads that share a place race for it, one makes new ones, and those of the other are collected.
+        // The exchange gives one thread the whole stack. If two threads race, the loser starts a new one, and the overwritten stack is
+        // garbage.
         ref Blanks? place = ref _blanks[Environment.CurrentManagedThreadId & (BlankPlaces - 1)];
         Blanks blanks = Interlocked.Exchange(ref place, null) ?? new();
         if (blanks.Slots.Count == 0)

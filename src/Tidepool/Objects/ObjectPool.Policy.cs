@@ -2,10 +2,16 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>A pool of objects with a policy as a struct, for which the compiler makes code of its own: no call of a delegate or an interface is left.</summary>
+/// <summary>
+/// A pool of objects with a policy as a struct, for which the compiler makes code of its own: no call of a delegate or an interface is
+/// left.
+/// </summary>
 /// <typeparam name="T">The kind of object.</typeparam>
 /// <typeparam name="TPolicy">How objects are made, reset, validated and destroyed.</typeparam>
-/// <remarks>Short names for the usual policies: <see cref="SimpleObjectPool{T}"/>, <see cref="FactoryObjectPool{T}"/>, <see cref="StringBuilderPool"/>.</remarks>
+/// <remarks>
+/// Short names for the usual policies: <see cref="SimpleObjectPool{T}"/>, <see cref="FactoryObjectPool{T}"/>,
+/// <see cref="StringBuilderPool"/>.
+/// </remarks>
 public class ObjectPool<T, TPolicy> : ObjectPool<T>
     where T : class
     where TPolicy : struct, IObjectPolicy<T>
@@ -23,7 +29,7 @@ public class ObjectPool<T, TPolicy> : ObjectPool<T>
         _core = new ObjectCore<T, TPolicy>(policy, options);
     }
 
-    /// <summary>Destroys the idle objects of a pool that nobody holds.</summary>
+    /// <summary>Destroys the idle objects of a pool without references.</summary>
     ~ObjectPool() => Dispose(disposing: false);
 
     /// <inheritdoc/>

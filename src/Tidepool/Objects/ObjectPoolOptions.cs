@@ -1,21 +1,28 @@
 namespace Tidepool;
 
-/// <summary>What an <see cref="ObjectPool{T}"/> is made of, besides its policy. Everything has a default that is safe and bounded.</summary>
+/// <summary>
+/// What an <see cref="ObjectPool{T}"/> is made of, besides its policy. Everything has a default that is safe and bounded.
+/// </summary>
 public sealed class ObjectPoolOptions
 {
-    /// <summary>The name in messages, events and metrics. The default is the type's name and a number; a further pool of a name gets one too (<c>name#2</c>).</summary>
+    /// <summary>
+    /// The name in messages, events and metrics. The default is the type's name and a number; a further pool of a name gets one too
+    /// (<c>name#2</c>).
+    /// </summary>
     public string? Name { get; init; }
 
     /// <summary>
-    /// The most objects that may wait idle, 0 or more. A rental never fails for the budget: what does not fit is destroyed on return. A thread that
-    /// rents has room for up to 15 objects reserved out of it, and for up to 64 once it goes through hundreds, if half of the budget stays free; when the
-    /// rest is not enough the threads' room is taken back, and objects are rented from one stock until the budget has room again.
+    /// The most objects that may wait idle, 0 or more. A rental never fails for the budget: what does not fit is destroyed on return. A
+    /// thread that rents has room for up to 15 objects reserved out of it, and for up to 64 once it goes through hundreds, if half of the
+    /// budget stays free; when the rest is not enough the threads' room is taken back, and objects are rented from one stock until the
+    /// budget has room again.
     /// </summary>
     public int Budget { get; init; } = 4096;
 
     /// <summary>
-    /// What one object is taken to weigh with everything it holds, in bytes, 1 or more. It is charged to the process's budget while the object
-    /// is idle, and decides how many a thread may hold: up to 15 of up to 16 KiB, or 64 of up to 4 KiB once it goes through hundreds; fewer of heavier ones.
+    /// What one object is taken to weigh with everything it holds, in bytes, 1 or more. It is charged to the process's budget while the
+    /// object is idle, and decides how many a thread may hold: up to 15 of up to 16 KiB, or 64 of up to 4 KiB once it goes through
+    /// hundreds; fewer of heavier ones.
     /// </summary>
     public int ItemBytes { get; init; } = 1024;
 
@@ -26,8 +33,8 @@ public sealed class ObjectPoolOptions
     public bool CaptureStacks { get; init; }
 
     /// <summary>
-    /// One new object in this many is watched for its lease being dropped without return, with the place of its first rental. 0 watches none.
-    /// Full checks watch all, leased and raw.
+    /// One new object in this many is watched for its lease being dropped without return, with the place of its first rental. 0 watches
+    /// none. Full checks watch all, leased and raw.
     /// </summary>
     public int LeakSampling { get; init; } = 64;
 

@@ -3,8 +3,8 @@ using System.Text;
 namespace Tidepool;
 
 /// <summary>
-/// A rented string builder: <c>using var text = PooledStringBuilder.Rent();</c>, append to <see cref="Builder"/>, take the string. A builder that
-/// has grown beyond its pool's limit is given up when it comes back.
+/// A rented string builder: <c>using var text = PooledStringBuilder.Rent();</c>, append to <see cref="Builder"/>, take the string. A
+/// builder that has grown beyond its pool's limit is given up when it comes back.
 /// </summary>
 /// <remarks>A small value; what <see cref="ObjectLease{T}"/> says of copies, threads and costs holds for it.</remarks>
 public readonly struct PooledStringBuilder : IDisposable, IEquatable<PooledStringBuilder>

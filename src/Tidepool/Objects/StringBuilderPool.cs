@@ -2,7 +2,9 @@ using System.Text;
 
 namespace Tidepool;
 
-/// <summary>A pool of string builders; see <see cref="StringBuilderPolicy"/>. <see cref="PooledStringBuilder"/> is the shortest way to use it.</summary>
+/// <summary>
+/// A pool of string builders; see <see cref="StringBuilderPolicy"/>. <see cref="PooledStringBuilder"/> is the shortest way to use it.
+/// </summary>
 public sealed class StringBuilderPool : ObjectPool<StringBuilder, StringBuilderPolicy>
 {
     private readonly bool _isShared;
@@ -10,7 +12,8 @@ public sealed class StringBuilderPool : ObjectPool<StringBuilder, StringBuilderP
     /// <summary>Makes a pool.</summary>
     /// <param name="maxRetainedCapacity">The largest capacity of a builder that is kept, in characters; at least 16.</param>
     /// <param name="options">What else it is made of; null for all defaults.</param>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxRetainedCapacity"/> or an option is out of range; the message names it and its range.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxRetainedCapacity"/> or an option is out of range; the message
+    /// names it and its range.</exception>
     public StringBuilderPool(int maxRetainedCapacity = StringBuilderPolicy.DefaultMaxRetainedCapacity, ObjectPoolOptions? options = null)
         : base(new StringBuilderPolicy(maxRetainedCapacity), options)
     {

@@ -10,7 +10,7 @@ namespace Tidepool;
 /// <typeparam name="TKey">The key.</typeparam>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>
-/// Thread-safe. All keys share one lock that is held for some nanoseconds, and one timer; the resource of a key that was returned last is rented
+/// Thread-safe. All keys share one lock and one timer; the resource of a key that was returned last is rented
 /// without the lock. Renting an idle resource and returning it allocates nothing. A returned resource serves its own key first, but not more than 16
 /// times while another key waits for a place for longer. A key whose factory fails or hangs blocks no other, but its creations count in the limit.
 /// </remarks>

@@ -5,7 +5,7 @@ namespace Tidepool;
 
 /// <summary>
 /// The state machine of one pool: slots, the idle list, the queue of waiting rentals, counters. Everything is decided under one gate, which is
-/// held for some nanoseconds and never while anybody else's code runs; what was decided is done by <see cref="Effects{T}"/> afterwards.
+/// never held while code of a policy or a caller runs; what was decided is done by <see cref="Effects{T}"/> afterwards.
 /// docs/design/resources.md describes it.
 /// </summary>
 internal sealed partial class ResourceCore<T> : IMeteredResources, IThreadPoolWorkItem

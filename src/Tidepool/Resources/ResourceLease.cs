@@ -93,8 +93,8 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
     }
 
     /// <summary>
-    /// Returns the resource. A lease that is over, or <c>default</c>, does nothing. Never throws for the policy. One lock that is held for some
-    /// nanoseconds; a synchronous reset runs here (<see cref="ResetMode.OnReturn"/>), an asynchronous one begins here.
+    /// Returns the resource. A lease that is over, or <c>default</c>, does nothing. Never throws for the policy. Takes the pool's lock only
+    /// when something waits or must be decided; a synchronous reset runs here (<see cref="ResetMode.OnReturn"/>), an asynchronous one begins here.
     /// </summary>
     public void Dispose()
     {

@@ -6,10 +6,33 @@ namespace Tidepool;
 /// </summary>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>
-/// <para>Thread-safe. Awaiting callers and parked threads stand in one queue. Renting an idle resource and returning it allocates nothing; each
-/// takes one lock that is held for some nanoseconds, never while the policy or a caller's continuation runs.</para>
+/// <para>Thread-safe. Awaiting callers and parked threads stand in one queue. Renting an idle resource and returning it allocates nothing.
+/// While nothing waits, the resource that was returned last is rented without a lock. Everything else takes the pool's one lock, which is never held
+/// while the policy or a caller's continuation runs.</para>
 /// <para>A pool that is dropped without being disposed is collected with its idle resources; what they hold is then up to their finalizers.</para>
 /// </remarks>
+/// <example>
+/// <code>
+/// using System.Net.Sockets;
+///
+/// await using var clients = new ResourcePool&lt;TcpClient&gt;(new Clients("localhost", 7), new() { MaxSize = 8 });
+///
+/// using (ResourceLease&lt;TcpClient&gt; lease = await clients.RentAsync())
+/// {
+///     await lease.Value.GetStream().WriteAsync("hello"u8.ToArray());
+/// }
+///
+/// sealed class Clients(string host, int port) : ResourcePolicy&lt;TcpClient&gt;
+/// {
+///     public override async ValueTask&lt;TcpClient&gt; CreateAsync(CancellationToken cancellationToken)
+///     {
+///         var client = new TcpClient();
+///         await client.ConnectAsync(host, port, cancellationToken);
+///         return client;
+///     }
+/// }
+/// </code>
+/// </example>
 public sealed class ResourcePool<T> : IAsyncDisposable
     where T : class
 {

@@ -2,7 +2,9 @@ using System.Diagnostics;
 
 namespace Tidepool;
 
-/// <summary>Shows a stack as its reader wants it: from the caller of the library to the program's first frame, with files and lines.</summary>
+/// <summary>
+/// Shows a stack as its reader wants it: from the caller of the library to the program's first frame, with files and lines.
+/// </summary>
 internal static class CallerStack
 {
     private static readonly string[] Own = ["Tidepool", "Tidepool.Native", "Tidepool.Extensions"];

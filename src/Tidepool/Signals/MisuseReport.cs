@@ -1,6 +1,6 @@
 namespace Tidepool;
 
-/// <summary>Tells of one misuse or leak that a pool has noticed.</summary>
+/// <summary>Reports one misuse or leak that a pool has noticed.</summary>
 /// <remarks>Immutable. <see cref="ToString"/> is the message with the name of the product before it, as the log has it.</remarks>
 public sealed class MisuseReport
 {

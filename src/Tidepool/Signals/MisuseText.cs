@@ -21,10 +21,13 @@ internal static class MisuseText
             MisuseKind.DoubleReturn => "A rental was returned twice. Return it once, or use 'using' and no Return",
             MisuseKind.UseAfterReturn => "A lease was used after it was returned. Use what it holds before Return or Dispose",
             MisuseKind.RacingReturn => "Two threads returned one rental at the same time. One of them must own it",
-            MisuseKind.ForeignReturn => $"{what ?? "A rental"} was returned to a pool that did not hand it out, or that has it back already. Return it where it was rented, once",
+            MisuseKind.ForeignReturn =>
+                $"{what ?? "A rental"} was returned to a pool that did not hand it out, or that has "
+                    + "it back already. Return it where it was rented, once",
             MisuseKind.WrongLength => "An array was returned whose length is not one of the pool's. Return the array as it was rented",
             MisuseKind.NeverReturned => $"{what ?? "A rental"} was dropped without being returned. Return or dispose every rental",
-            MisuseKind.WriteAfterReturn => "Memory was written to after it was returned. No span or array of a rental may be used after its return",
+            MisuseKind.WriteAfterReturn =>
+                "Memory was written to after it was returned. No span or array of a rental may be used after its return",
             _ => "A lease was disposed again after what it held was leased to someone else. Dispose each lease once",
         };
         return detail is null ? $"{text} (pool '{pool}')." : $"{text} (pool '{pool}'). {detail}";

@@ -12,11 +12,13 @@ public static class PoolDiagnostics
     [ThreadStatic]
     private static bool t_isTelling;
 
-    /// <summary>Raised for each report, on the thread that found it: the one that misused the pool, or one of the thread pool for leaks.</summary>
+    /// <summary>
+    /// Raised for each report, on the thread that found it: the one that misused the pool, or one of the thread pool for leaks.
+    /// </summary>
     /// <remarks>
     /// No lock of the library is held, and no pool waits for the handler, but the misusing caller does: be brief. What a handler throws is
-    /// dropped, and the other handlers are called. Misuse inside a handler is counted and not raised. Thread-safe; adding and removing costs
-    /// one object each.
+    /// dropped, and the other handlers are called. Misuse inside a handler is counted and not raised. Thread-safe; adding and removing
+    /// costs one object each.
     /// </remarks>
     public static event Action<MisuseReport>? MisuseReported;
 
@@ -34,7 +36,7 @@ public static class PoolDiagnostics
         Tell(pool, kind, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
     }
 
-    /// <summary>Tells of a leak that the event source has heard of in an event of its own.</summary>
+    /// <summary>Reports a leak that the event source knows already by an event of its own.</summary>
     internal static void TellLeak(PoolName pool, string message) =>
         Tell(pool, MisuseKind.NeverReturned, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
 
@@ -75,7 +77,9 @@ public static class PoolDiagnostics
         }
     }
 
-    /// <summary>A listener's failure must not change what the misuse leads to, nor end the thread pool's thread that tells of a leak.</summary>
+    /// <summary>
+    /// A listener's failure must not change what the misuse leads to, nor end the thread pool's thread that reports a leak.
+    /// </summary>
     private static void Shield<T>(Action<T> action, T state)
     {
         try

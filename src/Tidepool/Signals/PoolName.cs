@@ -41,11 +41,15 @@ internal sealed class PoolName
     {
         if (name is not null && string.IsNullOrWhiteSpace(name))
         {
-            throw new ArgumentException($"Name is '{name}'; allowed is text with a character to see, or null for a name of the pool's own.", parameter);
+            throw new ArgumentException(
+                $"Name is '{name}'; allowed is text with a character to see, or null for a name of the pool's own.",
+                parameter);
         }
     }
 
-    /// <summary>The key of a keyed pool as messages show it: at most 128 characters, whatever its <see cref="object.ToString"/> does.</summary>
+    /// <summary>
+    /// The key of a keyed pool as messages show it: at most 128 characters, whatever its <see cref="object.ToString"/> does.
+    /// </summary>
     internal static string KeyText(object key)
     {
         try
@@ -60,7 +64,9 @@ internal sealed class PoolName
     }
 
     /// <summary>Lets another pool have the name. The text stays, for what is still reported of this one.</summary>
-    [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "The finalizer frees the name of a pool that was dropped; there is nothing else to dispose.")]
+    [SuppressMessage(
+        "Usage", "CA1816:Dispose methods should call SuppressFinalize",
+        Justification = "The finalizer frees the name of a pool that was dropped; there is nothing else to dispose.")]
     internal void Free()
     {
         lock (Gate)

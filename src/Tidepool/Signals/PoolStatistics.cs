@@ -1,18 +1,25 @@
 namespace Tidepool;
 
-/// <summary>What a pool has done and holds. Exact when no rental or return is under way; otherwise each number is right for some recent moment.</summary>
+/// <summary>
+/// What a pool has done and holds. Exact when no rental or return is under way; otherwise each number is right for some recent moment.
+/// </summary>
 public readonly record struct PoolStatistics
 {
     /// <summary>Rentals since the pool was made.</summary>
     public long Rented { get; init; }
 
-    /// <summary>Returns since the pool was made; rentals that were detached, or found to be dropped without return, count as returned.</summary>
+    /// <summary>
+    /// Returns since the pool was made; rentals that were detached, or found to be dropped without return, count as returned.
+    /// </summary>
     public long Returned { get; init; }
 
     /// <summary>Rentals that no tier could serve, so that the source or policy made an item.</summary>
     public long Missed { get; init; }
 
-    /// <summary>Returned items that were given to the source or destroyed because the budget was used up, the pool was disposed, or no tier takes their size.</summary>
+    /// <summary>
+    /// Returned items that were given to the source or destroyed because the budget was used up, the pool was disposed, or no tier takes
+    /// their size.
+    /// </summary>
     public long Dropped { get; init; }
 
     /// <summary>Idle items that trimming gave to the source, or destroyed.</summary>
@@ -30,7 +37,10 @@ public readonly record struct PoolStatistics
     /// <summary>Bytes of buffers that wait for a renter; for objects what their pool takes them to weigh.</summary>
     public long BytesIdle { get; init; }
 
-    /// <summary>Bytes of the items that are out: their full capacity. A rental that was dropped without return counts until it is found and reported.</summary>
+    /// <summary>
+    /// Bytes of the items that are out: their full capacity. A rental that was dropped without return counts until it is found and
+    /// reported.
+    /// </summary>
     public long BytesLeased { get; init; }
 
     /// <summary>Disposals of leases that had been returned: harmless, and a hint at code that disposes twice.</summary>
@@ -39,7 +49,9 @@ public readonly record struct PoolStatistics
     /// <summary>Returns that misused the pool, and sampled rentals that were never returned.</summary>
     public long Misuses => Misuse.Sum();
 
-    /// <summary>Rentals that are out. Arrays from elsewhere that were returned here count as returned, so with them it is too low.</summary>
+    /// <summary>
+    /// Rentals that are out. Arrays from elsewhere that were returned here count as returned, so with them it is too low.
+    /// </summary>
     public long Leased => Rented - Returned;
 
     internal MisuseCounts Misuse { get; init; }

@@ -15,7 +15,9 @@ internal static class ProcessChecks
     /// <summary>Whether each report is written to standard error.</summary>
     internal static bool Logs => Parsed.Logs;
 
-    /// <summary>A value that is not understood must not stop a program at its first rental: it means the default, and is said on standard error.</summary>
+    /// <summary>
+    /// A value that is not understood must not stop a program at its first rental: it means the default, and is said on standard error.
+    /// </summary>
     internal static (PoolChecks Mode, bool Stacks, bool Logs) Parse(string? text)
     {
         if (string.IsNullOrWhiteSpace(text))
@@ -45,7 +47,8 @@ internal static class ProcessChecks
             return (mode ?? PoolChecks.Default, stacks, logs);
         }
 
-        Console.Error.WriteLine($"Tidepool: {Variable}={text} is not off, default, full or full,stacks, each with ,log or without; using default.");
+        Console.Error.WriteLine(
+            $"Tidepool: {Variable}={text} is not off, default, full or full,stacks, each with ,log or without; using default.");
         return (PoolChecks.Default, false, false);
     }
 }

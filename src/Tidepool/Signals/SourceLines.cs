@@ -19,7 +19,9 @@ internal static class SourceLines
     private static readonly ConditionalWeakTable<Assembly, Symbols> Known = [];
 
     /// <summary>The place as the platform writes it (<c> in file:line 12</c>), or nothing.</summary>
-    [UnconditionalSuppressMessage("Trimming", "IL2026", Justification = "A method that was trimmed away has no frame; one without metadata has no line.")]
+    [UnconditionalSuppressMessage(
+        "Trimming", "IL2026",
+        Justification = "A method that was trimmed away has no frame; one without metadata has no line.")]
     internal static string Find(StackFrame frame)
     {
         try
@@ -55,7 +57,9 @@ internal static class SourceLines
         return last is { } found ? $" in {reader.GetString(reader.GetDocument(found.Document).Name)}:line {found.StartLine}" : string.Empty;
     }
 
-    [UnconditionalSuppressMessage("SingleFile", "IL3000", Justification = "An assembly without a file has no symbols beside it, and none are found.")]
+    [UnconditionalSuppressMessage(
+        "SingleFile", "IL3000",
+        Justification = "An assembly without a file has no symbols beside it, and none are found.")]
     private static MetadataReaderProvider? Open(Assembly assembly)
     {
         try
@@ -67,7 +71,11 @@ internal static class SourceLines
             }
 
             using var image = new PEReader(File.OpenRead(path));
-            image.TryOpenAssociatedPortablePdb(path, static file => File.Exists(file) ? File.OpenRead(file) : null, out MetadataReaderProvider? provider, out _);
+            image.TryOpenAssociatedPortablePdb(
+                path,
+                static file => File.Exists(file) ? File.OpenRead(file) : null,
+                out MetadataReaderProvider? provider,
+                out _);
             return provider;
         }
         catch (Exception)

@@ -3,7 +3,8 @@ using System.Diagnostics.Tracing;
 namespace Tidepool;
 
 /// <summary>
-/// The event source <c>Tidepool</c>: the events of the runtime's own array pool source, with the requested length added, plus drops and misuse.
+/// The event source <c>Tidepool</c>: the events of the runtime's own array pool source, with the requested length added, plus drops and
+/// misuse.
 /// </summary>
 /// <remarks>
 /// Rents and returns are written only while a listener enables <see cref="Keywords.Rentals"/> at verbose level: pools then take their
@@ -51,10 +52,12 @@ internal sealed class TidepoolEventSource : EventSource
     internal void SourceFailed(string exception, string pool) => WriteEvent(8, exception, pool);
 
     [Event(20, Version = 1, Level = EventLevel.Warning)]
-    internal void LeaseOverdue(long resource, long milliseconds, string site, string pool, string key) => WriteEvent(20, [resource, milliseconds, site, pool, key]);
+    internal void LeaseOverdue(long resource, long milliseconds, string site, string pool, string key) =>
+        WriteEvent(20, [resource, milliseconds, site, pool, key]);
 
     [Event(21, Version = 1, Level = EventLevel.Informational)]
-    internal void LeaseRecovered(long resource, long milliseconds, string pool, string key) => WriteEvent(21, [resource, milliseconds, pool, key]);
+    internal void LeaseRecovered(long resource, long milliseconds, string pool, string key) =>
+        WriteEvent(21, [resource, milliseconds, pool, key]);
 
     [Event(22, Version = 1, Level = EventLevel.Error)]
     internal void LeaseReclaimed(long resource, string site, string pool, string key) => WriteEvent(22, [resource, site, pool, key]);

@@ -26,7 +26,8 @@ internal static class SizeClassTable
             if (length < 1 || length > Array.MaxLength || times < 1)
             {
                 throw new ArgumentException(
-                    $"A histogram has lengths of 1 to {Array.MaxLength} with counts above 0; found length {length}, count {times}.", nameof(histogram));
+                    $"A histogram has lengths of 1 to {Array.MaxLength} with counts "
+                        + $"above 0; found length {length}, count {times}.", nameof(histogram));
             }
 
             sorted[length] = sorted.GetValueOrDefault(length) + times;
@@ -48,7 +49,9 @@ internal static class SizeClassTable
         return (merged.Select(m => m.Length).ToArray(), merged.Select(m => m.Weight).ToArray());
     }
 
-    /// <summary>best[k][j] = least rented elements when the first j + 1 lengths are served by k classes, the last one being lengths[j].</summary>
+    /// <summary>
+    /// best[k][j] = least rented elements when the first j + 1 lengths are served by k classes, the last one being lengths[j].
+    /// </summary>
     private static int[] Choose(int[] lengths, double[] weights, int count)
     {
         int n = lengths.Length;

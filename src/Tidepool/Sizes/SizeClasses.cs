@@ -38,7 +38,10 @@ public sealed class SizeClasses
         Table,
     }
 
-    /// <summary>Four classes per octave up to 2^20 elements, eight above: from 13 elements on at most a fifth of a buffer is unused, 8 % on average.</summary>
+    /// <summary>
+    /// Four classes per octave up to 2^20 elements, eight above: from 13 elements on at most a fifth of a buffer is unused, 8 % on
+    /// average.
+    /// </summary>
     public static SizeClasses Default { get; } = new(Scheme.Geometric, GeometricLengths());
 
     /// <summary>
@@ -57,7 +60,8 @@ public sealed class SizeClasses
 
     /// <summary>Makes classes of exactly the given lengths.</summary>
     /// <param name="lengths">The lengths in elements, each above 0 and above the one before it.</param>
-    /// <exception cref="ArgumentException"><paramref name="lengths"/> is empty, not ascending, or has an entry below 1 or above <see cref="Array.MaxLength"/>.</exception>
+    /// <exception cref="ArgumentException"><paramref name="lengths"/> is empty, not ascending, or has an entry below 1 or above
+    /// <see cref="Array.MaxLength"/>.</exception>
     public static SizeClasses FromLengths(params ReadOnlySpan<int> lengths)
     {
         if (lengths.IsEmpty)
@@ -83,13 +87,16 @@ public sealed class SizeClasses
     /// <summary>
     /// Makes the table of at most <paramref name="count"/> classes that wastes least for a recorded histogram of request lengths.
     /// </summary>
-    /// <param name="histogram">Pairs of a requested length (elements, 1 to <see cref="Array.MaxLength"/>) and how often it was asked for (above 0).</param>
+    /// <param name="histogram">Pairs of a requested length (elements, 1 to <see cref="Array.MaxLength"/>) and how often it was asked for
+    /// (above 0).</param>
     /// <param name="count">The largest number of classes, 1 to 256.</param>
     /// <returns>A table whose largest class is the longest recorded length.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="histogram"/> is null.</exception>
     /// <exception cref="ArgumentException"><paramref name="histogram"/> is empty or has a length or a number out of range.</exception>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is not 1 to 256.</exception>
-    /// <remarks>Exact, by dynamic programming over at most 1024 distinct lengths (longer histograms are first rounded up to 1024 steps).</remarks>
+    /// <remarks>
+    /// Exact, by dynamic programming over at most 1024 distinct lengths (longer histograms are first rounded up to 1024 steps).
+    /// </remarks>
     public static SizeClasses FromHistogram(IEnumerable<KeyValuePair<int, long>> histogram, int count) =>
         FromLengths(SizeClassTable.Make(histogram, count));
 
@@ -129,9 +136,12 @@ public sealed class SizeClasses
     /// <summary>The share of a buffer that is unused on average when lengths are drawn log-uniformly.</summary>
     /// <param name="shortest">The shortest length drawn, in elements, at least 1.</param>
     /// <param name="longest">The longest length drawn, in elements, at most <see cref="MaxLength"/>.</param>
-    /// <returns>0 to 1: the sum of unused elements over the sum of rented ones, each length weighted by its probability and scaled by its length.</returns>
+    /// <returns>0 to 1: the sum of unused elements over the sum of rented ones, each length weighted by its probability and scaled by its
+    /// length.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The range is empty or out of bounds.</exception>
-    /// <remarks>Exact for the continuous distribution: for a class that serves (a, b] the mean of 1 - x/b is integrated in closed form.</remarks>
+    /// <remarks>
+    /// Exact for the continuous distribution: for a class that serves (a, b] the mean of 1 - x/b is integrated in closed form.
+    /// </remarks>
     public double AverageWaste(int shortest, int longest)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(shortest, 1);

@@ -9,7 +9,8 @@ internal static class AlignedArray
     private const int Attempts = 16;
 
     /// <summary>A pinned array and the first element in it whose address is a multiple of <paramref name="alignment"/>.</summary>
-    /// <exception cref="NotSupportedException">No element of the type can start there, because its size has no common step with the alignment.</exception>
+    /// <exception cref="NotSupportedException">No element of the type can start there, because its size has no common step with the
+    /// alignment.</exception>
     internal static (T[] Array, int Offset) Allocate<T>(int length, int alignment)
     {
         if (alignment <= 1)
@@ -17,7 +18,8 @@ internal static class AlignedArray
             return (GC.AllocateUninitializedArray<T>(length, pinned: true), 0);
         }
 
-        // The heap aligns arrays to 8 bytes, so with larger elements either all or none of an array's can be aligned: then try another place.
+        // The heap aligns arrays to 8 bytes, so with larger elements either all or none of an array's can be aligned: then try another
+        // place.
         byte[]? filler = null;
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
@@ -33,7 +35,8 @@ internal static class AlignedArray
         }
 
         throw new NotSupportedException(
-            $"No element of {typeof(T)} ({Unsafe.SizeOf<T>()} bytes) can begin at a multiple of {alignment} bytes: use an element size that divides the alignment.");
+            $"No element of {typeof(T)} ({Unsafe.SizeOf<T>()} bytes) can begin at a multiple of {alignment} bytes: use an element "
+                + "size that divides the alignment.");
     }
 
     private static unsafe int FirstAligned<T>(T[] array, int alignment)

@@ -16,13 +16,16 @@ public abstract class BufferSource<T>
     /// <summary>The longest buffer that this source makes, in elements. The default is <see cref="Array.MaxLength"/>.</summary>
     public virtual int MaxLength => Array.MaxLength;
 
-    /// <summary>The largest alignment of a buffer's first element that this source can promise, in bytes; 0 for the natural one of an array.</summary>
+    /// <summary>
+    /// The largest alignment of a buffer's first element that this source can promise, in bytes; 0 for the natural one of an array.
+    /// </summary>
     public virtual int MaxAlignment => 0;
 
     /// <summary>Makes one buffer.</summary>
     /// <param name="length">Its length in elements, 1 to <see cref="MaxLength"/>.</param>
     /// <param name="alignment">The alignment of its first element in bytes: 0, or a power of two up to <see cref="MaxAlignment"/>.</param>
-    /// <returns>A buffer of exactly <paramref name="length"/> elements. Its content is unspecified unless <typeparamref name="T"/> holds references; then it is cleared.</returns>
+    /// <returns>A buffer of exactly <paramref name="length"/> elements. Its content is unspecified unless <typeparamref name="T"/> holds
+    /// references; then it is cleared.</returns>
     /// <exception cref="OutOfMemoryException">There is no memory left; the pool's state is then unchanged.</exception>
     public abstract SourceBuffer<T> Allocate(int length, int alignment);
 
@@ -31,7 +34,9 @@ public abstract class BufferSource<T>
     /// memory whose renter dropped it is, on the finalizer's thread.
     /// </summary>
     /// <param name="buffer">A buffer made by <see cref="Allocate"/> of this source.</param>
-    [SuppressMessage("Naming", "CA1716:Identifiers should not match keywords", Justification = "Free is the field's word for the end of a memory block.")]
+    [SuppressMessage(
+        "Naming", "CA1716:Identifiers should not match keywords",
+        Justification = "Free is the field's word for the end of a memory block.")]
     public virtual void Free(in SourceBuffer<T> buffer)
     {
     }

@@ -2,7 +2,9 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>Arrays of the managed heap: the source of a pool that names none. Dying means that the garbage collector may have them.</summary>
+/// <summary>
+/// Arrays of the managed heap: the source of a pool that names none. Dying means that the garbage collector may have them.
+/// </summary>
 /// <typeparam name="T">Any element type.</typeparam>
 public sealed class HeapSource<T> : BufferSource<T>
 {

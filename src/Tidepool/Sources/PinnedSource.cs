@@ -4,7 +4,8 @@ namespace Tidepool;
 
 /// <summary>
 /// Arrays of the pinned object heap, which the garbage collector never moves: their address may be given to native code without a handle.
-/// Making one is slow (it takes a lock and is collected with generation 2 only), so keep them: give such a pool a budget that holds its working set.
+/// Making one is slow (it takes a lock and is collected with generation 2 only), so keep them: give such a pool a budget that holds its
+/// working set.
 /// </summary>
 /// <typeparam name="T">An element type without references.</typeparam>
 public sealed class PinnedSource<T> : BufferSource<T>
@@ -13,7 +14,8 @@ public sealed class PinnedSource<T> : BufferSource<T>
     {
         if (RuntimeHelpers.IsReferenceOrContainsReferences<T>())
         {
-            throw new NotSupportedException($"{typeof(T)} holds references; only types without references can be pinned. Use HeapSource<{typeof(T).Name}>.");
+            throw new NotSupportedException(
+                $"{typeof(T)} holds references; only types without references can be pinned. Use HeapSource<{typeof(T).Name}>.");
         }
     }
 

@@ -17,7 +17,8 @@ public sealed class SlabSource<T> : BufferSource<T>
     private readonly int _slabBytes;
 
     /// <summary>Makes a source.</summary>
-    /// <param name="slabBytes">The size of one slab in bytes, 64 KiB to 1 GiB. Buffers longer than a quarter of it get an array of their own.</param>
+    /// <param name="slabBytes">The size of one slab in bytes, 64 KiB to 1 GiB. Buffers longer than a quarter of it get an array of their
+    /// own.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="slabBytes"/> is out of range.</exception>
     /// <exception cref="NotSupportedException"><typeparamref name="T"/> holds references.</exception>
     public SlabSource(int slabBytes = 1 << 20)

@@ -3,7 +3,10 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool;
 
-/// <content>The asynchronous forms. Memory needs no waiting: they finish before they return, and throw nothing but for wrong arguments, or what the target of a copy throws instead of a task.</content>
+/// <content>
+/// The asynchronous forms. Memory needs no waiting: they finish before they return, and throw nothing but for wrong arguments, or what
+/// the target of a copy throws instead of a task.
+/// </content>
 public sealed partial class PooledMemoryStream
 {
     /// <summary>Does nothing: there is nothing behind the memory.</summary>
@@ -103,7 +106,9 @@ public sealed partial class PooledMemoryStream
     }
 
     /// <inheritdoc/>
-    /// <remarks>Writes segment by segment, at least 80 KiB at a time where there is that much; into another stream in memory at once.</remarks>
+    /// <remarks>
+    /// Writes segment by segment, at least 80 KiB at a time where there is that much; into another stream in memory at once.
+    /// </remarks>
     [SuppressMessage("Design", "CA1031:Do not catch general exception types", Justification = "Every failure goes into the task.")]
     public override Task CopyToAsync(Stream destination, int bufferSize, CancellationToken cancellationToken)
     {

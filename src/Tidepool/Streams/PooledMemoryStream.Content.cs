@@ -8,8 +8,8 @@ public sealed partial class PooledMemoryStream
 {
     /// <summary>The rented array that holds the content from its first element on.</summary>
     /// <returns>
-    /// At least <see cref="Capacity"/> bytes. What lies behind the content is anything. The array is rented: it must not be used after the stream was disposed
-    /// or has grown.
+    /// At least <see cref="Capacity"/> bytes. What lies behind the content is anything. The array is rented: it must not be used after
+    /// the stream was disposed or has grown.
     /// </returns>
     /// <exception cref="UnauthorizedAccessException">The stream is over memory of the caller that is not to be given away.</exception>
     /// <exception cref="IOException">The content is longer than <see cref="Array.MaxLength"/>.</exception>
@@ -25,7 +25,8 @@ public sealed partial class PooledMemoryStream
         StreamCore core = OpenContent();
         if ((core.Flags & StreamFlags.Exposable) == 0)
         {
-            throw new UnauthorizedAccessException("The buffer of this stream cannot be given away: the stream is over memory of the caller.");
+            throw new UnauthorizedAccessException(
+                "The buffer of this stream cannot be given away: the stream is over memory of the caller.");
         }
 
         if ((core.Flags & StreamFlags.Fixed) != 0)
@@ -40,7 +41,9 @@ public sealed partial class PooledMemoryStream
     /// <param name="buffer">The content.</param>
     /// <returns>False when the stream was disposed, or is over memory of the caller that is not to be given away.</returns>
     /// <exception cref="IOException">The content is longer than <see cref="Array.MaxLength"/>.</exception>
-    /// <remarks>The array has room for the content, not for <see cref="Capacity"/>. A disposed stream over an array of the caller still gives it.</remarks>
+    /// <remarks>
+    /// The array has room for the content, not for <see cref="Capacity"/>. A disposed stream over an array of the caller still gives it.
+    /// </remarks>
     public override bool TryGetBuffer(out ArraySegment<byte> buffer)
     {
         if (HasContentLeft)
@@ -68,14 +71,17 @@ public sealed partial class PooledMemoryStream
         return true;
     }
 
-    /// <summary>The content in one piece, without a copy when it lies in one segment; otherwise it is copied once into a single one, which stays.</summary>
+    /// <summary>
+    /// The content in one piece, without a copy when it lies in one segment; otherwise it is copied once into a single one, which stays.
+    /// </summary>
     /// <returns>The content. It must not be used after the stream was written to or disposed: the memory is the stream's.</returns>
     /// <exception cref="IOException">The content is longer than <see cref="Array.MaxLength"/>.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     public ArraySegment<byte> ToUnsafeArraySegment() => Contiguous(OpenContent(), room: 0, isOwn: false);
 
     /// <summary>The content as a sequence, without a copy.</summary>
-    /// <returns>The content from its first byte on. It must not be used after the stream was written to or disposed: the memory is the stream's.</returns>
+    /// <returns>The content from its first byte on. It must not be used after the stream was written to or disposed: the memory is the
+    /// stream's.</returns>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     /// <remarks>Allocates nothing.</remarks>
     public ReadOnlySequence<byte> GetReadOnlySequence()
@@ -97,14 +103,17 @@ public sealed partial class PooledMemoryStream
         return new ReadOnlySequence<byte>(first, 0, last, (int)(length - last.Start));
     }
 
-    /// <summary>Takes the content out of the stream, which is empty afterwards and can be used on. The way to keep content beyond the stream's disposal.</summary>
+    /// <summary>
+    /// Takes the content out of the stream, which is empty afterwards and can be used on. The way to keep content beyond the stream's
+    /// disposal.
+    /// </summary>
     /// <returns>A lease of exactly the content; dispose it to return the memory.</returns>
     /// <exception cref="IOException">The content is longer than <see cref="Array.MaxLength"/>.</exception>
     /// <exception cref="NotSupportedException">The stream is over memory of the caller, which it cannot give away.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     /// <remarks>
-    /// Without a copy when the content lies in one segment that a buffer pool leased (a size in the options, or <see cref="Reserve"/> on the empty stream, makes it so);
-    /// otherwise copied once.
+    /// Without a copy when the content lies in one segment that a buffer pool leased (a size in the options, or <see cref="Reserve"/> on
+    /// the empty stream, makes it so); otherwise copied once.
     /// </remarks>
     public BufferLease<byte> Detach()
     {
@@ -177,5 +186,6 @@ public sealed partial class PooledMemoryStream
     [DoesNotReturn]
     private static void ThrowContentIsGone() => throw new ObjectDisposedException(
         nameof(PooledMemoryStream),
-        "The stream was disposed and its memory returned. Read the content before, pass leaveOpen: true to whoever disposes the stream, or take the content out with Detach().");
+        "The stream was disposed and its memory returned. Read the content before, pass leaveOpen: true to the code that disposes "
+            + "the stream, or take the content out with Detach().");
 }

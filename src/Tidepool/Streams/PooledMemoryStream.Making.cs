@@ -132,7 +132,10 @@ public sealed partial class PooledMemoryStream
         _core.UseMemory(content);
     }
 
-    /// <summary>Makes the stream object of a core's leases. The base, of which nothing else is used, says that it is one: see <see cref="IsLeased"/>.</summary>
+    /// <summary>
+    /// Makes the stream object of a core's leases. The base, of which nothing else is used, says that it is one: see
+    /// <see cref="IsLeased"/>.
+    /// </summary>
     private PooledMemoryStream(StreamCore core)
         : base([], writable: false) => _core = core;
 
@@ -154,7 +157,8 @@ public sealed partial class PooledMemoryStream
     /// <returns>The lease; dispose it once.</returns>
     /// <remarks>
     /// <para>Allocates nothing once warm, but for the table of a content beyond 64 segments (about 17 KiB at 200 MiB).</para>
-    /// <para>Disposing or closing the stream object does nothing, so a <see cref="StreamWriter"/> or a <c>GZipStream</c> over it may do so.</para>
+    /// <para>Disposing or closing the stream object does nothing, so a <see cref="StreamWriter"/> or a <c>GZipStream</c> over it may do
+    /// so.</para>
     /// </remarks>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static StreamLease RentLease()

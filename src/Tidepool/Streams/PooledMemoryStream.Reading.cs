@@ -162,7 +162,9 @@ public sealed partial class PooledMemoryStream
         return ReadSlow(new Span<byte>(ref value)) == 0 ? -1 : value;
     }
 
-    /// <summary>What is left to read, as positions; the position moves to its end at once, so that a target that throws leaves it there.</summary>
+    /// <summary>
+    /// What is left to read, as positions; the position moves to its end at once, so that a target that throws leaves it there.
+    /// </summary>
     private (long Start, long End) EmulateRead(StreamCore core)
     {
         long start = core.Position;
@@ -178,12 +180,20 @@ public sealed partial class PooledMemoryStream
     private void Send(StreamCore core, Stream target, long start, long end)
     {
         byte[]? buffer = null;
-        bool wipes = core.Wipes; // whoever is called may dispose this stream
+        bool wipes = core.Wipes; // the target may dispose this stream
         try
         {
             while (start < end)
             {
-                start += NextPart(core, start, end, target is MemoryStream, ref buffer, out ReadOnlyMemory<byte> memory, out byte[]? array, out int offset);
+                start += NextPart(
+                    core,
+                    start,
+                    end,
+                    target is MemoryStream,
+                    ref buffer,
+                    out ReadOnlyMemory<byte> memory,
+                    out byte[]? array,
+                    out int offset);
                 if (array is not null)
                 {
                     target.Write(array, offset, memory.Length);
@@ -202,11 +212,14 @@ public sealed partial class PooledMemoryStream
         }
     }
 
-    /// <summary>Begins with the first write, so that what a target throws instead of returning a task goes to the caller as with <see cref="MemoryStream"/>.</summary>
+    /// <summary>
+    /// Begins with the first write, so that what a target throws instead of returning a task goes to the caller as with
+    /// <see cref="MemoryStream"/>.
+    /// </summary>
     private Task SendAsync(StreamCore core, Stream target, long start, long end, CancellationToken cancellation)
     {
         byte[]? buffer = null;
-        bool wipes = core.Wipes; // whoever is called may dispose this stream
+        bool wipes = core.Wipes; // the target may dispose this stream
         ValueTask first;
         try
         {
@@ -219,7 +232,9 @@ public sealed partial class PooledMemoryStream
             throw;
         }
 
-        return buffer is null && start == end ? first.AsTask() : SendRestAsync(first, buffer, wipes, core, target, start, end, cancellation);
+        return buffer is null && start == end
+            ? first.AsTask()
+            : SendRestAsync(first, buffer, wipes, core, target, start, end, cancellation);
     }
 
     private async Task SendRestAsync(
@@ -242,7 +257,10 @@ public sealed partial class PooledMemoryStream
         }
     }
 
-    /// <summary>Whoever was called may have disposed this stream, or made it shorter: then the memory of the rest is somebody else's by now, or void.</summary>
+    /// <summary>
+    /// Checks that the target has not disposed or shortened this stream: the memory of the rest would be another renter's by now, or
+    /// void.
+    /// </summary>
     private void CheckRest(StreamCore core, long start, long end)
     {
         if (start == end)
@@ -257,14 +275,22 @@ public sealed partial class PooledMemoryStream
 
         if (core.Length < end)
         {
-            throw new InvalidOperationException($"The stream was made shorter while it was copied: {core.Length} bytes, and {start} to {end} were still to be copied.");
+            throw new InvalidOperationException(
+                $"The stream was made shorter while it was copied: {core.Length} bytes, and {start} to {end} were still to be copied.");
         }
     }
 
     /// <summary>The next part to write: a segment, or several short ones gathered in a rented buffer.</summary>
     /// <returns>Its length.</returns>
     private int NextPart(
-        StreamCore core, long start, long end, bool isDirect, ref byte[]? buffer, out ReadOnlyMemory<byte> memory, out byte[]? array, out int offset)
+        StreamCore core,
+        long start,
+        long end,
+        bool isDirect,
+        ref byte[]? buffer,
+        out ReadOnlyMemory<byte> memory,
+        out byte[]? array,
+        out int offset)
     {
         StreamSegment segment = core.SegmentAt(core.Find(start));
         int skip = (int)(start - segment.Start);
@@ -315,5 +341,7 @@ public sealed partial class PooledMemoryStream
 
     private static long CheckOneArray(long length) => length <= Array.MaxLength
         ? length
-        : throw new IOException($"The stream holds {length} bytes, more than the {Array.MaxLength} of one array. Use {nameof(CopyTo)} or {nameof(GetReadOnlySequence)}.");
+        : throw new IOException(
+            $"The stream holds {length} bytes, more than the {Array.MaxLength} of one array. Use {nameof(CopyTo)} or "
+                + $"{nameof(GetReadOnlySequence)}.");
 }

@@ -61,10 +61,13 @@ public sealed partial class PooledMemoryStream
 
     /// <summary>Sets the length in bytes. New bytes are zero; memory of a shorter stream is kept for its next growth.</summary>
     /// <param name="value">The length, 0 or more.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above 1 TiB (<see cref="int.MaxValue"/> in a stream over an array).</exception>
-    /// <exception cref="NotSupportedException">The stream is read-only or disposed, or is over memory of the caller and cannot grow.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above 1 TiB (<see cref="int.MaxValue"/> in a stream over
+    /// an array).</exception>
+    /// <exception cref="NotSupportedException">The stream is read-only or disposed, or is over memory of the caller and cannot
+    /// grow.</exception>
     /// <exception cref="IOException">The length is above the maximum length of the stream's options.</exception>
-    /// <exception cref="InsufficientMemoryException">The length needs more memory than the process may have; nothing was rented.</exception>
+    /// <exception cref="InsufficientMemoryException">The length needs more memory than the process may have; nothing was
+    /// rented.</exception>
     public override void SetLength(long value)
     {
         StreamCore core = _core;
@@ -102,11 +105,14 @@ public sealed partial class PooledMemoryStream
     }
 
     /// <summary>Adds memory of the caller behind the content without copying it. The position is the new end then.</summary>
-    /// <param name="content">What is added. It must not change until the stream is disposed, reset or made shorter; writing over it in the stream makes a copy first.</param>
+    /// <param name="content">What is added. It must not change until the stream is disposed, reset or made shorter; writing over it in
+    /// the stream makes a copy first.</param>
     /// <exception cref="IOException">The stream would be longer than the maximum length of its options.</exception>
     /// <exception cref="NotSupportedException">The stream is read-only, or is over memory of the caller and cannot grow.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
-    /// <remarks>Room that was rented behind the content and not used is returned. For parts of a few hundred bytes a write is cheaper.</remarks>
+    /// <remarks>
+    /// Room that was rented behind the content and not used is returned. For parts of a few hundred bytes a write is cheaper.
+    /// </remarks>
     public void Append(ReadOnlyMemory<byte> content)
     {
         StreamCore core = Open();
@@ -126,8 +132,8 @@ public sealed partial class PooledMemoryStream
     /// <exception cref="NotSupportedException">The stream is read-only, or is over memory of the caller that has no such room.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     /// <remarks>
-    /// At the end of the content this is the stream's own memory. Elsewhere it is apart from the content and copied by <see cref="Advance"/>, which may be called
-    /// several times for what was handed out once.
+    /// At the end of the content this is the stream's own memory. Elsewhere it is apart from the content and copied by
+    /// <see cref="Advance"/>, which may be called several times for what was handed out once.
     /// </remarks>
     public Memory<byte> GetMemory(int sizeHint = 0)
     {

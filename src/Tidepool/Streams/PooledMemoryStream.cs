@@ -20,12 +20,23 @@ namespace Tidepool;
 /// <see cref="InvalidOperationException"/> when their target makes the stream shorter in between; (6) the array of
 /// <see cref="TryGetBuffer"/> has room for the content only; (7) a write that fits into the stream's room and races the disposal may
 /// change memory that has another renter by then.</para>
-/// <para>Memory: the first 1,024 bytes come with the stream's state from the thread's tier; longer content lies in segments of growing length,
-/// 4 KiB to 1 MiB, from <see cref="BufferPool{T}.Shared"/> or a pool of your choice. Nothing is copied when the stream grows. A stream that is dropped without
-/// being disposed is collected with its memory; one in some is reported as <see cref="MisuseKind.NeverReturned"/> with the place where it was made.</para>
+/// <para>Memory: the first 1,024 bytes come with the stream's state from the thread's tier; longer content lies in segments of growing
+/// length, 4 KiB to 1 MiB, from <see cref="BufferPool{T}.Shared"/> or a pool of your choice. Nothing is copied when the stream grows. A
+/// stream that is dropped without being disposed is collected with its memory; one in some is reported as
+/// <see cref="MisuseKind.NeverReturned"/> with the place where it was made.</para>
 /// <para>Thread safety: one thread at a time, as with <see cref="MemoryStream"/>. Disposals that race return each segment once.</para>
-/// <para>Cost: a new stream allocates its own object and nothing else once the pools are warm; <see cref="RentLease()"/> allocates nothing.</para>
+/// <para>Cost: a new stream allocates its own object and nothing else once the pools are warm; <see cref="RentLease()"/> allocates
+/// nothing.</para>
 /// </remarks>
+/// <example>
+/// <code>
+/// using var stream = new PooledMemoryStream();
+/// stream.Write("rent, use, return"u8);
+/// stream.Position = 0;
+/// using var reader = new StreamReader(stream);
+/// Console.WriteLine(reader.ReadToEnd());
+/// </code>
+/// </example>
 public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byte>, IResettable
 {
     private StreamCore _core;
@@ -63,8 +74,8 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     public override long Length => Open().Length;
 
     /// <summary>
-    /// The bytes that the stream has said it can hold, as <see cref="MemoryStream"/> counts them: 0, then at least 256, doubling. Memory is rented when it
-    /// is written to, not before. <see cref="int.MaxValue"/> stands for more than an <see cref="int"/> can say.
+    /// The bytes that the stream has said it can hold, as <see cref="MemoryStream"/> counts them: 0, then at least 256, doubling. Memory
+    /// is rented when it is written to, not before. <see cref="int.MaxValue"/> stands for more than an <see cref="int"/> can say.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The value is less than <see cref="Length"/>.</exception>
     /// <exception cref="NotSupportedException">The stream is over memory of the caller, and the value is another than now.</exception>
@@ -82,7 +93,8 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     }
 
     /// <summary><see cref="Capacity"/> without its upper end.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The value is less than <see cref="Length"/>, or above the maximum length of the options.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The value is less than <see cref="Length"/>, or above the maximum length of the
+    /// options.</exception>
     /// <exception cref="NotSupportedException">The stream is over memory of the caller, and the value is another than now.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     public long CapacityLong
@@ -93,7 +105,8 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
             StreamCore core = Open();
             if (value < core.Length)
             {
-                throw new ArgumentOutOfRangeException(nameof(value), value, $"The capacity cannot be less than the length, {core.Length} bytes.");
+                throw new ArgumentOutOfRangeException(
+                    nameof(value), value, $"The capacity cannot be less than the length, {core.Length} bytes.");
             }
 
             if (value == core.Capacity)
@@ -108,7 +121,10 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
 
             if (value > core.MaxLength)
             {
-                throw new ArgumentOutOfRangeException(nameof(value), value, $"The capacity must be at most {core.MaxLength} bytes, the maximum length of the stream's options.");
+                throw new ArgumentOutOfRangeException(
+                    nameof(value),
+                    value,
+                    $"The capacity must be at most {core.MaxLength} bytes, the maximum length of the stream's options.");
             }
 
             using (Change(core))
@@ -118,8 +134,11 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         }
     }
 
-    /// <summary>The position in bytes. It may lie beyond the end: reading gives nothing there, and writing fills the gap with zeros.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above 1 TiB (<see cref="int.MaxValue"/> in a stream over an array).</exception>
+    /// <summary>
+    /// The position in bytes. It may lie beyond the end: reading gives nothing there, and writing fills the gap with zeros.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The value is negative, or above 1 TiB (<see cref="int.MaxValue"/> in a stream over
+    /// an array).</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     public override long Position
     {
@@ -141,7 +160,10 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         }
     }
 
-    /// <summary>What all streams of the process have rented and returned. Sizes count only what comes with a stream's state; segments are counted by their pools.</summary>
+    /// <summary>
+    /// What all streams of the process have rented and returned. Sizes count only what comes with a stream's state; segments are counted
+    /// by their pools.
+    /// </summary>
     public static PoolStatistics GetStatistics() => StreamPool.Instance.Statistics;
 
     /// <summary>Sets the position relative to the start, the position or the end.</summary>
@@ -149,7 +171,8 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     /// <param name="loc">Where to count from.</param>
     /// <returns>The new position.</returns>
     /// <exception cref="ArgumentException"><paramref name="loc"/> is no known origin.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The position would be beyond 1 TiB (<see cref="int.MaxValue"/> in a stream over an array).</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The position would be beyond 1 TiB (<see cref="int.MaxValue"/> in a stream over an
+    /// array).</exception>
     /// <exception cref="IOException">The position would be before the start.</exception>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     public override long Seek(long offset, SeekOrigin loc)
@@ -178,13 +201,19 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     }
 
     /// <summary>Disposes the stream.</summary>
-    [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "Neither this sealed type nor its base has a finalizer.")]
+    [SuppressMessage(
+        "Usage", "CA1816:Dispose methods should call SuppressFinalize",
+        Justification = "Neither this sealed type nor its base has a finalizer.")]
     public override void Close() => Dispose(true);
 
     /// <summary>Returns all memory. A second call does nothing; of racing calls one returns the memory.</summary>
     /// <returns>A completed task.</returns>
-    [SuppressMessage("Usage", "CA2215:Dispose methods should call base class dispose", Justification = "The base calls Dispose, as this does.")]
-    [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "Neither this sealed type nor its base has a finalizer.")]
+    [SuppressMessage(
+        "Usage", "CA2215:Dispose methods should call base class dispose",
+        Justification = "The base calls Dispose, as this does.")]
+    [SuppressMessage(
+        "Usage", "CA1816:Dispose methods should call SuppressFinalize",
+        Justification = "Neither this sealed type nor its base has a finalizer.")]
     public override ValueTask DisposeAsync()
     {
         try
@@ -199,7 +228,10 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     }
 
     /// <inheritdoc/>
-    /// <remarks>Empties the stream and returns all memory but what a new stream has; options and pool stay. A stream over the caller's memory cannot be used again.</remarks>
+    /// <remarks>
+    /// Empties the stream and returns all memory but what a new stream has; options and pool stay. A stream over the caller's memory
+    /// cannot be used again.
+    /// </remarks>
     public bool TryReset()
     {
         StreamCore core = _core;
@@ -224,7 +256,9 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     }
 
     /// <inheritdoc/>
-    [SuppressMessage("Usage", "CA2215:Dispose methods should call base class dispose", Justification = "The base has only its own empty buffer.")]
+    [SuppressMessage(
+        "Usage", "CA2215:Dispose methods should call base class dispose",
+        Justification = "The base has only its own empty buffer.")]
     protected override void Dispose(bool disposing)
     {
         if (!disposing || IsLeased)
@@ -272,10 +306,15 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         }
     }
 
-    /// <summary>Whether only a lease ends the stream. The base, which is not used otherwise, knows it: a field would make every stream longer.</summary>
+    /// <summary>
+    /// Whether only a lease ends the stream. The base, which is not used otherwise, knows it: a field would make every stream longer.
+    /// </summary>
     private bool IsLeased => !base.CanWrite;
 
-    /// <summary>Whether the stream is closed and lay over an array of the caller: the base has its content then, as <see cref="MemoryStream"/> does.</summary>
+    /// <summary>
+    /// Whether the stream is closed and lay over an array of the caller: the base has its content then, as <see cref="MemoryStream"/>
+    /// does.
+    /// </summary>
     private bool HasContentLeft => _core == StreamCore.Closed && base.Position > 0;
 
     /// <summary>The length of that content.</summary>

@@ -13,15 +13,20 @@ public sealed class PooledMemoryStreamOptions
     public BufferPool<byte>? Pool { get; init; }
 
     /// <summary>
-    /// The length of the first segment in bytes, 0 to 1,048,576, rounded up to a power of two; 0 leaves it to the stream. A hint for streams whose
-    /// size is known: one segment is written, read and given away without a copy.
+    /// The length of the first segment in bytes, 0 to 1,048,576, rounded up to a power of two; 0 leaves it to the stream. A hint for
+    /// streams whose size is known: one segment is written, read and given away without a copy.
     /// </summary>
     public int InitialSize { get; init; }
 
-    /// <summary>The longest content in bytes, 0 to 1 TiB, which is the default. A write that would exceed it throws <see cref="IOException"/> and changes nothing.</summary>
+    /// <summary>
+    /// The longest content in bytes, 0 to 1 TiB, which is the default. A write that would exceed it throws <see cref="IOException"/> and
+    /// changes nothing.
+    /// </summary>
     public long MaxLength { get; init; } = StreamCore.LongestLength;
 
-    /// <summary>Whether every segment is zeroed, by a method that the compiler may not remove, before it is returned. For secrets.</summary>
+    /// <summary>
+    /// Whether every segment is zeroed, by a method that the compiler may not remove, before it is returned. For secrets.
+    /// </summary>
     public bool ZeroOnReturn { get; init; }
 
     /// <summary>
@@ -69,12 +74,15 @@ public sealed class PooledMemoryStreamOptions
         }
     }
 
-    [SuppressMessage("Reliability", "CA2000:Dispose objects before losing scope", Justification = "It lives as long as the options; then it is finalized, which gives idle buffers back.")]
+    [SuppressMessage(
+        "Reliability", "CA2000:Dispose objects before losing scope",
+        Justification = "It lives as long as the options; then it is finalized, which gives idle buffers back.")]
     private BufferPool<byte> MakeOwnPool(long budget)
     {
         lock (_gate)
         {
-            return _ownPool ??= BufferPool<byte>.Create(new BufferPoolOptions<byte> { Name = nameof(PooledMemoryStreamOptions), Budget = budget });
+            return _ownPool ??= BufferPool<byte>.Create(
+                new BufferPoolOptions<byte> { Name = nameof(PooledMemoryStreamOptions), Budget = budget });
         }
     }
 }

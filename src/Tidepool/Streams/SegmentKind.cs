@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Tidepool;
 
-/// <summary>Where the memory of a segment comes from, and so what has to be done when the stream lets go of it.</summary>
+/// <summary>Where the memory of a segment comes from, and so what has to be done when the stream gives it up.</summary>
 internal enum SegmentKind
 {
     /// <summary>The array that stays with the core while it waits idle.</summary>

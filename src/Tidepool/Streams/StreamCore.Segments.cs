@@ -57,7 +57,9 @@ internal sealed partial class StreamCore
         return low;
     }
 
-    /// <summary>Rents until there is memory up to <paramref name="end"/>. When a pool fails, what was rented until then stays as room.</summary>
+    /// <summary>
+    /// Rents until there is memory up to <paramref name="end"/>. When a pool fails, what was rented until then stays as room.
+    /// </summary>
     /// <exception cref="InsufficientMemoryException">The process cannot have that much; nothing was rented.</exception>
     internal void RentUpTo(long end)
     {
@@ -114,7 +116,9 @@ internal sealed partial class StreamCore
         return segment;
     }
 
-    /// <summary>Gives up memory behind <paramref name="end"/>: whole segments are returned, the last one is cut when it must not be longer.</summary>
+    /// <summary>
+    /// Gives up memory behind <paramref name="end"/>: whole segments are returned, the last one is cut when it must not be longer.
+    /// </summary>
     internal void EndMemoryAt(long end)
     {
         try
@@ -277,7 +281,8 @@ internal sealed partial class StreamCore
             part = part[..Math.Min(part.Length, source.Length)];
             if (part.Length < source.Length && source.Overlaps(part))
             {
-                // This part would overwrite what belongs into the segments behind it. Those cannot touch the source, which lies in this segment.
+                // This part would overwrite what belongs into the segments behind it. Those cannot touch the source, which lies in this
+                // segment.
                 CopyIn(start + part.Length, source[part.Length..]);
                 source = source[..part.Length];
             }
@@ -340,7 +345,8 @@ internal sealed partial class StreamCore
         long most = GC.GetGCMemoryInfo(GCKind.Any).TotalAvailableMemoryBytes;
         if (bytes > most)
         {
-            throw new InsufficientMemoryException($"The stream needs {bytes} more bytes of memory; all that this process may have is {most} bytes.");
+            throw new InsufficientMemoryException(
+                $"The stream needs {bytes} more bytes of memory; all that this process may have is {most} bytes.");
         }
     }
 

@@ -32,7 +32,8 @@ internal sealed partial class StreamCore
         if (end > MaxLength)
         {
             throw new IOException(
-                $"The stream would be {end} bytes long; its {nameof(PooledMemoryStreamOptions)}.{nameof(PooledMemoryStreamOptions.MaxLength)} is {MaxLength} bytes.");
+                $"The stream would be {end} bytes long; its "
+                    + $"{nameof(PooledMemoryStreamOptions)}.{nameof(PooledMemoryStreamOptions.MaxLength)} is {MaxLength} bytes.");
         }
 
         long doubled = Capacity * 2;
@@ -256,7 +257,8 @@ internal sealed partial class StreamCore
 
         if (length > System.Array.MaxLength)
         {
-            throw new InsufficientMemoryException($"One piece of memory has at most {System.Array.MaxLength} bytes; {length} were asked for.");
+            throw new InsufficientMemoryException(
+                $"One piece of memory has at most {System.Array.MaxLength} bytes; {length} were asked for.");
         }
 
         Exception? failure = null;
@@ -282,7 +284,8 @@ internal sealed partial class StreamCore
         if (count > handed)
         {
             throw new InvalidOperationException(
-                $"Cannot advance by {count} bytes: {handed} were handed out by GetMemory or GetSpan at this position and not yet advanced over.");
+                $"Cannot advance by {count} bytes: {handed} were handed out by GetMemory or "
+                    + "GetSpan at this position and not yet advanced over.");
         }
 
         if (count == 0)
@@ -307,7 +310,10 @@ internal sealed partial class StreamCore
         (_handedAt, _handedLength) = (end, handed - count);
     }
 
-    /// <summary>Rents memory up to <paramref name="end"/> for a capacity, which tells the length of the segments. The capacity stays what it was when it throws.</summary>
+    /// <summary>
+    /// Rents memory up to <paramref name="end"/> for a capacity, which tells the length of the segments. The capacity stays what it was
+    /// when it throws.
+    /// </summary>
     private void RentWith(long capacity, long end)
     {
         long before = Capacity;

@@ -10,12 +10,12 @@ namespace Tidepool;
 /// </summary>
 /// <remarks>
 /// <para>The window is the part of the content that the fast paths of reading and writing see: <see cref="Array"/> with the
-/// position at <see cref="Index"/>, valid bytes up to <see cref="DataEnd"/>, and room for writing up to <see cref="WriteEnd"/>. The position in the
-/// stream is always <see cref="Base"/> + <see cref="Index"/>. <see cref="Current"/> is the number of the segment in the window; -1
-/// means that no segment is: then both ends are -1, which sends every operation to its slow path.</para>
-/// <para>Invariants (<see cref="FindFault"/>): segments follow each other without gaps from 0; in an open window Index is at most DataEnd, which is at
-/// most the segment's end; the length is at most the capacity; bytes of own memory beyond the length may hold anything, so whatever makes the
-/// stream longer without writing zeroes them.</para>
+/// position at <see cref="Index"/>, valid bytes up to <see cref="DataEnd"/>, and room for writing up to <see cref="WriteEnd"/>. The
+/// position in the stream is always <see cref="Base"/> + <see cref="Index"/>. <see cref="Current"/> is the number of the segment in the
+/// window; -1 means that no segment is: then both ends are -1, which sends every operation to its slow path.</para>
+/// <para>Invariants (<see cref="FindFault"/>): segments follow each other without gaps from 0; in an open window Index is at most
+/// DataEnd, which is at most the segment's end; the length is at most the capacity; bytes of own memory beyond the length may hold
+/// anything, so whatever makes the stream longer without writing zeroes them.</para>
 /// </remarks>
 internal sealed partial class StreamCore
 {
@@ -23,8 +23,8 @@ internal sealed partial class StreamCore
     internal const int AttachedLength = 1024;
 
     /// <summary>
-    /// The longest content of any stream in bytes, 1 TiB: more than streams in memory have, and less than a position that somebody
-    /// miscalculated. Without an end, a write there would fill the gap with zeros until no memory is left.
+    /// The longest content of any stream in bytes, 1 TiB: more than streams in memory have, and less than a
+    /// miscalculated position. Without an end, a write there would fill the gap with zeros until no memory is left.
     /// </summary>
     internal const long LongestLength = 1L << 40;
 
@@ -58,7 +58,9 @@ internal sealed partial class StreamCore
     internal BufferPool<byte>? Pool;
     internal ArrayPool<byte>? ArrayPool;
 
-    /// <summary>Where the content begins in the array that the caller gave; positions end so much earlier, as with <see cref="MemoryStream"/>.</summary>
+    /// <summary>
+    /// Where the content begins in the array that the caller gave; positions end so much earlier, as with <see cref="MemoryStream"/>.
+    /// </summary>
     internal int Origin;
 
     /// <summary>The last result of an asynchronous read, kept because the next one is mostly the same.</summary>
@@ -73,7 +75,7 @@ internal sealed partial class StreamCore
     /// <summary>Rentals while <see cref="Watch"/> watches.</summary>
     internal int WatchedRentals;
 
-    /// <summary>Tells of the stream when it is dropped without being disposed; only some cores have one.</summary>
+    /// <summary>Reports the stream when it is dropped without being disposed; only some cores have one.</summary>
     internal readonly RentalRecord? Watch;
 
     private byte[] _attached;
@@ -259,7 +261,9 @@ internal sealed partial class StreamCore
         MoveTo(0);
     }
 
-    /// <summary>Gives everything that was rented back; the core can rest then. Returns each segment once, also when a pool throws.</summary>
+    /// <summary>
+    /// Gives everything that was rented back; the core can rest then. Returns each segment once, also when a pool throws.
+    /// </summary>
     internal void ReleaseAll()
     {
         Exception? failure = null;
@@ -329,13 +333,18 @@ internal sealed partial class StreamCore
 
         if (Current < 0)
         {
-            return WriteEnd == -1 && DataEnd == -1 && Array.Length == 0 ? null : $"The window is closed and has the ends {WriteEnd} and {DataEnd}.";
+            return WriteEnd == -1 && DataEnd == -1 && Array.Length == 0
+                ? null
+                : $"The window is closed and has the ends {WriteEnd} and {DataEnd}.";
         }
 
         StreamSegment shown = _segments[Current];
         bool fits = Current < SegmentCount && Array == shown.Array && First == shown.Offset && Base + First == shown.Start
             && Index >= First && Index <= DataEnd && DataEnd <= First + shown.Length && WriteEnd <= First + shown.Length;
-        return fits ? null : $"Window {First}..{Index}..{DataEnd}..{WriteEnd} at {Base} does not fit segment {Current} of {SegmentCount}, {shown.Start}..{shown.End} from {shown.Offset} on.";
+        return fits
+            ? null
+            : $"Window {First}..{Index}..{DataEnd}..{WriteEnd} at {Base} does not fit segment {Current} of {SegmentCount}, "
+                + $"{shown.Start}..{shown.End} from {shown.Offset} on.";
     }
 
     /// <summary>Closes the window and remembers the position.</summary>

@@ -3,15 +3,17 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>A rented stream whose object is used again. Dispose or <see cref="Return"/> it once, on any thread; <c>using</c> does so.</summary>
+/// <summary>
+/// A rented stream whose object is used again. Dispose or <see cref="Return"/> it once, on any thread; <c>using</c> does so.
+/// </summary>
 /// <remarks>
-/// <para>A lease is a small value. Copies are the same rental, and whichever copy is returned first retires all of them: later uses throw, a later
-/// <see cref="Dispose"/> does nothing. No two leases of a process have the same ticket, so neither an old copy nor a torn one ends the stream of another
-/// renter.</para>
-/// <para>Only the lease ends the stream: disposing or closing <see cref="Stream"/> does nothing, so it can be given to code that closes what it gets.
-/// Once the lease has ended, the stream object throws <see cref="ObjectDisposedException"/> until it serves another lease, which is after at least seven
-/// other streams were returned on the thread that returned it. A reference to it that is kept longer cannot be told from the new renter's: ask
-/// <see cref="Stream"/>, which always can.</para>
+/// <para>A lease is a small value. Copies are the same rental, and whichever copy is returned first retires all of them: later uses
+/// throw, a later <see cref="Dispose"/> does nothing. No two leases of a process have the same ticket, so neither an old copy nor a torn
+/// one ends the stream of another renter.</para>
+/// <para>Only the lease ends the stream: disposing or closing <see cref="Stream"/> does nothing, so it can be given to code that closes
+/// what it gets. Once the lease has ended, the stream object throws <see cref="ObjectDisposedException"/> until it serves another lease,
+/// which is after at least seven other streams were returned on the thread that returned it. A reference to it that is kept longer cannot
+/// be told from the new renter's: ask <see cref="Stream"/>, which always can.</para>
 /// <para>Thread safety: one thread at a time, as with <see cref="MemoryStream"/>; of racing returns one counts.</para>
 /// <para>Cost: no allocation; a return is one compare-and-swap.</para>
 /// </remarks>
@@ -57,7 +59,8 @@ public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
     /// <summary>Ends the rental: all memory of the stream is returned, and its object waits for its next renter.</summary>
     /// <exception cref="PoolMisuseException">The rental had ended before (not with checks off: then this is only counted).</exception>
     /// <exception cref="ObjectDisposedException">The lease is <c>default</c>.</exception>
-    /// <exception cref="InvalidOperationException">A pool of the caller failed to take a segment back; all others were returned.</exception>
+    /// <exception cref="InvalidOperationException">A pool of the caller failed to take a segment back; all others were
+    /// returned.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Return()
     {
@@ -69,7 +72,8 @@ public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
     }
 
     /// <summary>Ends the rental; does nothing when it has ended before (which is counted) or the lease is <c>default</c>.</summary>
-    /// <exception cref="InvalidOperationException">A pool of the caller failed to take a segment back; all others were returned.</exception>
+    /// <exception cref="InvalidOperationException">A pool of the caller failed to take a segment back; all others were
+    /// returned.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Dispose()
     {

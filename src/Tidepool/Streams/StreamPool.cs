@@ -23,8 +23,9 @@ internal sealed class StreamPool : ItemPool<StreamCore>
 
     /// <summary>Notes that a watched stream was made, and where.</summary>
     /// <remarks>
-    /// A core that leaks is not used again, so watching one new core in some watches that share of all leaks. Taking the stack costs many times what a
-    /// stream does, so a core that goes on being used has it taken ever more rarely; a stream without it is reported without it.
+    /// A core that leaks is not used again, so watching one new core in some watches that share of all leaks. Taking the stack costs many
+    /// times what a stream does, so a core that goes on being used has it taken ever more rarely; a stream without it is reported without
+    /// it.
     /// </remarks>
     internal static void BeginWatch(StreamCore core) =>
         core.Watch!.TryBegin(WatchesAll || BitOperations.IsPow2(++core.WatchedRentals) ? CallerStack.Capture() : null);

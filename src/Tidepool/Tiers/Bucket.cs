@@ -26,12 +26,16 @@ internal sealed class Bucket
         ClosedHome = Magazine.NewClosed(this);
     }
 
-    /// <summary>The home of slots whose return must take the slow path: their pool checks or clears, or they are too large for a thread.</summary>
+    /// <summary>
+    /// The home of slots whose return must take the slow path: their pool checks or clears, or they are too large for a thread.
+    /// </summary>
     internal Magazine ClosedHome { get; }
 
     internal Station Station { get; }
 
-    /// <summary>The index of this bucket's magazine in every thread's table, or -1 when its items are too large for the thread tier.</summary>
+    /// <summary>
+    /// The index of this bucket's magazine in every thread's table, or -1 when its items are too large for the thread tier.
+    /// </summary>
     internal int Id { get; }
 
     /// <summary>The length of each item in elements.</summary>
@@ -48,18 +52,25 @@ internal sealed class Bucket
     /// <summary>How many items a magazine holds besides its hot one.</summary>
     internal int MagazineCapacity { get; }
 
-    /// <summary>The same for a magazine of objects that has overflowed; for buffers no more than <see cref="MagazineCapacity"/>.</summary>
+    /// <summary>
+    /// How many items a magazine of objects holds after it has overflowed; for buffers no more than <see cref="MagazineCapacity"/>.
+    /// </summary>
     internal int GrownCapacity { get; }
 
     /// <summary>How many items a chunk has room for.</summary>
     internal int ChunkCapacity { get; }
 
-    /// <summary>How many posted slots may wait in the ring, and again in the stack, of an inbox before the next poster moves them to the shared tier.</summary>
+    /// <summary>
+    /// How many posted slots may wait in the ring, and again in the stack, of an inbox before the next poster moves them to the shared
+    /// tier.
+    /// </summary>
     internal int InboxLimit { get; }
 
     internal SharedTier Shared { get; }
 
-    /// <summary>Whether a returned item rests behind others before a thread rents it again: see <see cref="Magazine.TryTakeRested"/>.</summary>
+    /// <summary>
+    /// Whether a returned item rests behind others before a thread rents it again: see <see cref="Magazine.TryTakeRested"/>.
+    /// </summary>
     internal bool IsRested { get; init; }
 
     /// <summary>The bytes of the places in which a thread's items rest, charged with its magazine.</summary>
@@ -68,7 +79,9 @@ internal sealed class Bucket
     /// <summary>False for items that are given to the source as soon as they come back.</summary>
     internal bool IsKept { get; init; } = true;
 
-    /// <summary>The bucket of the same pool with items of the same length in the other form (slots for arrays, arrays for slots), if any.</summary>
+    /// <summary>
+    /// The bucket of the same pool with items of the same length in the other form (slots for arrays, arrays for slots), if any.
+    /// </summary>
     internal Bucket? Sibling { get; set; }
 
     internal static bool FitsThreadTier(long itemBytes) => itemBytes <= HotBytes;

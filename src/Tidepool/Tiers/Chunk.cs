@@ -4,7 +4,8 @@ namespace Tidepool;
 internal sealed class Chunk
 {
     /// <summary>
-    /// The places. Behind the last item there is nothing, but an empty chunk of objects may still show what lay there (<see cref="Forget"/>).
+    /// The places. Behind the last item there is nothing, but an empty chunk of objects may still show what lay there
+    /// (<see cref="Forget"/>).
     /// </summary>
     internal object?[] Places;
 
@@ -55,6 +56,6 @@ internal sealed class Chunk
         Count = 0;
     }
 
-    /// <summary>Lets go of what the places of an empty chunk still refer to.</summary>
+    /// <summary>Clears what the places of an empty chunk still refer to.</summary>
     internal void Forget() => Places.AsSpan().Clear();
 }

@@ -2,7 +2,9 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>What a return clears once it is certain to be the one return of its rental. A struct parameter, so that nothing costs nothing.</summary>
+/// <summary>
+/// What a return clears once it is certain to be the one return of its rental. A struct parameter, so that nothing costs nothing.
+/// </summary>
 internal interface IClear
 {
     /// <summary>Clears; must not throw.</summary>

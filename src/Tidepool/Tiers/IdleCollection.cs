@@ -38,7 +38,8 @@ internal sealed class IdleCollection
     internal const string Variable = "TIDEPOOL_COLLECT_WHEN_IDLE";
     internal const string Property = "Tidepool.CollectWhenIdle";
 
-    private static readonly Lazy<IdleCollectionMode> ProcessMode = new(() => Parse(Environment.GetEnvironmentVariable(Variable) ?? AppContext.GetData(Property) as string));
+    private static readonly Lazy<IdleCollectionMode> ProcessMode = new(
+        () => Parse(Environment.GetEnvironmentVariable(Variable) ?? AppContext.GetData(Property) as string));
 
     private long _given;
     private int _fullCollections;

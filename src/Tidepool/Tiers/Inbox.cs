@@ -5,13 +5,14 @@ namespace Tidepool;
 /// without limit.
 /// </summary>
 /// <remarks>
-/// <para>The ring is what makes collecting fast: its places are neighbours, so the collector reads the slots, which lie in other cores' caches, one after
-/// the other without waiting for each to learn the next. A poster takes a place by compare-and-swap on the tail and then writes its slot there;
-/// the collector empties places until it meets one that is not written yet. This is the bounded queue of D. Vyukov with a null place instead of
-/// sequence numbers, which suffices because a place is reused only after the collector has moved the head beyond it.</para>
+/// <para>The ring is what makes collecting fast: its places are neighbours, so the collector reads the slots, which lie in other cores'
+/// caches, one after the other without waiting for each to learn the next. A poster takes a place by compare-and-swap on the tail and
+/// then writes its slot there; the collector empties places until it meets one that is not written yet. This is the bounded queue of D.
+/// Vyukov with a null place instead of sequence numbers, which suffices because a place is reused only after the collector has moved the
+/// head beyond it.</para>
 /// <para>The stack is R. K. Treiber's (1986) without pop: taking all by one exchange leaves no ABA problem.</para>
-/// <para>Kept apart from the magazine so that posts do not take the cache line that the owner works on. Order: a post's write of its place is a
-/// release, the collector's read an acquire; the same holds for the stack's compare-and-swap and exchange.</para>
+/// <para>Kept apart from the magazine so that posts do not take the cache line that the owner works on. Order: a post's write of its
+/// place is a release, the collector's read an acquire; the same holds for the stack's compare-and-swap and exchange.</para>
 /// </remarks>
 internal sealed class Inbox
 {
@@ -48,7 +49,7 @@ internal sealed class Inbox
     /// <summary>Whether the ring has no place left.</summary>
     internal bool IsRingFull => Volatile.Read(ref _tail) - Volatile.Read(ref _head) >= _places;
 
-    /// <summary>How many returns wait: slots whose posting did not lose a race. Exact when nobody posts or collects.</summary>
+    /// <summary>How many returns wait: slots whose posting did not lose a race. Exact when no thread posts or collects.</summary>
     internal int Count
     {
         get

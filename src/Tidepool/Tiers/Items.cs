@@ -11,7 +11,10 @@ internal struct Items
 
     private object? _first;
 
-    /// <summary>The place <paramref name="index"/> of <paramref name="items"/>, without a bounds check: the caller knows 0 &lt;= index &lt; Capacity.</summary>
+    /// <summary>
+    /// The place <paramref name="index"/> of <paramref name="items"/>, without a bounds check: the caller knows 0 &lt;= index &lt;
+    /// Capacity.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static ref object? At(ref Items items, int index) => ref Unsafe.Add(ref Unsafe.As<Items, object?>(ref items), index);
 

@@ -2,7 +2,9 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>What a ticket refers to: a fixed record whose generation says whether a rental is out, and which one. Even is idle, odd is leased.</summary>
+/// <summary>
+/// What a ticket refers to: a fixed record whose generation says whether a rental is out, and which one. Even is idle, odd is leased.
+/// </summary>
 internal abstract class Leasable
 {
     internal TicketState State;
@@ -39,6 +41,7 @@ internal abstract class Leasable
     internal abstract bool Return(int generation, int length, object? companion);
 
     /// <summary>Counts a use of a retired ticket. Throws for a use, and for a return where the pool's checks ask for it.</summary>
-    /// <param name="kind"><see cref="MisuseKind.DoubleReturn"/>, <see cref="MisuseKind.StaleDispose"/> or <see cref="MisuseKind.UseAfterReturn"/>.</param>
+    /// <param name="kind"><see cref="MisuseKind.DoubleReturn"/>, <see cref="MisuseKind.StaleDispose"/> or
+    /// <see cref="MisuseKind.UseAfterReturn"/>.</param>
     internal abstract void OnRetired(MisuseKind kind);
 }

@@ -4,10 +4,11 @@ using System.Runtime.InteropServices;
 namespace Tidepool;
 
 /// <content>
-/// Magazines of items without homes: objects. They are a plain stack, so that items are taken in exactly the reverse order of their return and
-/// each finds the place that still holds it: the write barrier, dearer than all the rest, is spared at any depth. An exchange with the shared
-/// tier swaps the stack's array for a chunk's: nothing is copied, and what is rented and returned by the thousand finds its places too.
-/// The lowest place is the hot one, and stands for the array's first: a thread that has one object at a time reads nothing else.
+/// Magazines of items without homes: objects. They are a plain stack, so that items are taken in exactly the reverse order of their
+/// return and each finds the place that still holds it: the write barrier, dearer than all the rest, is spared at any depth. An exchange
+/// with the shared tier swaps the stack's array for a chunk's: nothing is copied, and what is rented and returned by the thousand finds
+/// its places too. The lowest place is the hot one, and stands for the array's first: a thread that has one object at a time reads
+/// nothing else.
 /// </content>
 internal sealed partial class Magazine
 {
@@ -61,7 +62,8 @@ internal sealed partial class Magazine
     /// <summary>Keeps an item. Only for the owning thread.</summary>
     /// <param name="item">The item.</param>
     /// <param name="isOnce">Whether its ticket makes sure that it is returned once; otherwise it is compared with the last one.</param>
-    /// <returns>False when the slow path must decide: paused, closed, full, or the item is the one that was returned last (returned twice).</returns>
+    /// <returns>False when the slow path must decide: paused, closed, full, or the item is the one that was returned last (returned
+    /// twice).</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryPushLast(object item, bool isOnce)
     {
@@ -203,7 +205,8 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// All but the newest two leave: few exchanges when a thread returns many. The chunk's array becomes the stack, and the stack's the chunk's.
+    /// All but the newest two leave: few exchanges when a thread returns many. The chunk's array becomes the stack, and the stack's the
+    /// chunk's.
     /// </summary>
     private void MakeRoomAtOnce(Chunk into)
     {
@@ -258,7 +261,7 @@ internal sealed partial class Magazine
             return null;
         }
 
-        // Inside, because a visitor lets go of it, and of what its places still refer to.
+        // Inside, because a visitor clears it, and what its places still refer to.
         Chunk? spare = _state.Spare;
         _state.Spare = null;
         Leave();

@@ -4,8 +4,8 @@ namespace Tidepool;
 
 /// <content>
 /// Magazines of thread handles: in no table, so that no thread visits them, and used by one thread. Popping needs neither <c>Busy</c> nor
-/// <c>Stop</c>. Other threads push to the inbox as long as its ring has places; then they settle what they return themselves, once the owner is not
-/// in the middle of a return.
+/// <c>Stop</c>. Other threads push to the inbox as long as its ring has places; then they settle what they return themselves, once the
+/// owner is not in the middle of a return.
 /// </content>
 internal sealed partial class Magazine
 {
@@ -53,8 +53,8 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Waits until the owner is outside of a return. A claim that was made before is exact then: the owner has ended the rental, or sees the claim.
-    /// Takes a process-wide barrier (about a microsecond). Any thread but the owner's.
+    /// Waits until the owner is outside of a return. A claim that was made before is exact then: the owner has ended the rental, or sees
+    /// the claim. Takes a process-wide barrier (about a microsecond). Any thread but the owner's.
     /// </summary>
     internal void WaitForOwner()
     {

@@ -4,9 +4,9 @@ using System.Runtime.InteropServices;
 namespace Tidepool;
 
 /// <content>
-/// Places in which items without a ticket rest, first in, first out, before the thread rents them again. A thread that still works on an item
-/// which another one has just returned then meets an idle item, and not the next renter's. They lie in front of the stack: a thread that has
-/// one item at a time touches nothing else, and puts each item back where it lay, without a write barrier.
+/// Places in which items without a ticket rest, first in, first out, before the thread rents them again. A thread that still works on an
+/// item which another one has just returned then meets an idle item, and not the next renter's. They lie in front of the stack: a thread
+/// that has one item at a time touches nothing else, and puts each item back where it lay, without a write barrier.
 /// </content>
 internal sealed partial class Magazine
 {
@@ -60,7 +60,8 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Lets an item rest where every place is in use. Only for the owning thread.</summary>
-    /// <returns>What has to be kept elsewhere: the item that has rested longest, or <paramref name="item"/> when the magazine is paused or closed.</returns>
+    /// <returns>What has to be kept elsewhere: the item that has rested longest, or <paramref name="item"/> when the magazine is paused
+    /// or closed.</returns>
     internal object RestInstead(object item)
     {
         if (!TryEnter())
@@ -112,5 +113,6 @@ internal sealed partial class Magazine
 
     /// <summary>A place, without a bounds check: the caller knows 0 &lt;= index &lt; RestingPlaces.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private ref object? RestingPlace(int index) => ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(_state.Resting), (nint)(uint)index);
+    private ref object? RestingPlace(int index) =>
+        ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(_state.Resting), (nint)(uint)index);
 }

@@ -69,7 +69,9 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Counts a rental of an item that never lay here: it was just made. The owner's thread, or the counters of the station when closed.</summary>
+    /// <summary>
+    /// Counts a rental of an item that never lay here: it was just made. The owner's thread, or the counters of the station when closed.
+    /// </summary>
     internal void CountCreated()
     {
         if (!TryEnter())
@@ -128,8 +130,8 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Ends the rental of <paramref name="generation"/> and leaves the idle slot in the caller's hands. Any thread; from one that is not the
-    /// owner this takes a process-wide barrier (about a microsecond).
+    /// Ends the rental of <paramref name="generation"/> and leaves the idle slot in the caller's hands. Any thread; from one that is not
+    /// the owner this takes a process-wide barrier (about a microsecond).
     /// </summary>
     /// <returns>False when the ticket was retired before.</returns>
     internal bool TryTakeBack(Slot slot, int generation, nuint here)
@@ -144,7 +146,8 @@ internal sealed partial class Magazine
         if (IsPrivate && !IsClosed)
         {
             throw new InvalidOperationException(
-                "A lease of a thread handle can be converted or detached only on the thread of its handle, or after the handle was disposed.");
+                "A lease of a thread handle can be converted or detached only on the thread "
+                    + "of its handle, or after the handle was disposed.");
         }
 
         var spin = default(SpinWait);
@@ -333,7 +336,9 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Settles everything that was posted. The caller is the owner inside its busy section, or has paused or closed the magazine.</summary>
+    /// <summary>
+    /// Settles everything that was posted. The caller is the owner inside its busy section, or has paused or closed the magazine.
+    /// </summary>
     /// <param name="owner">True for the owner: only its thread may touch the ring of memory owners.</param>
     private void TakeInbox(bool owner)
     {

@@ -7,7 +7,7 @@ internal sealed partial class Magazine
 {
     private int _emptying;
 
-    /// <summary>The number of idle items, posted ones included. Right when nobody works here.</summary>
+    /// <summary>The number of idle items, posted ones included. Right when no thread works here.</summary>
     internal int IdleCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount + Inbox.Count;
 
     internal long Rented => Volatile.Read(ref _state.Rents);
@@ -15,7 +15,9 @@ internal sealed partial class Magazine
     /// <summary>Returns counted here, those that wait in the inbox included.</summary>
     internal long Returned => IdleCount - _state.Refilled + _state.Rents + _state.Flushed;
 
-    /// <summary>First half of a visit: keeps the owner out from now on. Follow with a process-wide barrier and <see cref="TryBegin"/>.</summary>
+    /// <summary>
+    /// First half of a visit: keeps the owner out from now on. Follow with a process-wide barrier and <see cref="TryBegin"/>.
+    /// </summary>
     /// <returns>False when another visitor is here or the magazine is closed.</returns>
     internal bool TryPause()
     {
@@ -59,7 +61,7 @@ internal sealed partial class Magazine
 
     /// <summary>
     /// Takes idle items out during a visit: all, or half (rounded up) of those that no rental since the last call can have reached.
-    /// Also lets go of what stale places still refer to.
+    /// Also clears what stale places still refer to.
     /// </summary>
     /// <param name="all">Everything idle.</param>
     /// <param name="isEpoch">Whether an epoch ends, or a caller asked for a trim in between.</param>
@@ -90,7 +92,9 @@ internal sealed partial class Magazine
         return _state.QuietEpochs >= 3;
     }
 
-    /// <summary>Closes the magazine for ever: waits for the owner to leave, takes everything out and folds its counts into the station's.</summary>
+    /// <summary>
+    /// Closes the magazine for good: waits for the owner to leave, takes everything out and folds its counts into the station's.
+    /// </summary>
     /// <param name="taken">Receives the idle items.</param>
     internal void Close(List<object?> taken)
     {
@@ -194,7 +198,8 @@ internal sealed partial class Magazine
             return true;
         }
 
-        bool isKept = chunk.Count > 0 && (bucket.Shared.TryPut(chunk) || (bucket.Station.RecallPlaces(bucket) && bucket.Shared.TryPut(chunk)));
+        bool isKept = chunk.Count > 0
+            && (bucket.Shared.TryPut(chunk) || (bucket.Station.RecallPlaces(bucket) && bucket.Shared.TryPut(chunk)));
         if (isKept)
         {
             return true;
@@ -326,7 +331,10 @@ internal sealed partial class Magazine
         DropStaleResting();
     }
 
-    /// <summary>Settles what was posted to a closed magazine: no owner can race any more, and the exchange of the inbox gives each slot to one thread.</summary>
+    /// <summary>
+    /// Settles what was posted to a closed magazine: no owner can race any more, and the exchange of the inbox gives each slot to one
+    /// thread.
+    /// </summary>
     private void EmptyClosedInbox(List<object?> taken)
     {
         if (Inbox.IsEmpty)

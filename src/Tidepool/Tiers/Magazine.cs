@@ -4,14 +4,16 @@ namespace Tidepool;
 
 /// <summary>
 /// The idle items that one thread holds for one bucket: a hot one, a short stack below it, and below that the slots that came home from
-/// other threads. Its owner works on it with plain loads and stores; everybody else must pause it first.
+/// other threads. Its owner works on it with plain loads and stores; all others must pause it first.
 /// </summary>
 /// <remarks>
 /// The shard protocol (an asymmetric Dekker lock, as in Dice, Dave et al., "Asymmetric Dekker Synchronization", 2001):
 /// <list type="number">
-/// <item>The owner writes <c>Busy = 1</c>, then reads <c>Stop</c>. 0: it works and writes <c>Busy = 0</c> (release). Otherwise it leaves at once.</item>
-/// <item>A visitor writes <c>Stop = 1</c> by compare-and-swap, calls <see cref="Interlocked.MemoryBarrierProcessWide"/>, then reads <c>Busy</c>
-/// (acquire). 0: the owner is outside and will see <c>Stop</c>; the visitor works and writes <c>Stop = 0</c> (release). 1: it gives up.</item>
+/// <item>The owner writes <c>Busy = 1</c>, then reads <c>Stop</c>. 0: it works and writes <c>Busy = 0</c> (release). Otherwise it leaves
+/// at once.</item>
+/// <item>A visitor writes <c>Stop = 1</c> by compare-and-swap, calls <see cref="Interlocked.MemoryBarrierProcessWide"/>, then reads
+/// <c>Busy</c> (acquire). 0: the owner is outside and will see <c>Stop</c>; the visitor works and writes <c>Stop = 0</c> (release). 1: it
+/// gives up.</item>
 /// </list>
 /// The barrier makes the owner's store-then-load as strong as a fence, at no cost to the owner. Closing is a visit that never ends:
 /// <c>Stop</c> goes to 2 (closing), waits for the owner to leave, empties the magazine and goes to 3 (closed).
@@ -45,8 +47,8 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// A magazine whose whole capacity is charged to the budget at once, so that rentals need not count; with room for the hot item only when
-    /// there is not more.
+    /// A magazine whose whole capacity is charged to the budget at once, so that rentals need not count; with room for the hot item only
+    /// when there is not more.
     /// </summary>
     /// <returns>Null when there is no room at all.</returns>
     internal static Magazine? TryMake(Bucket bucket, StackIdentity owner, bool isPrivate)
@@ -78,13 +80,18 @@ internal sealed partial class Magazine
         _padding = default;
     }
 
-    /// <summary>The magazine of no thread: always empty, always closed. Stands in unused places of tables and is the home of slots that have none.</summary>
+    /// <summary>
+    /// The magazine of no thread: always empty, always closed. Stands in unused places of tables and is the home of slots that have none.
+    /// </summary>
     internal static Magazine None { get; } = new();
 
     /// <summary>Memory owners that wait for reuse, first in first out. Only the owning thread touches it.</summary>
     internal OwnerRing? Owners { get; set; }
 
-    /// <summary>The bytes charged to the budget for this magazine. Written by the owner where it works; others read it when the magazine is closed.</summary>
+    /// <summary>
+    /// The bytes charged to the budget for this magazine. Written by the owner where it works; others read it when the magazine is
+    /// closed.
+    /// </summary>
     internal long Charge { get; private set; }
 
     /// <summary>Whether the magazine is closed or about to be.</summary>
@@ -133,12 +140,14 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Ends the rental of <paramref name="generation"/> and keeps the slot. Only for the owning thread, and only for slots whose home this is.
+    /// Ends the rental of <paramref name="generation"/> and keeps the slot. Only for the owning thread, and only for slots whose home
+    /// this is.
     /// </summary>
     /// <param name="slot">The slot.</param>
     /// <param name="generation">The ticket's generation.</param>
     /// <param name="clear">What to clear once the return is certain, or <see cref="NoClear"/>.</param>
-    /// <returns>False when the slow path must decide: paused, closed, full, or the ticket is retired or posted. Nothing was changed then.</returns>
+    /// <returns>False when the slow path must decide: paused, closed, full, or the ticket is retired or posted. Nothing was changed
+    /// then.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryReturn<TClear>(Slot slot, int generation, TClear clear)
         where TClear : struct, IClear
@@ -188,8 +197,10 @@ internal sealed partial class Magazine
 
     /// <summary>Keeps a raw item (an array). Only for the owning thread.</summary>
     /// <param name="item">The item.</param>
-    /// <param name="exact">The only type that may be kept, or null when the caller knows it. Asked for items that did not lie here last.</param>
-    /// <returns>False when the slow path must decide: paused, closed, full, another type, or the item is one of the last few returned (returned twice).</returns>
+    /// <param name="exact">The only type that may be kept, or null when the caller knows it. Asked for items that did not lie here
+    /// last.</param>
+    /// <returns>False when the slow path must decide: paused, closed, full, another type, or the item is one of the last few returned
+    /// (returned twice).</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryPush(object item, Type? exact)
     {

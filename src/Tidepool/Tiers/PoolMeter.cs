@@ -2,7 +2,9 @@ using System.Diagnostics.Metrics;
 
 namespace Tidepool;
 
-/// <summary>The meter <c>Tidepool</c>: observable instruments with the tag <c>pool.name</c>. They cost nothing while nobody listens.</summary>
+/// <summary>
+/// The meter <c>Tidepool</c>: observable instruments with the tag <c>pool.name</c>. They cost nothing without a listener.
+/// </summary>
 internal static class PoolMeter
 {
     private static readonly Meter Meter = new("Tidepool");
@@ -20,7 +22,11 @@ internal static class PoolMeter
         Counter("tidepool.rented", "{item}", "Rentals.", static s => s.Rented);
         Counter("tidepool.returned", "{item}", "Returns.", static s => s.Returned);
         Counter("tidepool.missed", "{item}", "Rentals for which a new item was made.", static s => s.Missed);
-        Counter("tidepool.dropped", "{item}", "Returned items that were discarded because the pool was full or disposed.", static s => s.Dropped);
+        Counter(
+            "tidepool.dropped",
+            "{item}",
+            "Returned items that were discarded because the pool was full or disposed.",
+            static s => s.Dropped);
         Counter("tidepool.trimmed", "{item}", "Idle items that were given up.", static s => s.Trimmed);
         Counter("tidepool.refused", "{item}", "Objects that could not be reset or were not valid any more.", static s => s.Refused);
         Counter("tidepool.failures", "{failure}", "Exceptions of policies that no caller got.", static s => s.Failures);

@@ -17,7 +17,9 @@ internal static class Schedule
     /// <summary>Where a model keeps what awaiting callers do next, until one of its threads does it; null is the thread pool.</summary>
     internal static Action<Action>? Later { get; set; }
 
-    /// <summary>How the awaiters of a task go on: on the thread pool, and with <see cref="Later"/> on the thread that completes it.</summary>
+    /// <summary>
+    /// How the awaiters of a task go on: on the thread pool, and with <see cref="Later"/> on the thread that completes it.
+    /// </summary>
     internal static TaskCreationOptions Continuations =>
         Later is null ? TaskCreationOptions.RunContinuationsAsynchronously : TaskCreationOptions.None;
 

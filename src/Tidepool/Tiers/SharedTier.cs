@@ -10,7 +10,8 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class SharedTier
 {
-    private static readonly int StripeCount = (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(Environment.ProcessorCount / 2, 1, 16));
+    private static readonly int StripeCount =
+        (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(Environment.ProcessorCount / 2, 1, 16));
 
     private readonly Bucket _bucket;
     private readonly Stripe?[] _stripes = new Stripe?[StripeCount];
@@ -56,7 +57,7 @@ internal sealed class SharedTier
         return TryPut(chunk, ref none);
     }
 
-    /// <summary>The same, which also takes an empty chunk where <paramref name="spare"/> is null and there is one.</summary>
+    /// <summary>Takes over a chunk, and hands out an empty one where <paramref name="spare"/> is null and there is one.</summary>
     internal bool TryPut(Chunk chunk, ref Chunk? spare)
     {
         Station station = _bucket.Station;
@@ -114,7 +115,8 @@ internal sealed class SharedTier
         for (int step = 0; step < stripes.Length; step++)
         {
             Schedule.Point("shared take one");
-            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)]) is { IsEmpty: false } stripe && stripe.PopOne() is { } item)
+            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)]) is { IsEmpty: false } stripe
+                && stripe.PopOne() is { } item)
             {
                 return item;
             }
@@ -130,7 +132,7 @@ internal sealed class SharedTier
         return TryTake(ref none);
     }
 
-    /// <summary>The same, which also leaves the empty chunk <paramref name="spare"/> for others, if it is one.</summary>
+    /// <summary>Takes the chunk that was put last, and leaves the empty chunk <paramref name="spare"/> for others, if it is one.</summary>
     internal Chunk? TryTake(ref Chunk? spare)
     {
         Stripe?[] stripes = _stripes;
@@ -138,7 +140,8 @@ internal sealed class SharedTier
         for (int step = 0; step < stripes.Length; step++)
         {
             Schedule.Point("shared take");
-            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)]) is { IsEmpty: false } stripe && stripe.Pop(ref spare) is { } chunk)
+            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)]) is { IsEmpty: false } stripe
+                && stripe.Pop(ref spare) is { } chunk)
             {
                 return chunk;
             }

@@ -8,19 +8,22 @@ namespace Tidepool;
 /// <list type="bullet">
 /// <item><b>idle</b>: g is even; the slot lies in a tier or is in one thread's hands.</item>
 /// <item><b>leased</b>: g is odd and equals the generation of exactly one ticket; m is 0, or a stale posting: an older generation.</item>
-/// <item><b>posted</b>: returned by a thread other than the home thread: g is odd, m = g, and the slot is, or is about to be, in the inbox of its home.</item>
+/// <item><b>posted</b>: returned by a thread other than the home thread: g is odd, m = g, and the slot is, or is about to be, in the
+/// inbox of its home.</item>
 /// </list>
 /// <para>Who may write. The home thread, inside its busy section: g by a plain 32-bit store, after reading g and m. A thread that holds the
-/// idle slot: g by a plain store (<see cref="Leasable.Begin"/>). Everybody else: the whole word by compare-and-swap, (g, m) to (g, g) to claim, from
-/// any thread; (g, g) to (g + 1, 0) to settle and (g, m) to (g + 1, m) to take back, only from a thread that has paused the home, or when the home is
-/// closed. A home return that races with a claim leaves (g + 1, g): a stale posting, which loses.</para>
+/// idle slot: g by a plain store (<see cref="Leasable.Begin"/>). All other threads: the whole word by compare-and-swap, (g, m) to (g, g) to
+/// claim, from any thread; (g, g) to (g + 1, 0) to settle and (g, m) to (g + 1, m) to take back, only from a thread that has paused the
+/// home, or when the home is closed. A home return that races with a claim leaves (g + 1, g): a stale posting, which loses.</para>
 /// <para>A slot changes home only while it is idle and its mail is 0; one with a stale posting is replaced by <see cref="Replace"/>. So the
 /// inbox that holds a slot is always that of its home. Generations start at random, so that the ticket of another slot matches
 /// with odds of 1 in 2^31; a ticket of this slot matches again after exactly 2^31 rentals.</para>
 /// </remarks>
 internal abstract class Slot : Leasable
 {
-    /// <summary>The number of slots from this one to the end of the inbox list when it was pushed; a hint, exact unless threads race.</summary>
+    /// <summary>
+    /// The number of slots from this one to the end of the inbox list when it was pushed; a hint, exact unless threads race.
+    /// </summary>
     internal int Depth;
 
     internal Magazine Home = Magazine.None;
@@ -41,10 +44,12 @@ internal abstract class Slot : Leasable
         }
     }
 
-    /// <summary>Whether the item lives on when nobody can reach the slot: native memory does, what the garbage collector manages does not.</summary>
+    /// <summary>
+    /// Whether the item lives on when the slot cannot be reached: native memory does, what the garbage collector manages does not.
+    /// </summary>
     internal virtual bool OutlivesSlot => false;
 
-    /// <summary>Gives the item of a slot that nobody can reach any more to its source.</summary>
+    /// <summary>Gives the item of a slot that cannot be reached any more to its source.</summary>
     internal virtual void FreeLost()
     {
     }
@@ -90,7 +95,10 @@ internal abstract class Slot : Leasable
         return false;
     }
 
-    /// <summary>Ends a posted rental, or takes a stale posting away. The caller has the slot from its inbox, or claimed it, and may write the generation.</summary>
+    /// <summary>
+    /// Ends a posted rental, or takes a stale posting away. The caller has the slot from its inbox, or claimed it, and may write the
+    /// generation.
+    /// </summary>
     /// <param name="companion">What came home with it.</param>
     /// <returns>False when the posting had lost against a return by the home thread: the slot is not the caller's.</returns>
     internal bool TrySettle(out object? companion)
@@ -108,13 +116,13 @@ internal abstract class Slot : Leasable
                 ClearReferences(length);
             }
 
-            // What was posted is let go before the word says so: afterwards the next claimer may write there.
+            // Clear the field before publishing the new state: after that, the next claimer may write it.
             object? posted = _postedCompanion;
             _postedCompanion = null;
             var settled = new TicketState { Generation = valid ? seen.Generation + 1 : seen.Generation, Mail = 0 };
             if (valid)
             {
-                // Nobody else writes now: claims fail on a claimed word. No locked instruction, so that settling many slots overlaps.
+                // No other thread writes now: claims fail on a claimed word. No locked instruction, so that settling many slots overlaps.
                 Volatile.Write(ref State.Word, settled.Word);
                 return true;
             }
@@ -151,7 +159,10 @@ internal abstract class Slot : Leasable
         return false;
     }
 
-    /// <summary>This slot for a new home, or its replacement when a stale posting holds it in the inbox of the old one. The caller holds the idle slot.</summary>
+    /// <summary>
+    /// This slot for a new home, or its replacement when a stale posting holds it in the inbox of the old one. The caller holds the idle
+    /// slot.
+    /// </summary>
     internal Slot MoveTo(Magazine home)
     {
         Slot mover = this;

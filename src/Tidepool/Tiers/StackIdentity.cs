@@ -52,7 +52,7 @@ internal readonly unsafe partial struct StackIdentity
     /// <remarks>Read-only, so that compiled code holds one way only.</remarks>
     internal static readonly bool IsNumber = Key is null;
 
-    /// <summary>Nobody.</summary>
+    /// <summary>No thread.</summary>
     internal static StackIdentity None { get; } = new(TakeCell(), 0);
 
     /// <summary>Stands in the cell of a range that overlapped with another one: no address is in it, though its thread may live.</summary>
@@ -67,7 +67,9 @@ internal readonly unsafe partial struct StackIdentity
     /// <summary>Whether nothing will write to the cell any more, given that the thread has ended for managed code.</summary>
     internal bool IsOver => IsNumber || Volatile.Read(ref *_low) < Withdrawn;
 
-    /// <summary>Whether <paramref name="here"/>, the address of a caller's local, is on the stack of this thread and the thread is the caller.</summary>
+    /// <summary>
+    /// Whether <paramref name="here"/>, the address of a caller's local, is on the stack of this thread and the thread is the caller.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool Is(nuint here) => (IsNumber ? t_number : here) - *_low < _size;
 
@@ -128,7 +130,7 @@ internal readonly unsafe partial struct StackIdentity
         range.Size <= LargestStack ? range : (range.Low + range.Size - (nuint)TopOfStack, (nuint)TopOfStack);
 
     /// <summary>
-    /// Voids what this thread was before the runtime let go of it: a destructor of another library has called in on a thread that is
+    /// Voids what this thread was before the runtime detached it: a destructor of another library has called in on a thread that is
     /// going away, and ours will be called for the new cell only.
     /// </summary>
     private static void EndEarlier(nuint key)
@@ -153,7 +155,9 @@ internal readonly unsafe partial struct StackIdentity
         return new StackIdentity(cell, 1);
     }
 
-    /// <summary>Whether the variable asks for numbers. A value that is not understood must not stop a program: it is said on standard error.</summary>
+    /// <summary>
+    /// Whether the variable asks for numbers. A value that is not understood must not stop a program: it is said on standard error.
+    /// </summary>
     private static bool AsksForNumbers(string? text)
     {
         switch (text?.Trim().ToLowerInvariant())

@@ -109,8 +109,8 @@ internal abstract partial class Station
     }
 
     /// <summary>
-    /// Makes room in an own budget that is used up: takes back the places that threads keep free. Where that helped, the shared tier serves all
-    /// threads from then on, until an epoch ends with half of the budget free.
+    /// Makes room in an own budget that is used up: takes back the places that threads keep free. Where that helped, the shared tier
+    /// serves all threads from then on, until an epoch ends with half of the budget free.
     /// </summary>
     /// <param name="bucket">What there is no room for.</param>
     /// <returns>Whether places were taken back. False without an own budget, and at a second call in one epoch.</returns>

@@ -54,7 +54,7 @@ internal abstract partial class Station
     /// <summary>Ends the rental of a raw item that the thread tier could not take.</summary>
     internal abstract void ReturnItem(Bucket bucket, object item);
 
-    /// <summary>Tells whoever listens of misuse that was counted already.</summary>
+    /// <summary>Reports misuse that was counted already.</summary>
     internal void WriteReport(MisuseKind kind, string? detail, string? what = null) =>
         PoolDiagnostics.Report(PoolName, kind, MisuseText.Describe(kind, Name, detail, what));
 
@@ -142,7 +142,9 @@ internal abstract partial class Station
     {
     }
 
-    /// <summary>Counts misuse now and reports it later, on another thread: for places where no foreign code may run. Never throws.</summary>
+    /// <summary>
+    /// Counts misuse now and reports it later, on another thread: for places where no foreign code may run. Never throws.
+    /// </summary>
     internal void ReportLater(MisuseKind kind, Func<(string? What, string? Detail)>? describe = null)
     {
         Counters.Misuse.Increment(kind);

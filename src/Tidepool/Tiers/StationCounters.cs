@@ -23,7 +23,7 @@ internal struct StationCounters
         Interlocked.Add(ref LeasedBytes, bytes);
     }
 
-    /// <summary>A rental was counted of an item that nobody got.</summary>
+    /// <summary>Takes back the count of a rental that failed.</summary>
     internal void UndoRental(long bytes)
     {
         Interlocked.Decrement(ref Rented);

@@ -1,8 +1,8 @@
 namespace Tidepool;
 
 /// <summary>
-/// One stack of chunks of the shared tier, with the emptied chunks that wait for reuse. Every method holds its lock for a few instructions. Room for
-/// empty chunks is made where full ones are put, so that who takes one allocates nothing.
+/// One stack of chunks of the shared tier, with the emptied chunks that wait for reuse. Every method holds its lock for a few
+/// instructions. Room for empty chunks is made where full ones are put, so that who takes one allocates nothing.
 /// </summary>
 internal sealed class Stripe
 {
@@ -15,7 +15,8 @@ internal sealed class Stripe
     private int _low; // the fewest chunks since the last trim
     private int _count;
     private long _held;
-    private long _charged; // at least what is held: what was charged stays so until the next trim, so that chunks that come and go cost no charge
+    // At least what is held: what was charged stays so until the next trim, so that chunks that come and go cost no charge.
+    private long _charged;
 
     internal Stripe(Bucket bucket) => _itemBytes = bucket.ItemBytes;
 
@@ -196,7 +197,8 @@ internal sealed class Stripe
                 }
             }
 
-            return _held == _chunks.Sum(c => c.Count * _itemBytes) && _held <= _charged && _count == _chunks.Count && _low <= _count && _chunks.TrueForAll(c => c.Count > 0) && _empties.All(e => e.Count == 0);
+            return _held == _chunks.Sum(c => c.Count * _itemBytes) && _held <= _charged && _count == _chunks.Count
+                && _low <= _count && _chunks.TrueForAll(c => c.Count > 0) && _empties.All(e => e.Count == 0);
         }
     }
 

@@ -6,11 +6,13 @@ using System.Runtime.InteropServices;
 
 namespace Tidepool;
 
-/// <summary>The thread tier of the process: finds the running thread's magazine, and knows every thread's shard for trimming and counting.</summary>
+/// <summary>
+/// The thread tier of the process: finds the running thread's magazine, and knows every thread's shard for trimming and counting.
+/// </summary>
 /// <remarks>
 /// The fast look-up does not read a thread-static: it takes the address of a local, looks its megabyte up in a directory of shards, and
-/// checks that the shard's thread is the one that runs (<see cref="StackIdentity"/>). Collisions and new threads take the slow look-up, which
-/// reads the thread-static.
+/// checks that the shard's thread is the one that runs (<see cref="StackIdentity"/>). Collisions and new threads take the slow look-up,
+/// which reads the thread-static.
 /// </remarks>
 internal static unsafe class ThreadTier
 {
@@ -18,7 +20,9 @@ internal static unsafe class ThreadTier
     private const int PageShift = 20;
     private const int ReapsPerShard = 4;
 
-    /// <summary>Held for changes of the registry and of tables, for trimming and for counting. Never while code of a source or a renter runs.</summary>
+    /// <summary>
+    /// Held for changes of the registry and of tables, for trimming and for counting. Never while code of a source or a renter runs.
+    /// </summary>
     internal static readonly Lock Gate = new();
 
     private static readonly Shard[] Directory = NewDirectory();
@@ -77,8 +81,8 @@ internal static unsafe class ThreadTier
 
     /// <summary>The running thread's magazine of <paramref name="bucket"/>; made when there is none.</summary>
     /// <returns>
-    /// Null when the bucket's items are too large for the thread tier, the budget has no room or is too small for the places of threads, or the pool is
-    /// retired.
+    /// Null when the bucket's items are too large for the thread tier, the budget has no room or is too small for the places of threads,
+    /// or the pool is retired.
     /// </returns>
     internal static Magazine? FindSlow(Bucket bucket)
     {
@@ -98,7 +102,9 @@ internal static unsafe class ThreadTier
         return magazine is null || magazine.IsShut ? NewMagazine(shard, bucket) : magazine;
     }
 
-    /// <summary>The running thread, for a magazine that is in no table. As long as there is one the identity is not given to another thread.</summary>
+    /// <summary>
+    /// The running thread, for a magazine that is in no table. As long as there is one the identity is not given to another thread.
+    /// </summary>
     /// <param name="shard">For <see cref="CloseHandle"/>.</param>
     internal static StackIdentity OpenHandle(out Shard shard)
     {
@@ -107,7 +113,7 @@ internal static unsafe class ThreadTier
         return shard.Owner.IsKnown && shard.Owner.HasEnded ? StackIdentity.None : shard.Owner;
     }
 
-    /// <summary>Ends what <see cref="OpenHandle"/> began. The last handle of a thread that has been reaped lets go of its identity.</summary>
+    /// <summary>Ends what <see cref="OpenHandle"/> began. The last handle of a thread that has been reaped gives up its identity.</summary>
     internal static void CloseHandle(Shard shard)
     {
         lock (Gate)
@@ -146,7 +152,9 @@ internal static unsafe class ThreadTier
         }
     }
 
-    /// <summary>Closes every magazine of a retired station, in every thread's table, and frees the places. The station makes no more buckets.</summary>
+    /// <summary>
+    /// Closes every magazine of a retired station, in every thread's table, and frees the places. The station makes no more buckets.
+    /// </summary>
     internal static void Retire(Station station)
     {
         List<Taken> taken;
@@ -238,7 +246,8 @@ internal static unsafe class ThreadTier
         }
     }
 
-    private static void VisitOne(Shard shard, Magazine magazine, bool all, bool isEpoch, List<(Shard, Magazine, List<object?>, bool)> visited)
+    private static void VisitOne(
+        Shard shard, Magazine magazine, bool all, bool isEpoch, List<(Shard, Magazine, List<object?>, bool)> visited)
     {
         var items = new List<object?>();
         bool unused = false;
@@ -295,7 +304,9 @@ internal static unsafe class ThreadTier
         return null;
     }
 
-    /// <summary>Closes every magazine of a station and gives what they hold to the shared tier. Threads make new ones when they need them.</summary>
+    /// <summary>
+    /// Closes every magazine of a station and gives what they hold to the shared tier. Threads make new ones when they need them.
+    /// </summary>
     internal static void Recall(Station station)
     {
         List<Taken> taken;
@@ -352,7 +363,9 @@ internal static unsafe class ThreadTier
         taken.ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
     }
 
-    /// <summary>Recycles identities of reaped threads. A thread is over for managed code a moment before its end shows in its identity.</summary>
+    /// <summary>
+    /// Recycles identities of reaped threads. A thread is over for managed code a moment before its end shows in its identity.
+    /// </summary>
     private static void RecycleEnded()
     {
         for (int i = Ending.Count - 1; i >= 0; i--)
@@ -404,7 +417,9 @@ internal static unsafe class ThreadTier
     }
 
     /// <summary>Closes the magazines of some buckets. Under the gate.</summary>
-    /// <remarks>By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends.</remarks>
+    /// <remarks>
+    /// By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends.
+    /// </remarks>
     private static List<Taken> CloseThoseOf(List<Bucket> buckets) =>
         Close(from shard in Shards from magazine in buckets.Select(shard.Find).OfType<Magazine>() select (shard, magazine));
 

@@ -2,10 +2,12 @@ using System.Runtime.InteropServices;
 
 namespace Tidepool;
 
-/// <summary>The generation and the mail of a slot as one word: halves for the home thread, the whole for everybody else's compare-and-swap.</summary>
+/// <summary>
+/// The generation and the mail of a slot as one word: halves for the home thread, the whole for the compare-and-swap of all others.
+/// </summary>
 /// <remarks>
-/// The home thread stores only the half <see cref="Generation"/>. Against a compare-and-swap of the whole word such a store is atomic: it comes
-/// wholly before (then the swap fails) or wholly after it (then the other half keeps what was swapped in).
+/// The home thread stores only the half <see cref="Generation"/>. Against a compare-and-swap of the whole word such a store is atomic: it
+/// comes wholly before (then the swap fails) or wholly after it (then the other half keeps what was swapped in).
 /// </remarks>
 [StructLayout(LayoutKind.Explicit, Size = sizeof(long))]
 internal struct TicketState

@@ -1,7 +1,8 @@
 namespace Tidepool;
 
 /// <summary>
-/// Gives idle memory back without any call from the program: a timer every ten seconds, and each generation 2 collection under memory pressure.
+/// Gives idle memory back without any call from the program: a timer every ten seconds, and each generation 2 collection under memory
+/// pressure.
 /// </summary>
 /// <remarks>
 /// One epoch trims the magazines of every thread and the shared tier of every pool; what no rental can have reached since the last epoch is
@@ -113,7 +114,8 @@ internal static class Trimmer
     }
 
     /// <summary>Asks for an epoch that gives up everything idle, on a thread of the thread pool.</summary>
-    /// <returns>False when one was asked for and has not ended: each collection under pressure asks, and a source may be slow to free.</returns>
+    /// <returns>False when one was asked for and has not ended: each collection under pressure asks, and a source may be slow to
+    /// free.</returns>
     internal static bool RequestEpoch()
     {
         if (Interlocked.Exchange(ref s_pressed, 1) != 0)
@@ -282,7 +284,9 @@ internal static class Trimmer
         }
     }
 
-    /// <summary>Lives on by re-registering its finalizer, which therefore runs after each collection of the generation it has reached.</summary>
+    /// <summary>
+    /// Lives on by re-registering its finalizer, which therefore runs after each collection of the generation it has reached.
+    /// </summary>
     private sealed class Gen2Callback
     {
         ~Gen2Callback()

@@ -11,7 +11,8 @@ internal static class HandedOut
         ArgumentOutOfRangeException.ThrowIfNegative(count);
         if (count > handed)
         {
-            throw new InvalidOperationException($"Cannot advance by {count} elements: {handed} were handed out by GetMemory or GetSpan and not yet advanced over.");
+            throw new InvalidOperationException(
+                $"Cannot advance by {count} elements: {handed} were handed out by GetMemory or GetSpan and not yet advanced over.");
         }
     }
 }

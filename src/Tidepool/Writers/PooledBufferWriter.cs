@@ -5,13 +5,22 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// An <see cref="IBufferWriter{T}"/> whose elements lie in one piece of pooled memory: what <see cref="ArrayBufferWriter{T}"/> is, without an allocation per growth.
+/// An <see cref="IBufferWriter{T}"/> whose elements lie in one piece of pooled memory: what <see cref="ArrayBufferWriter{T}"/> is,
+/// without an allocation per growth.
 /// </summary>
 /// <typeparam name="T">Any element type. Elements that hold references are cleared when they are given up.</typeparam>
 /// <remarks>
-/// Not thread-safe; disposals that race return the buffer once. Growth doubles and copies what was written; <see cref="PooledSequenceWriter{T}"/> never copies.
-/// Cost: this object; nothing else while idle buffers serve it.
+/// Not thread-safe; disposals that race return the buffer once. Growth doubles and copies what was written;
+/// <see cref="PooledSequenceWriter{T}"/> never copies. Cost: this object; nothing else while idle buffers serve it.
 /// </remarks>
+/// <example>
+/// <code>
+/// using var writer = new PooledBufferWriter&lt;byte&gt;();
+/// "rent, use, "u8.CopyTo(writer.GetSpan(11));
+/// writer.Advance(11);
+/// Console.WriteLine(writer.WrittenSpan.Length);
+/// </code>
+/// </example>
 public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IResettable
 {
     private const int LeastLength = 256;
@@ -29,10 +38,13 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     }
 
     /// <summary>Makes a writer.</summary>
-    /// <param name="pool">Where the buffer comes from; null for <see cref="BufferPool{T}.Shared"/>. It is not disposed with the writer.</param>
+    /// <param name="pool">Where the buffer comes from; null for <see cref="BufferPool{T}.Shared"/>. It is not disposed with the
+    /// writer.</param>
     /// <param name="initialCapacity">Elements to rent at once, 0 or more; 0 rents nothing yet.</param>
-    /// <param name="maxLength">The most elements that may be written, 0 or more; never more than the longest buffer that the pool's source makes, which is mostly <see cref="Array.MaxLength"/>.</param>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="initialCapacity"/> or <paramref name="maxLength"/> is out of range.</exception>
+    /// <param name="maxLength">The most elements that may be written, 0 or more; never more than the longest buffer that the pool's
+    /// source makes, which is mostly <see cref="Array.MaxLength"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="initialCapacity"/> or <paramref name="maxLength"/> is out of
+    /// range.</exception>
     /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
     public PooledBufferWriter(BufferPool<T>? pool, int initialCapacity = 0, int maxLength = int.MaxValue)
     {
@@ -44,7 +56,8 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
         _maxLength = Math.Min(maxLength, (pool ?? BufferPool<T>.Shared).Core.Geometry.LongestBuffer);
         if (initialCapacity < 0 || initialCapacity > _maxLength)
         {
-            throw new ArgumentOutOfRangeException(nameof(initialCapacity), initialCapacity, $"The initial capacity must be 0 to {_maxLength} elements.");
+            throw new ArgumentOutOfRangeException(
+                nameof(initialCapacity), initialCapacity, $"The initial capacity must be 0 to {_maxLength} elements.");
         }
 
         _pool = pool;

@@ -6,14 +6,22 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// An <see cref="IBufferWriter{T}"/> whose elements lie in segments of pooled memory: growing never copies what was written, and the result is a
-/// <see cref="ReadOnlySequence{T}"/>.
+/// An <see cref="IBufferWriter{T}"/> whose elements lie in segments of pooled memory: growing never copies what was written, and the
+/// result is a <see cref="ReadOnlySequence{T}"/>.
 /// </summary>
 /// <typeparam name="T">Any element type. Elements that hold references are cleared when they are given up.</typeparam>
 /// <remarks>
-/// Not thread-safe; disposals that race return each buffer once. Segments grow fourfold from 1 KiB to 1 MiB. Cost: this object, and one object of about
-/// 80 bytes for each segment, of which the first is kept by <see cref="Reset"/>.
+/// Not thread-safe; disposals that race return each buffer once. Segments grow fourfold from 1 KiB to 1 MiB. Cost: this object, and one
+/// object of about 80 bytes for each segment, of which the first is kept by <see cref="Reset"/>.
 /// </remarks>
+/// <example>
+/// <code>
+/// using var writer = new PooledSequenceWriter&lt;byte&gt;();
+/// writer.GetSpan(100_000).Clear();
+/// writer.Advance(100_000);
+/// Console.WriteLine(writer.GetReadOnlySequence().Length);
+/// </code>
+/// </example>
 public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IResettable
 {
     private const int FirstBytes = 1 << 10;
@@ -33,7 +41,8 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     }
 
     /// <summary>Makes a writer.</summary>
-    /// <param name="pool">Where segments come from; null for <see cref="BufferPool{T}.Shared"/>. It is not disposed with the writer.</param>
+    /// <param name="pool">Where segments come from; null for <see cref="BufferPool{T}.Shared"/>. It is not disposed with the
+    /// writer.</param>
     /// <param name="maxLength">The most elements that may be written, 0 or more.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxLength"/> is negative.</exception>
     public PooledSequenceWriter(BufferPool<T>? pool, long maxLength = long.MaxValue)
@@ -69,7 +78,8 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     private long Count => _last is null ? 0 : _last.RunningIndex + _last.Written;
 
     /// <summary>The elements written so far.</summary>
-    /// <returns>The memory of the writer itself: not to be used after <see cref="Reset"/>, <see cref="Detach"/> or the disposal. Later writes do not change it.</returns>
+    /// <returns>The memory of the writer itself: not to be used after <see cref="Reset"/>, <see cref="Detach"/> or the disposal. Later
+    /// writes do not change it.</returns>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     /// <remarks>Allocates nothing.</remarks>
     public ReadOnlySequence<T> GetReadOnlySequence()
@@ -80,7 +90,8 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
-    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length, or the pool makes nothing as long as <paramref name="sizeHint"/>.</exception>
+    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length, or the pool makes nothing as
+    /// long as <paramref name="sizeHint"/>.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public Memory<T> GetMemory(int sizeHint = 0)
     {
@@ -92,7 +103,8 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
-    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length, or the pool makes nothing as long as <paramref name="sizeHint"/>.</exception>
+    /// <exception cref="InsufficientMemoryException">The writer would hold more than its maximum length, or the pool makes nothing as
+    /// long as <paramref name="sizeHint"/>.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public Span<T> GetSpan(int sizeHint = 0)
     {
@@ -141,7 +153,10 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
         }
     }
 
-    /// <summary>The elements written so far in one piece, to be read or changed in place: without a copy when they lie in one segment, otherwise copied once into a single one, which stays.</summary>
+    /// <summary>
+    /// The elements written so far in one piece, to be read or changed in place: without a copy when they lie in one segment, otherwise
+    /// copied once into a single one, which stays.
+    /// </summary>
     /// <returns>The memory of the writer itself: not to be used after the next call of any other member.</returns>
     /// <exception cref="InvalidOperationException">There are more elements than one piece of the pool's memory can hold.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
@@ -238,7 +253,8 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
         CheckLength(sizeHint);
         if (sizeHint > LongestBuffer)
         {
-            throw new InsufficientMemoryException($"One piece of memory has at most {LongestBuffer} elements here; {sizeHint} were asked for.");
+            throw new InsufficientMemoryException(
+                $"One piece of memory has at most {LongestBuffer} elements here; {sizeHint} were asked for.");
         }
 
         if (last is null || last.Room < sizeHint)
@@ -272,7 +288,9 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     {
         if (Count > LongestBuffer)
         {
-            throw new InvalidOperationException($"The writer holds {Count} elements, more than the {LongestBuffer} of one piece of memory. Use {nameof(GetReadOnlySequence)}.");
+            throw new InvalidOperationException(
+                $"The writer holds {Count} elements, more than the {LongestBuffer} of one piece of memory. Use "
+                    + $"{nameof(GetReadOnlySequence)}.");
         }
 
         var whole = new WriterSegment<T>(Pool.Rent((int)Count));
@@ -289,7 +307,8 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     {
         if (more > _maxLength - Count)
         {
-            throw new InsufficientMemoryException($"The writer holds {Count} elements; {more} more would exceed its maximum length of {_maxLength}.");
+            throw new InsufficientMemoryException(
+                $"The writer holds {Count} elements; {more} more would exceed its maximum length of {_maxLength}.");
         }
     }
 

@@ -10,7 +10,8 @@ public sealed class BackendFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task One_killed_session_costs_one_error_and_its_place_is_filled_again()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 3, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
         int[] processes = await FillAsync(pool, 3);
         int used = await UseAsync(pool); // the one that is next
         await SettleAsync(pool);
@@ -37,7 +38,8 @@ public sealed class BackendFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task One_killed_session_that_was_idle_for_long_costs_no_error()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
         int[] processes = await FillAsync(pool, 3);
 
         foreach (int process in processes)
@@ -53,7 +55,9 @@ public sealed class BackendFaults(FaultServer server) : FaultTest(server)
     public async Task All_sessions_killed_cost_one_error_for_each_lease_in_flight()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 8, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 8, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never },
+            proxy.Port);
         int[] processes = await FillAsync(pool, 8);
         PooledDbConnection[] held = [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
         proxy.ForgetMostConnecting();
@@ -74,7 +78,8 @@ public sealed class BackendFaults(FaultServer server) : FaultTest(server)
     public async Task All_sessions_killed_unnoticed_cost_at_most_one_error_for_each_caller()
     {
         const int callers = 3;
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 12, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 12, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
         await FillAsync(pool, 12);
 
         await Cluster.TerminateAllAsync();
@@ -98,7 +103,8 @@ public sealed class BackendFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task A_crash_of_one_session_is_a_restart_for_all()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 6, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 6, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
         await FillAsync(pool, 6);
         PooledDbConnection[] held = [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
 

@@ -15,10 +15,14 @@ internal static class ChildParts
 
     private const int IdleSeconds = 4;
 
-    /// <summary>Two pools before and after a pause of the process: one whose times are longer than it, and one whose idle time is over by then.</summary>
+    /// <summary>
+    /// Two pools before and after a pause of the process: one whose times are longer than it, and one whose idle time is over by then.
+    /// </summary>
     public static async Task PauseAsync(string server)
     {
-        await using PooledDbDataSource patient = NewPool(server, new() { MaxSize = 5, ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+        await using PooledDbDataSource patient = NewPool(
+            server,
+            new() { MaxSize = 5, ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         await using PooledDbDataSource strict = NewPool(
             server, new() { MaxSize = 5, MinSize = 2, IdleTimeout = TimeSpan.FromSeconds(IdleSeconds), ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         int[] processes = await FaultTest.FillAsync(patient, 5);
@@ -32,7 +36,9 @@ internal static class ChildParts
         Console.WriteLine("ready");
         await Console.In.ReadLineAsync();
 
-        await FaultTest.UntilAsync(() => strict.GetStatistics() is { Total: 2, Destroying: 0 }, "those that were idle for too long are ended, and no others");
+        await FaultTest.UntilAsync(
+            () => strict.GetStatistics() is { Total: 2, Destroying: 0 },
+            "those that were idle for too long are ended, and no others");
         ResourcePoolStatistics ended = strict.GetStatistics();
         Assert.Equal((3L, 3L, 5L), (ended.GetDestroyed(DestroyReason.Idle), ended.Destroyed, ended.Created));
         Assert.Equal((5, 0L), (patient.GetStatistics().Total, patient.GetStatistics().Destroyed));
@@ -112,7 +118,9 @@ internal static class ChildParts
         pool.Validate();
         Assert.InRange(held.Count, 1, free);
         Assert.Equal(2 * free, held.Count + failures.Count);
-        Assert.All(failures, static failure => Assert.True(FaultTest.Has<SocketException>(failure, static e => e.SocketErrorCode == SocketError.TooManyOpenSockets), failure.ToString()));
+        Assert.All(
+            failures,
+            static failure => Assert.True(FaultTest.Has<SocketException>(failure, static e => e.SocketErrorCode == SocketError.TooManyOpenSockets), failure.ToString()));
         Assert.Equal(held.Count, pool.GetStatistics().Total);
         while (held.Count < 2 * free)
         {
@@ -159,7 +167,9 @@ internal static class ChildParts
 
         Assert.InRange(held.Count, 1, 16);
         Assert.Equal(callers, held.Count + failures.Count);
-        Assert.All(failures, static failure => Assert.True(FaultTest.Has<SocketException>(failure, static e => e.SocketErrorCode == SocketError.AddressNotAvailable), failure.ToString()));
+        Assert.All(
+            failures,
+            static failure => Assert.True(FaultTest.Has<SocketException>(failure, static e => e.SocketErrorCode == SocketError.AddressNotAvailable), failure.ToString()));
         Assert.Equal((held.Count, 0L), (pool.GetStatistics().Total, pool.GetStatistics().Destroyed));
 
         // Those that are there serve everybody.
@@ -173,8 +183,8 @@ internal static class ChildParts
         new(NpgsqlFactory.Instance, server + ";Timeout=0;Command Timeout=0", new PooledDbOptions { Pool = options });
 
     /// <summary>
-    /// Gets now what the runtime itself could not get without descriptors, and would not survive: its assemblies, and the threads of its pool,
-    /// which from now on are so many, no more and no less.
+    /// Gets now what the runtime itself could not get without descriptors, and would not survive: its assemblies, and the threads of its
+    /// pool, which from now on are so many, no more and no less.
     /// </summary>
     private static void PrepareForExhaustion()
     {
@@ -201,5 +211,6 @@ internal static class ChildParts
     }
 
     private static int CountSockets() =>
-        Directory.GetFiles("/proc/self/fd").Count(static file => new FileInfo(file).LinkTarget?.StartsWith("socket:", StringComparison.Ordinal) == true);
+        Directory.GetFiles("/proc/self/fd").Count(
+            static file => new FileInfo(file).LinkTarget?.StartsWith("socket:", StringComparison.Ordinal) == true);
 }

@@ -30,7 +30,8 @@ internal sealed class ChildTest : IDisposable
     public static ChildTest Start(string server, string part, params string[] front)
     {
         string[] command = [.. front, "dotnet", typeof(ChildTest).Assembly.Location, part];
-        var start = new ProcessStartInfo(command[0], command[1..]) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true };
+        var start =
+            new ProcessStartInfo(command[0], command[1..]) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment[Variable] = server;
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
         return new(Process.Start(start)!);

@@ -14,7 +14,8 @@ public sealed class ExhaustionFaults
     {
         const int callers = 22;
         const int room = 17; // 3 of 20 are the superuser's
-        await using PostgresCluster cluster = await PostgresCluster.StartAsync(new Dictionary<string, string> { ["max_connections"] = "20" });
+        await using PostgresCluster cluster = await PostgresCluster.StartAsync(
+            new Dictionary<string, string> { ["max_connections"] = "20" });
         await cluster.ExecuteAsync("CREATE ROLE guest LOGIN PASSWORD 'guest'");
         await using var pool = new PooledDbDataSource(
             NpgsqlFactory.Instance,
@@ -35,7 +36,8 @@ public sealed class ExhaustionFaults
         var held = new List<PooledDbConnection>();
         var refusals = new List<DbException>();
 
-        // A session that is refused takes a place for a moment, also from one that has a right to it: so callers try again while there is room.
+        // A session that is refused takes a place for a moment, also from one that has a right to it: so callers try again while there is
+        // room.
         await Task.WhenAll(Enumerable.Range(0, callers).Select(_ => Task.Run(async () =>
         {
             while (true)

@@ -14,7 +14,10 @@ public abstract class FaultTest(FaultServer server) : IAsyncLifetime
 {
     private const string Application = "fault";
 
-    /// <summary>Longer than any test: a time that does not come. Every time of a pool that a test is not about is this one, so that a slow machine changes nothing.</summary>
+    /// <summary>
+    /// Longer than any test: a time that does not come. Every time of a pool that a test is not about is this one, so that a slow machine
+    /// changes nothing.
+    /// </summary>
     internal static readonly TimeSpan Never = TimeSpan.FromHours(1);
 
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
@@ -48,7 +51,8 @@ public abstract class FaultTest(FaultServer server) : IAsyncLifetime
     /// <summary>A pool of sessions of the server, or of what is at another port.</summary>
     internal PooledDbDataSource NewPool(ResourcePoolOptions options, int? port = null, string more = "")
     {
-        string server = $"{Cluster.ConnectionStringTo(port ?? Cluster.Port)};Application Name={Application};Timeout=0;Command Timeout=0;{more}";
+        string server =
+            $"{Cluster.ConnectionStringTo(port ?? Cluster.Port)};Application Name={Application};Timeout=0;Command Timeout=0;{more}";
         var pool = new PooledDbDataSource(NpgsqlFactory.Instance, server, new PooledDbOptions { Pool = options });
         _pools.Add(pool);
         return pool;

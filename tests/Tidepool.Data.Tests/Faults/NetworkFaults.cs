@@ -13,7 +13,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task In_a_partition_the_deadline_of_a_rental_holds_and_all_goes_on_afterwards()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Short, BackoffMax = TimeSpan.FromMilliseconds(100), CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Short, BackoffMax = TimeSpan.FromMilliseconds(100), CreateTimeout = Never, PolicyTimeout = Never },
+            proxy.Port);
         await UntilAsync(async () => await TryUseAsync(pool) is null, "a session is opened in time");
         await SettleAsync(pool);
         proxy.SetBlackhole(true);
@@ -32,7 +34,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task A_validation_that_hangs_has_a_timeout_of_its_own_and_a_healthy_session_serves()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = TimeSpan.FromSeconds(6), CreateTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = TimeSpan.FromSeconds(6), CreateTimeout = Never },
+            proxy.Port);
         PooledDbConnection frozen = await pool.OpenConnectionAsync();
         int process = ProcessOf(frozen);
         await frozen.DisposeAsync();
@@ -43,7 +47,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
 
         Assert.NotEqual(process, other);
         ResourcePoolStatistics statistics = pool.GetStatistics();
-        Assert.Equal(1, statistics.GetDestroyed(DestroyReason.ValidationFailed) + statistics.GetDestroyed(DestroyReason.Abandoned) + statistics.GetDestroyed(DestroyReason.Cleared));
+        Assert.Equal(
+            1,
+            statistics.GetDestroyed(DestroyReason.ValidationFailed) + statistics.GetDestroyed(DestroyReason.Abandoned) + statistics.GetDestroyed(DestroyReason.Cleared));
         Assert.Equal(other, await UseAsync(pool));
     }
 
@@ -51,7 +57,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task While_one_session_hangs_healthy_idle_ones_are_used()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = Never, CreateTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = Never, CreateTimeout = Never },
+            proxy.Port);
         PooledDbConnection frozen = await pool.OpenConnectionAsync();
         proxy.FreezeAll();
         Task<Exception?> hanging = Task.Run(async () => (Exception?)await TryAskAsync(frozen));
@@ -72,7 +80,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task In_a_partition_a_shutdown_is_not_stuck()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 4, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = Short, CreateTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 4, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = Short, CreateTimeout = Never },
+            proxy.Port);
         PooledDbConnection held = await pool.OpenConnectionAsync();
         await FillWhileHeldAsync(pool, 2);
         proxy.SetBlackhole(true);
@@ -102,7 +112,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
         FaultProxy proxy = NewProxy();
         foreach (bool validates in new[] { false, true })
         {
-            PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = validates ? TimeSpan.Zero : Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
+            PooledDbDataSource pool = NewPool(
+                new() { MaxSize = 3, ValidateAfterIdle = validates ? TimeSpan.Zero : Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never },
+                proxy.Port);
             int[] before = await FillAsync(pool, 3);
 
             switch (end)
@@ -134,7 +146,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task While_sessions_open_slowly_returns_serve_those_who_wait_and_a_cancellation_is_heard_at_once()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 5, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 5, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never },
+            proxy.Port);
         PooledDbConnection held = await pool.OpenConnectionAsync();
         int process = await AskAsync(held);
         await SettleAsync(pool);
@@ -161,7 +175,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task A_slow_server_loses_no_session()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, PolicyTimeout = Never, CreateTimeout = Never, RentTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, PolicyTimeout = Never, CreateTimeout = Never, RentTimeout = Never },
+            proxy.Port);
         proxy.ToClient.Latency = TimeSpan.FromMilliseconds(20);
         proxy.ToClient.BytesPerSecond = 20_000;
         proxy.ToClient.SliceBytes = 7;
@@ -179,7 +195,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     public async Task A_connection_that_is_cut_in_the_middle_of_a_copy_is_not_used_again()
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 1, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, proxy.Port);
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 1, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never },
+            proxy.Port);
         int before;
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -187,7 +205,8 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
             proxy.ToClient.LimitBytes = 100_000;
             await Assert.ThrowsAnyAsync<Exception>(async () =>
             {
-                using TextReader reader = await connection.Unwrap<NpgsqlConnection>().BeginTextExportAsync("COPY (SELECT generate_series(1, 1000000)) TO STDOUT");
+                using TextReader reader =
+                    await connection.Unwrap<NpgsqlConnection>().BeginTextExportAsync("COPY (SELECT generate_series(1, 1000000)) TO STDOUT");
                 await reader.ReadToEndAsync();
             });
             proxy.ToClient.LimitBytes = long.MaxValue;

@@ -5,7 +5,10 @@ using Tidepool.Labs;
 
 namespace Tidepool.Data.Tests.Faults;
 
-/// <summary>What happens to the pool's own process: pauses, too little of the processor, and no more threads, descriptors or ports. Each in a child process.</summary>
+/// <summary>
+/// What happens to the pool's own process: pauses, too little of the processor, and no more threads, descriptors or ports. Each in a
+/// child process.
+/// </summary>
 public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
 {
     private const string Ports = "40000 40015";
@@ -47,9 +50,13 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
         await child.EndAsync();
     }
 
-    /// <summary>The runtime itself needs descriptors for each new thread, and for code that is written and run at two addresses, and ends without them: it gets no reason to.</summary>
+    /// <summary>
+    /// The runtime itself needs descriptors for each new thread, and for code that is written and run at two addresses, and ends without
+    /// them: it gets no reason to.
+    /// </summary>
     private const string FewFiles =
-        "ulimit -n 1000; export DOTNET_EnableWriteXorExecute=0 DOTNET_ThreadPool_ThreadTimeoutMs=-1 DOTNET_TieredCompilation=0 DOTNET_gcConcurrent=0; exec \"$@\"";
+        "ulimit -n 1000; export DOTNET_EnableWriteXorExecute=0 DOTNET_ThreadPool_ThreadTimeoutMs=-1 DOTNET_TieredCompilation=0 "
+            + "DOTNET_gcConcurrent=0; exec \"$@\"";
 
     [PostgresFact]
     public async Task Without_file_descriptors_sessions_are_not_opened_and_nothing_leaks()
@@ -63,7 +70,11 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
     public async Task Without_ports_sessions_are_not_opened_and_those_that_live_go_on()
     {
         string socket = new NpgsqlConnectionStringBuilder(Cluster.ConnectionString) { Host = Cluster.Folder }.ConnectionString;
-        using ChildTest child = ChildTest.Start(socket, "ports", [.. NamespaceFactAttribute.Front, "sh", "-c", NamespaceFactAttribute.Setup + "; exec \"$@\"", "sh"]);
+        using ChildTest child =
+            ChildTest.Start(
+                socket,
+                "ports",
+                [.. NamespaceFactAttribute.Front, "sh", "-c", NamespaceFactAttribute.Setup + "; exec \"$@\"", "sh"]);
 
         await child.EndAsync();
     }
@@ -72,7 +83,9 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
     private static string FirstProcessor()
     {
         const string name = "Cpus_allowed_list:";
-        string list = File.ReadLines("/proc/self/status").Single(static line => line.StartsWith(name, StringComparison.Ordinal))[name.Length..].Trim();
+        string list =
+            File.ReadLines("/proc/self/status")
+                .Single(static line => line.StartsWith(name, StringComparison.Ordinal))[name.Length..].Trim();
         return list.Split('-', ',')[0];
     }
 
@@ -100,7 +113,8 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
                 string errors = process.StandardError.ReadToEnd();
                 process.WaitForExit();
                 return process.ExitCode == 0 ? null
-                    : errors.Contains("not found", StringComparison.Ordinal) ? $"{what}. Install what is missing with: apt-get install iproute2"
+                    : errors.Contains("not found", StringComparison.Ordinal) ? $"{what}. Install what is missing with: "
+                        + "apt-get install iproute2"
                     : $"{what}, which this user may not make: {errors.Trim()}";
             }
             catch (System.ComponentModel.Win32Exception)

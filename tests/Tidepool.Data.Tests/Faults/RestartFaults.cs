@@ -43,7 +43,8 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task A_server_that_takes_no_new_sessions_keeps_the_old_ones_and_its_refusal_is_transient()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 2, ValidateAfterIdle = Never, BackoffMin = TimeSpan.FromMilliseconds(1), BackoffMax = TimeSpan.FromMilliseconds(1), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 2, ValidateAfterIdle = Never, BackoffMin = TimeSpan.FromMilliseconds(1), BackoffMax = TimeSpan.FromMilliseconds(1), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
         await using (PooledDbConnection held = await pool.OpenConnectionAsync())
         {
             await Cluster.DrainAsync();
@@ -70,7 +71,8 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task While_the_server_is_down_a_timeout_says_that_the_connection_was_refused()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 4, RentTimeout = TimeSpan.FromMilliseconds(200), BackoffMin = Never, BackoffMax = Never, CreateTimeout = Never, PolicyTimeout = Never });
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 4, RentTimeout = TimeSpan.FromMilliseconds(200), BackoffMin = Never, BackoffMax = Never, CreateTimeout = Never, PolicyTimeout = Never });
         await Cluster.StopAsync();
         try
         {

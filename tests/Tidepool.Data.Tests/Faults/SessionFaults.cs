@@ -9,17 +9,20 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
 {
     public static TheoryData<string> Poisons =>
     [
-        "open transaction", "failed transaction", "SET ROLE", "temporary table", "advisory lock", "LISTEN", "cursor", "setting", "PREPARE", "reader", "import", "export",
+        "open transaction", "failed transaction", "SET ROLE", "temporary table", "advisory lock", "LISTEN", "cursor",
+        "setting", "PREPARE", "reader", "import", "export",
     ];
 
     [PostgresTheory]
     [MemberData(nameof(Poisons))]
     public async Task What_one_renter_leaves_behind_no_other_finds(string poison)
     {
-        await Cluster.ExecuteAsync("DROP ROLE IF EXISTS actor; CREATE ROLE actor; CREATE TABLE IF NOT EXISTS mark (value int); TRUNCATE mark");
+        await Cluster.ExecuteAsync(
+            "DROP ROLE IF EXISTS actor; CREATE ROLE actor; CREATE TABLE IF NOT EXISTS mark (value int); TRUNCATE mark");
         foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
         {
-            PooledDbDataSource pool = NewPool(new() { MaxSize = 1, ResetMode = mode, RentTimeout = Never, PolicyTimeout = Never, CreateTimeout = Never });
+            PooledDbDataSource pool = NewPool(
+                new() { MaxSize = 1, ResetMode = mode, RentTimeout = Never, PolicyTimeout = Never, CreateTimeout = Never });
             PooledDbConnection connection = await pool.OpenConnectionAsync();
             IAsyncDisposable? left = await PoisonAsync(connection, poison);
             await connection.DisposeAsync();
@@ -30,7 +33,8 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
 
             await using PooledDbConnection next = await pool.OpenConnectionAsync();
             Assert.Equal(Clean, await ReadAsync<string>(next, State));
-            Assert.NotEqual(await ReadAsync<long>(next, "SELECT txid_current()"), await ReadAsync<long>(next, "SELECT txid_current()")); // no transaction is open
+            // No transaction is open.
+            Assert.NotEqual(await ReadAsync<long>(next, "SELECT txid_current()"), await ReadAsync<long>(next, "SELECT txid_current()"));
             Assert.Equal(0L, await Cluster.ReadAsync<long>("SELECT count(*) FROM mark"));
         }
     }
@@ -38,7 +42,9 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
     [PostgresFact]
     public async Task What_the_server_ends_for_idleness_is_hidden_by_the_validation()
     {
-        PooledDbDataSource pool = NewPool(new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=1500");
+        PooledDbDataSource pool = NewPool(
+            new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never },
+            more: "Options=-c idle_session_timeout=1500");
         int[] before = await FillEndedAsync(pool);
 
         for (int i = 0; i < 3; i++)
@@ -63,14 +69,17 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
     /// <summary>Opens three sessions and waits until the server has ended them.</summary>
     private async Task<int[]> FillEndedAsync(PooledDbDataSource pool)
     {
-        PooledDbConnection[] connections = [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
+        PooledDbConnection[] connections =
+            [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
         int[] processes = [.. connections.Select(static connection => ProcessOf(connection))];
         foreach (PooledDbConnection connection in connections)
         {
             await connection.DisposeAsync();
         }
 
-        await UntilAsync(async () => !(await Cluster.ListSessionsAsync()).Any(session => processes.Contains(session.Process)), "the server ends them");
+        await UntilAsync(
+            async () => !(await Cluster.ListSessionsAsync()).Any(session => processes.Contains(session.Process)),
+            "the server ends them");
         return processes;
     }
 
@@ -129,12 +138,14 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
                 Assert.True(await reader.ReadAsync());
                 return reader;
             case "import":
-                NpgsqlBinaryImporter importer = await connection.Unwrap<NpgsqlConnection>().BeginBinaryImportAsync("COPY mark FROM STDIN (FORMAT binary)");
+                NpgsqlBinaryImporter importer =
+                    await connection.Unwrap<NpgsqlConnection>().BeginBinaryImportAsync("COPY mark FROM STDIN (FORMAT binary)");
                 await importer.StartRowAsync();
                 await importer.WriteAsync(1);
                 return importer; // neither completed nor cancelled
             default:
-                NpgsqlBinaryExporter exporter = await connection.Unwrap<NpgsqlConnection>().BeginBinaryExportAsync("COPY (SELECT generate_series(1, 1000000)) TO STDOUT (FORMAT binary)");
+                NpgsqlBinaryExporter exporter = await connection.Unwrap<NpgsqlConnection>().BeginBinaryExportAsync(
+                    "COPY (SELECT generate_series(1, 1000000)) TO STDOUT (FORMAT binary)");
                 await exporter.StartRowAsync();
                 return exporter;
         }

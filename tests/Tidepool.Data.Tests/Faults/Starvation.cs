@@ -15,7 +15,8 @@ internal sealed class Starvation : IDisposable
         int threads = Environment.ProcessorCount; // no fewer are allowed
         using var held = new CountdownEvent(threads);
         _left = new CountdownEvent(threads);
-        Assert.True(ThreadPool.SetMinThreads(1, 1) && ThreadPool.SetMaxThreads(threads, threads) && ThreadPool.SetMinThreads(threads, threads));
+        Assert.True(ThreadPool.SetMinThreads(1, 1) && ThreadPool.SetMaxThreads(threads, threads)
+            && ThreadPool.SetMinThreads(threads, threads));
         for (int i = 0; i < threads; i++)
         {
             ThreadPool.UnsafeQueueUserWorkItem(

@@ -4,7 +4,10 @@ using Tidepool.Data.Tests.Support;
 
 namespace Tidepool.Data.Tests.Faults;
 
-/// <summary>What tests do in processes that get too little of the processor, or none of their thread pool. An exception is the failure of the test.</summary>
+/// <summary>
+/// What tests do in processes that get too little of the processor, or none of their thread pool. An exception is the failure of the
+/// test.
+/// </summary>
 internal static class StarvedParts
 {
     /// <summary>A time that passes in the test. What has to happen before it is up happens while nothing could notice that it is.</summary>
@@ -13,14 +16,19 @@ internal static class StarvedParts
     private static readonly TimeSpan Shortly = TimeSpan.FromMilliseconds(30);
 
     /// <summary>
-    /// The thread pool has no free thread while sessions come back, the server answers and deadlines pass: the pool's timer and the answers are
-    /// late. Begins on the main thread, which is none of the thread pool's.
+    /// The thread pool has no free thread while sessions come back, the server answers and deadlines pass: the pool's timer and the
+    /// answers are late. Begins on the main thread, which is none of the thread pool's.
     /// </summary>
     public static async Task RunLateAsync(string server)
     {
-        // Not reset: an answer that comes just before a thread begins to wait for it is told by a thread of the thread pool, also to synchronous code.
-        await using PooledDbDataSource returned = NewPool(server, new() { MinSize = 2, MaxSize = 2, ResetMode = ResetMode.None, ValidateAfterIdle = FaultTest.Never, RentTimeout = Soon, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
-        await using PooledDbDataSource asked = NewPool(server, new() { MinSize = 3, MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Soon, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+        // Not reset: an answer that comes just before a thread begins to wait for it is told by a thread of the thread pool, also to
+        // synchronous code.
+        await using PooledDbDataSource returned = NewPool(
+            server,
+            new() { MinSize = 2, MaxSize = 2, ResetMode = ResetMode.None, ValidateAfterIdle = FaultTest.Never, RentTimeout = Soon, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+        await using PooledDbDataSource asked = NewPool(
+            server,
+            new() { MinSize = 3, MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Soon, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         Sql.Until(() => returned.GetStatistics().Idle == 2 && asked.GetStatistics().Idle == 3, "the smallest sizes are there");
         PooledDbConnection[] held = [returned.OpenConnection(), returned.OpenConnection()];
         var given = new List<PooledDbConnection>();
@@ -71,8 +79,12 @@ internal static class StarvedParts
     {
         const int callers = 6;
         const int uses = 8;
-        await using PooledDbDataSource patient = NewPool(server, new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, KeepAliveInterval = Shortly, RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
-        await using PooledDbDataSource hurried = NewPool(server, new() { MinSize = 2, MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Shortly, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+        await using PooledDbDataSource patient = NewPool(
+            server,
+            new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, KeepAliveInterval = Shortly, RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+        await using PooledDbDataSource hurried = NewPool(
+            server,
+            new() { MinSize = 2, MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Shortly, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
         await FaultTest.UntilAsync(() => hurried.GetStatistics().Idle == 2, "the smallest size is there");
         var held = new List<PooledDbConnection>();
         await FaultTest.UntilAsync(async () => await TryHoldAsync(hurried, held) is null && held.Count == 2, "both are held");
@@ -99,7 +111,9 @@ internal static class StarvedParts
         await FaultTest.SettleAsync(patient);
         await FaultTest.SettleAsync(hurried);
         ResourcePoolStatistics statistics = patient.GetStatistics();
-        Assert.Equal(((long)(callers * uses) + 3, 0L, 0L, 0L), (statistics.Rented, statistics.TimedOut, statistics.Destroyed, statistics.CreateFailures));
+        Assert.Equal(
+            ((long)(callers * uses) + 3, 0L, 0L, 0L),
+            (statistics.Rented, statistics.TimedOut, statistics.Destroyed, statistics.CreateFailures));
         statistics = hurried.GetStatistics();
         Assert.Equal((2L, 0L, 0L), (statistics.Created, statistics.Destroyed, statistics.CreateFailures));
         Assert.Equal((2L + (callers * uses) - outOfTime, missed + outOfTime), (statistics.Rented, statistics.TimedOut));
@@ -132,7 +146,9 @@ internal static class StarvedParts
         return [.. ends.SelectMany(static own => own)];
     }
 
-    /// <summary>Opens and closes a connection on so many threads of their own at once; returns when all have ended, with what went wrong.</summary>
+    /// <summary>
+    /// Opens and closes a connection on so many threads of their own at once; returns when all have ended, with what went wrong.
+    /// </summary>
     private static DbException?[] UseOnThreads(PooledDbDataSource pool, int count)
     {
         var failures = new DbException?[count];
@@ -152,7 +168,8 @@ internal static class StarvedParts
         return failures;
     }
 
-    private static Task<T> OnThreadAsync<T>(Func<T> work) => Task.Factory.StartNew(work, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+    private static Task<T> OnThreadAsync<T>(Func<T> work) =>
+        Task.Factory.StartNew(work, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
 
     private static async Task<DbException?> TryHoldAsync(PooledDbDataSource pool, List<PooledDbConnection> held)
     {
@@ -179,5 +196,6 @@ internal static class StarvedParts
         return failures.Length;
     }
 
-    private static void AssertTimedOut(DbException? end) => Assert.IsType<ResourcePoolTimeoutException>(Assert.IsType<PooledDbException>(end).PoolError);
+    private static void AssertTimedOut(DbException? end) =>
+        Assert.IsType<ResourcePoolTimeoutException>(Assert.IsType<PooledDbException>(end).PoolError);
 }

@@ -20,8 +20,8 @@ internal sealed class Actor : IDisposable
 
     /// <param name="connection">The connection.</param>
     /// <param name="isRecycled">
-    /// The provider uses its objects again, so that old ones do this and that: a transaction whose connection was closed, a reader that was disposed. The
-    /// pooled ones say always that they are over, and that is another test.
+    /// The provider uses its objects again, so that old ones do this and that: a transaction whose connection was closed, a reader that
+    /// was disposed. The pooled ones say always that they are over, and that is another test.
     /// </param>
     internal Actor(DbConnection connection, bool isRecycled)
     {
@@ -65,8 +65,8 @@ internal sealed class Actor : IDisposable
     }
 
     /// <summary>
-    /// A command of SQLite's provider that has outlived one close and was prepared since goes on with the file of the second close, and then says how many
-    /// rows another file has changed. Nobody wants a pool to do so: such a command is prepared again here.
+    /// A command of SQLite's provider that has outlived one close and was prepared since goes on with the file of the second close, and
+    /// then says how many rows another file has changed. Nobody wants a pool to do so: such a command is prepared again here.
     /// </summary>
     private void Unprepare()
     {
@@ -120,7 +120,9 @@ internal sealed class Actor : IDisposable
             case "describe":
                 return $"{_connection.Database} {_connection.ConnectionTimeout} {_connection.CanCreateBatch} {_connection.ServerVersion}";
             default:
-                DataTable table = o.IsAsync ? await _connection.GetSchemaAsync("MetaDataCollections") : _connection.GetSchema("MetaDataCollections");
+                DataTable table = o.IsAsync
+                    ? await _connection.GetSchemaAsync("MetaDataCollections")
+                    : _connection.GetSchema("MetaDataCollections");
                 return Row(table);
         }
     }
@@ -130,11 +132,14 @@ internal sealed class Actor : IDisposable
         switch (o.Kind)
         {
             case "begin":
-                IsolationLevel level = o.Number % 3 == 0 ? IsolationLevel.Unspecified : o.Number % 3 == 1 ? IsolationLevel.Serializable : IsolationLevel.Chaos;
+                IsolationLevel level =
+                    o.Number % 3 == 0 ? IsolationLevel.Unspecified : o.Number % 3 == 1 ? IsolationLevel.Serializable : IsolationLevel.Chaos;
                 _transaction = o.IsAsync ? await _connection.BeginTransactionAsync(level) : _connection.BeginTransaction(level);
                 return _transaction.IsolationLevel.ToString();
             case "tx" when _transaction is not null:
-                return $"{_transaction.Connection is null} {_transaction.Connection is not null && ReferenceEquals(_transaction.Connection, _connection)} {_transaction.SupportsSavepoints} {_transaction.IsolationLevel}";
+                return $"{_transaction.Connection is null} "
+                    + $"{_transaction.Connection is not null && ReferenceEquals(_transaction.Connection, _connection)} "
+                    + $"{_transaction.SupportsSavepoints} {_transaction.IsolationLevel}";
             case "endtx" when _transaction is not null:
                 await Pick(o, _transaction.Dispose, () => _transaction.DisposeAsync().AsTask());
                 return "ok";
@@ -206,7 +211,8 @@ internal sealed class Actor : IDisposable
                 slot.Parameters.Add(parameter);
             }
 
-            return $"{ReferenceEquals(slot.Connection, _connection)} {slot.Transaction is null} {slot.CommandTimeout} {slot.CommandType} {slot.UpdatedRowSource}";
+            return $"{ReferenceEquals(slot.Connection, _connection)} {slot.Transaction is null} {slot.CommandTimeout} "
+                + $"{slot.CommandType} {slot.UpdatedRowSource}";
         }
 
         if (_commands[place] is not { } command)
@@ -229,7 +235,8 @@ internal sealed class Actor : IDisposable
                 command.Connection = _connection;
                 return ReferenceEquals(command.Connection, _connection).ToString();
             case "timeout":
-                command.CommandTimeout = o.Number < 3 ? o.Number - 3 : 100 + o.Number; // negative ones are refused; no short one, which a slow machine may need
+                // Negative ones are refused; no short one, which a slow machine may need.
+                command.CommandTimeout = o.Number < 3 ? o.Number - 3 : 100 + o.Number;
                 return Text(command.CommandTimeout);
             case "prepare":
                 await Pick(o, command.Prepare, () => command.PrepareAsync());
@@ -275,7 +282,8 @@ internal sealed class Actor : IDisposable
             case "rnull":
                 return Text(o.IsAsync ? await reader.IsDBNullAsync(column) : reader.IsDBNull(column));
             case "rmeta":
-                return $"{reader.FieldCount} {reader.HasRows} {reader.GetName(0)} {reader.GetOrdinal("a")} {reader.GetDataTypeName(0)} {reader.GetFieldType(0)} {reader.Depth} {reader.VisibleFieldCount}";
+                return $"{reader.FieldCount} {reader.HasRows} {reader.GetName(0)} {reader.GetOrdinal("a")} "
+                    + $"{reader.GetDataTypeName(0)} {reader.GetFieldType(0)} {reader.Depth} {reader.VisibleFieldCount}";
             case "rcount":
                 return $"{reader.RecordsAffected} {reader.IsClosed}";
             case "rname":

@@ -11,16 +11,20 @@ internal sealed record Operation(string Kind, string Text, int Number, bool IsAs
     [
         "open", "open", "open", "close", "dispose", "state", "describe", "schema",
         "begin", "begin", "commit", "rollback", "save", "back", "release", "endtx", "tx",
-        "command", "command", "command", "text", "settx", "unset", "set", "timeout", "prepare", "query", "query", "scalar", "scalar", "endcommand",
-        "reader", "reader", "reader", "rread", "rread", "rread", "rread", "rnext", "rvalue", "rint", "rtext", "rfield", "rnull", "rmeta", "rcount", "rname",
+        "command", "command", "command", "text", "settx", "unset", "set", "timeout", "prepare", "query", "query",
+        "scalar", "scalar", "endcommand",
+        "reader", "reader", "reader", "rread", "rread", "rread", "rread", "rnext", "rvalue", "rint", "rtext", "rfield",
+        "rnull", "rmeta", "rcount", "rname",
         "rvalues", "rschema", "rcolumns", "rall", "rclose", "rdispose", "rdispose",
     ];
 
     /// <summary>Statements; each table has a column a.</summary>
     private static readonly string[] Texts =
     [
-        "SELECT a, b, 'x' FROM t ORDER BY a", "SELECT a, b FROM t WHERE a = @p", "SELECT 1 AS a; SELECT 'two' AS a", "INSERT INTO t (a, b) VALUES (@p, 'new')",
-        "UPDATE t SET b = 'changed' WHERE a < 3", "DELETE FROM t WHERE a = 2", "SELECT count(*) AS a FROM t", "SELECT nothing FROM t", "SELEC 1", "",
+        "SELECT a, b, 'x' FROM t ORDER BY a", "SELECT a, b FROM t WHERE a = @p", "SELECT 1 AS a; SELECT 'two' AS a",
+        "INSERT INTO t (a, b) VALUES (@p, 'new')",
+        "UPDATE t SET b = 'changed' WHERE a < 3", "DELETE FROM t WHERE a = 2", "SELECT count(*) AS a FROM t",
+        "SELECT nothing FROM t", "SELEC 1", "",
         "SELECT NULL AS a, 5, 'z'", "INSERT INTO t (a, b) VALUES (1, 'again')", "SELECT a FROM t WHERE 1 = 0",
         "CREATE TABLE IF NOT EXISTS u (a int)", "INSERT INTO u (a) VALUES (1); SELECT a FROM u", "DROP TABLE u",
     ];

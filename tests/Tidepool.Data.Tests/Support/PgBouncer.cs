@@ -6,12 +6,14 @@ using Tidepool.Labs;
 
 namespace Tidepool.Data.Tests.Support;
 
-/// <summary>A PgBouncer of its own before a cluster, on the loopback address; gone with its disposal, or with the end of this process.</summary>
+/// <summary>
+/// A PgBouncer of its own before a cluster, on the loopback address; gone with its disposal, or with the end of this process.
+/// </summary>
 internal sealed class PgBouncer : IAsyncDisposable
 {
     /// <summary>
-    /// Owns the program and its folder; ends both when its input ends. Runs as the user of the server, because the program refuses to run as root. The
-    /// configuration, which has the password, comes by the input up to a line of two dashes.
+    /// Owns the program and its folder; ends both when its input ends. Runs as the user of the server, because the program refuses to run
+    /// as root. The configuration, which has the password, comes by the input up to a line of two dashes.
     /// </summary>
     private const string Script =
         """
@@ -41,7 +43,8 @@ internal sealed class PgBouncer : IAsyncDisposable
     }
 
     /// <summary>Why none can run here, with the line that installs it; null when one can.</summary>
-    internal static string? Missing => PostgresCluster.Missing ?? (Program is null ? "PgBouncer is missing. Install it with: apt-get install pgbouncer" : null);
+    internal static string? Missing =>
+        PostgresCluster.Missing ?? (Program is null ? "PgBouncer is missing. Install it with: apt-get install pgbouncer" : null);
 
     internal int Port { get; }
 

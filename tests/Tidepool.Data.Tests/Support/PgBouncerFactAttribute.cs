@@ -3,7 +3,9 @@ using Xunit.Sdk;
 
 namespace Tidepool.Data.Tests.Support;
 
-/// <summary>A test on a real PgBouncer before a real PostgreSQL; skipped, with the line that installs it, where one of them is missing.</summary>
+/// <summary>
+/// A test on a real PgBouncer before a real PostgreSQL; skipped, with the line that installs it, where one of them is missing.
+/// </summary>
 [TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Data.Tests")]
 internal sealed class PgBouncerFactAttribute : PostgresFactAttribute
 {

@@ -4,7 +4,10 @@ using Xunit.Sdk;
 
 namespace Tidepool.Data.Tests.Support;
 
-/// <summary>A test on a real PostgreSQL; skipped, with the line that installs it, where there is none. One that hangs fails, so that the others go on.</summary>
+/// <summary>
+/// A test on a real PostgreSQL; skipped, with the line that installs it, where there is none. One that hangs fails, so that the others go
+/// on.
+/// </summary>
 [TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Data.Tests")]
 internal class PostgresFactAttribute : FactAttribute, ITraitAttribute
 {

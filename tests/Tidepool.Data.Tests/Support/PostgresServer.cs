@@ -30,7 +30,8 @@ public sealed class PostgresServer : IAsyncLifetime
         }
     }
 
-    internal PooledDbDataSource NewPool(PooledDbOptions? options = null, string more = "") => new(NpgsqlFactory.Instance, ConnectionString + more, options);
+    internal PooledDbDataSource NewPool(PooledDbOptions? options = null, string more = "") =>
+        new(NpgsqlFactory.Instance, ConnectionString + more, options);
 }
 
 [CollectionDefinition(PostgresServer.Collection)]

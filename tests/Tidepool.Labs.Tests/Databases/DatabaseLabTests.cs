@@ -30,7 +30,8 @@ public class DatabaseLabTests
             results.Drop(workload.Key, workload.Missing);
         }
 
-        Verdict[] verdicts = [.. plan.Rules.Where(rule => !rule.Bar.Id.Contains("sqlite", StringComparison.Ordinal)).Select(rule => rule.Judge(results))];
+        Verdict[] verdicts =
+            [.. plan.Rules.Where(rule => !rule.Bar.Id.Contains("sqlite", StringComparison.Ordinal)).Select(rule => rule.Judge(results))];
         Assert.NotEmpty(verdicts);
         Assert.All(verdicts, verdict =>
         {
@@ -59,7 +60,8 @@ public class DatabaseLabTests
             Assert.Equal(["connections", "ef"], results.Labs.Select(lab => lab.Name));
             Assert.All(results.Labs.SelectMany(lab => lab.Verdicts), verdict => Assert.NotEqual(VerdictState.NotRun, verdict.State));
             Assert.All(
-                results.Labs.SelectMany(lab => lab.Verdicts).Where(verdict => Exact.Any(id => verdict.Bar.Id.StartsWith(id, StringComparison.Ordinal))),
+                results.Labs.SelectMany(lab => lab.Verdicts).Where(
+                    verdict => Exact.Any(id => verdict.Bar.Id.StartsWith(id, StringComparison.Ordinal))),
                 verdict => Assert.True(verdict.State == VerdictState.Pass, $"{verdict.Bar.Id}: {verdict.Detail}"));
             Assert.DoesNotContain("NOT RUN ", output.Replace("0 NOT RUN", "", StringComparison.Ordinal), StringComparison.Ordinal);
         }

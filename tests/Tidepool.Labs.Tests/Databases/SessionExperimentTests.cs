@@ -19,7 +19,8 @@ public class SessionExperimentTests
         LabReport report = await new LabRunner(options, _ => { }).RunAsync([LabCatalog.Find("connections")!], CancellationToken.None);
 
         LabOutcome outcome = Assert.Single(report.Labs);
-        Verdict[] judged = [.. outcome.Verdicts.Where(verdict => verdict.Bar.Id.StartsWith("connections.sqlite.", StringComparison.Ordinal))];
+        Verdict[] judged =
+            [.. outcome.Verdicts.Where(verdict => verdict.Bar.Id.StartsWith("connections.sqlite.", StringComparison.Ordinal))];
         Assert.Equal(6, judged.Length);
         Assert.All(judged, verdict => Assert.True(verdict.State == VerdictState.Pass, $"{verdict.Bar.Id}: {verdict.Detail}"));
         ReportRow[] list = [.. ReportBuilder.Build(outcome).Rows.Where(row => row.Cell["list"] == "SQLite")];

@@ -38,7 +38,9 @@ public class ClassicsTests
                 var rows = Classics.All.Single(experiment => experiment.Lab == lab.Name && experiment.Name == match.Experiment).Rows;
                 string[] subjects = match.Rival is { } rival ? [.. match.Ours, rival.Subject] : [];
                 Assert.All(rows, row => Assert.Contains(match.Match(row), measured));
-                Assert.All(rows, row => Assert.All(subjects, subject => Assert.Contains(match.Match(row) with { Subject = subject }, measured)));
+                Assert.All(
+                    rows,
+                    row => Assert.All(subjects, subject => Assert.Contains(match.Match(row) with { Subject = subject }, measured)));
             }
         });
 }

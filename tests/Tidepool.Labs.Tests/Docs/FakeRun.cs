@@ -23,6 +23,10 @@ internal static class FakeRun
         }
 
         var outcome = new LabOutcome(lab, plan, results, 1, [.. plan.Rules.Select(rule => rule.Judge(results))]);
-        return new LabReport(MachineInfo.OfThisMachine(), new LabRunOptions { Child = new ChildCommand("none", []) }, [outcome], Stopped: false);
+        return new LabReport(
+            MachineInfo.OfThisMachine(),
+            new LabRunOptions { Child = new ChildCommand("none", []) },
+            [outcome],
+            Stopped: false);
     }
 }

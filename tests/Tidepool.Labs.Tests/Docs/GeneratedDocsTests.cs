@@ -1,3 +1,6 @@
+using System.Globalization;
+using System.Xml.Linq;
+
 namespace Tidepool.Labs.Tests.Docs;
 
 public class GeneratedDocsTests
@@ -34,27 +37,47 @@ public class GeneratedDocsTests
         Assert.Throws<InvalidDataException>(() => GeneratedDocs.Replace("nothing here", "x", "new\n"));
 
     [Fact]
-    public void The_readme_table_has_a_line_for_each_part_of_a_lab_with_its_best_and_worst_ratio()
+    public void The_table_of_all_labs_has_a_line_for_each_part_with_its_best_and_worst_ratio()
     {
-        var report = FakeRun.OfArrays(leaseAtCallSites: 8);
-        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
-        var machine = new MachineResults("here", file.Labs.ToDictionary(lab => lab.Name, lab => (file, lab)));
+        string table = DocTables.Ratios([ArraysMachine()]);
 
-        string table = DocTables.Ratios([machine]);
-
-        Assert.Contains("| [arrays](docs/labs/arrays.md) | One buffer at a time | `ArrayPool<T>.Shared` | `BufferLease<T>` | 2 | 0.40 .. 0.80 |", table, StringComparison.Ordinal);
+        Assert.Contains(
+            "| [arrays](arrays.md) | One buffer at a time | "
+                + "`ArrayPool<T>.Shared` | `BufferLease<T>` | 2 | 0.40 .. 0.80 |", table, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public void The_readme_has_the_same_ratios_as_a_table_and_as_a_plot()
+    {
+        var machine = ArraysMachine();
+
+        Assert.Contains(
+            "| [One buffer, one thread](docs/labs/arrays.md) | `ArrayPool<T>.Shared` | `BufferLease<T>` | 0.40 .. 0.80 |",
+            DocTables.Readme([machine]),
+            StringComparison.Ordinal);
+        var plot = XDocument.Parse(RatioPlot.Draw([machine])).Root!.Elements().ToList();
+        Assert.Contains(plot, element => element.Value == "0.40 .. 0.80");
+        var bar = plot.Single(element => (string?)element.Attribute("class") == "bar");
+        double PlaceOf(string ratio) =>
+            Number(plot.Single(element => (string?)element.Attribute("class") == "tick" && element.Value == ratio), "x");
+        double octave = PlaceOf("1") - PlaceOf("0.5");
+        Assert.Equal(PlaceOf("1") + (Math.Log2(0.4) * octave), Number(bar, "x"), tolerance: 1);
+        Assert.Equal(octave, Number(bar, "width"), tolerance: 1);
+    }
+
+    [Fact]
+    public void The_readme_shows_five_parts_that_were_measured() =>
+        Assert.Equal(5, RatioSpan.ForReadme(ResultFolder.Read(Repository.Root)[0]).Count);
 
     [Fact]
     public void Published_rows_stand_beside_todays()
     {
-        var report = FakeRun.OfArrays();
-        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
-        var machine = new MachineResults("here", file.Labs.ToDictionary(lab => lab.Name, lab => (file, lab)));
+        string table = DocTables.Published(LabCatalog.Find("arrays")!, [MachineOf(FakeRun.OfArrays())]);
 
-        string table = DocTables.Published(LabCatalog.Find("arrays")!, [machine]);
-
-        Assert.Contains("| byte | 100 | 32.5 ns | 10.0 ns | 30.8 ns (0.95) | - | 44.8 ns (1.37) | - | - | 0.40 |", table, StringComparison.Ordinal);
+        Assert.Contains(
+            "| byte | 100 | 32.5 ns | 10.0 ns | 30.8 ns (0.95) | - | 44.8 ns (1.37) | - | - | 0.40 |",
+            table,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -71,9 +94,22 @@ public class GeneratedDocsTests
         var plan = LabPlan.Of(lab, LabMode.Full);
         var report = new LabReport(
             MachineInfo.OfThisMachine(), new LabRunOptions { Child = new ChildCommand("none", []) }, [new LabOutcome(lab, plan, results, 1, [])], Stopped: false);
-        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
-        string table = DocTables.Published(lab, [new MachineResults("here", file.Labs.ToDictionary(one => one.Name, one => (file, one)))]);
+        string table = DocTables.Published(lab, [MachineOf(report)]);
 
-        Assert.Contains("| 64 | 85.2 ms | 34.1 ms | 0.40 | 40.0 ns | 20.0 ns | 0.50 | 5.00 ns | 0.13 | - | - |", table, StringComparison.Ordinal);
+        Assert.Contains(
+            "| 64 | 85.2 ms | 34.1 ms | 0.40 | 40.0 ns | 20.0 ns | 0.50 | 5.00 ns | 0.13 | - | - |",
+            table,
+            StringComparison.Ordinal);
+    }
+
+    private static double Number(XElement element, string attribute) =>
+        double.Parse(element.Attribute(attribute)!.Value, CultureInfo.InvariantCulture);
+
+    private static MachineResults ArraysMachine() => MachineOf(FakeRun.OfArrays(leaseAtCallSites: 8));
+
+    private static MachineResults MachineOf(LabReport report)
+    {
+        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
+        return new("here", file.Labs.ToDictionary(lab => lab.Name, lab => (file, lab)));
     }
 }

@@ -53,7 +53,8 @@ public sealed class HttpProbesTests
         var outcome = (await new LabRunner(options, _ => { }).RunAsync([LabCatalog.Find("http")!], CancellationToken.None)).Labs.Single();
 
         Assert.DoesNotContain(outcome.Results.Dropped, row => row.Key.Cell["ports"] is not null);
-        WorkloadKey each = outcome.Plan.Probes.Single(probe => probe.Key.Cell["ports"] is not null && probe.Key.Subject == HttpSubject.PerRequest).Key;
+        WorkloadKey each =
+            outcome.Plan.Probes.Single(probe => probe.Key.Cell["ports"] is not null && probe.Key.Subject == HttpSubject.PerRequest).Key;
         Assert.True(outcome.Results.Metric(each, HttpProbes.Failed) > 0);
         var states = outcome.Verdicts.ToDictionary(verdict => verdict.Bar.Id, verdict => verdict.State);
         Assert.Equal(VerdictState.Pass, states[Bars.HttpPorts.Id]);

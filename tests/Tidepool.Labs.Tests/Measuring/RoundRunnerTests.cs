@@ -27,7 +27,9 @@ public class RoundRunnerTests
         var reply = runner.Measure(new MeasureRequest([0, 1, 2], Rounds: 2, BatchMicroseconds: 1), _ => { });
 
         Assert.Equal(0, Assert.Single(reply.Rounds).Workload);
-        Assert.Equal([(1, "planted"), (2, "not available here")], reply.Dropped.Select(dropped => (dropped.Workload, dropped.Reason)).Order());
+        Assert.Equal(
+            [(1, "planted"), (2, "not available here")],
+            reply.Dropped.Select(dropped => (dropped.Workload, dropped.Reason)).Order());
     }
 
     [Fact]

@@ -5,7 +5,8 @@ public class DriverTests
 {
     private static readonly ProbeSite Site = new(() => { });
 
-    public static TheoryData<string> AnySize => ["std::vector", "mutex-pool", "glibc", "tidepool .so", "tidepool zeroed", "tidepool inline", "tidepool pmr", "std::pmr synchronized"];
+    public static TheoryData<string> AnySize =>
+        ["std::vector", "mutex-pool", "glibc", "tidepool .so", "tidepool zeroed", "tidepool inline", "tidepool pmr", "std::pmr synchronized"];
 
     [DriverTheory]
     [MemberData(nameof(AnySize))]
@@ -54,7 +55,10 @@ public class DriverTests
         NativeDrivers.NeedBuild();
         using var driver = new DriverProcess(NativeSubjects.CLibrary);
 
-        Assert.Contains("the command is not known", Assert.Throws<LabProcessException>(() => driver.Ask(command)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "the command is not known",
+            Assert.Throws<LabProcessException>(() => driver.Ask(command)).Message,
+            StringComparison.Ordinal);
         Assert.True(driver.Measure("run pair 64 1 1").Nanoseconds > 0);
     }
 
@@ -184,6 +188,7 @@ public class DriverTests
     }
 
     private static NativeSubject SubjectOf(string name) =>
-        ((NativeSubject[])[.. NativeSubjects.Rivals, NativeSubjects.Shared, NativeSubjects.Zeroed, NativeSubjects.Inline, NativeSubjects.Pool, NativeSubjects.Resource])
+        (
+            (NativeSubject[])[.. NativeSubjects.Rivals, NativeSubjects.Shared, NativeSubjects.Zeroed, NativeSubjects.Inline, NativeSubjects.Pool, NativeSubjects.Resource])
         .Single(subject => subject.Name == name);
 }

@@ -12,7 +12,8 @@ internal static class NativeDrivers
     /// <summary>What is missing here, or null.</summary>
     public static string? Missing { get; } =
         !OperatingSystem.IsLinux() ? "The drivers are for Linux."
-        : PreloadPrograms.IsOnPath("cmake") && PreloadPrograms.IsOnPath(Environment.GetEnvironmentVariable("CXX") is { Length: > 0 } compiler ? compiler : "c++") ? null
+        : PreloadPrograms.IsOnPath("cmake")
+            && PreloadPrograms.IsOnPath(Environment.GetEnvironmentVariable("CXX") is { Length: > 0 } compiler ? compiler : "c++") ? null
         : "cmake or a C++ compiler is missing. Install them with: apt-get install cmake g++";
 
     /// <summary>Builds; a failure fails the test.</summary>

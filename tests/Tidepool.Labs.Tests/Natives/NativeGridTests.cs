@@ -62,12 +62,16 @@ public class NativeGridTests
         {
             var rule = Assert.Single(plan.Rules, rule => rule.Bar == bar);
             Assert.Equal(
-                (from cell in @group.Cells from subject in (string[])["tidepool .so", .. Peers] select new WorkloadKey(cell, subject)).ToHashSet(),
+                (from cell in @group.Cells from subject in (string[])["tidepool .so", .. Peers] select new WorkloadKey(cell, subject))
+                    .ToHashSet(),
                 rule.Needs.ToHashSet());
         }
 
         var overall = Assert.Single(plan.Rules, rule => rule.Bar == Bars.MallocOverall);
-        Assert.Equal(plan.Rules.Where(rule => rule.Bar.Name.StartsWith("malloc, ", StringComparison.Ordinal)).SelectMany(rule => rule.Needs).ToHashSet(), overall.Needs.ToHashSet());
+        Assert.Equal(
+            plan.Rules.Where(rule => rule.Bar.Name.StartsWith("malloc, ", StringComparison.Ordinal))
+                .SelectMany(rule => rule.Needs).ToHashSet(),
+            overall.Needs.ToHashSet());
     }
 
     [Fact]

@@ -33,12 +33,16 @@ public class NativeSubjectTests
     [Fact]
     public void Every_rival_that_needs_a_package_names_it_and_the_plan_names_the_missing_ones()
     {
-        Assert.All(NativeSubjects.Rivals.Where(rival => rival.Library is not null || rival.Header is not null), rival => Assert.False(string.IsNullOrEmpty(rival.Package), rival.Name));
+        Assert.All(
+            NativeSubjects.Rivals.Where(rival => rival.Library is not null || rival.Header is not null),
+            rival => Assert.False(string.IsNullOrEmpty(rival.Package), rival.Name));
         var plan = LabPlan.Of(LabCatalog.Find("native")!, LabMode.Quick);
         foreach (var rival in NativeSubjects.Rivals.Where(rival => rival.Package is not null))
         {
             Assert.Equal(rival.IsInstalled, plan.Rivals.ContainsKey(rival.Package!));
-            Assert.Equal(!rival.IsInstalled, plan.Hints.Exists(hint => hint.Contains("apt-get install", StringComparison.Ordinal) && hint.Split(' ').Contains(rival.Package)));
+            Assert.Equal(
+                !rival.IsInstalled,
+                plan.Hints.Exists(hint => hint.Contains("apt-get install", StringComparison.Ordinal) && hint.Split(' ').Contains(rival.Package)));
         }
     }
 

@@ -50,6 +50,7 @@ public class PreloadProgramTests
     private sealed class ProgramFactAttribute : FactAttribute, ITraitAttribute
     {
         public ProgramFactAttribute(string name) =>
-            Skip = NativeDrivers.Missing ?? (ProgramOf(name).IsThere() ? null : $"Missing. Install it with: apt-get install {ProgramOf(name).Package}");
+            Skip = NativeDrivers.Missing ?? (
+                ProgramOf(name).IsThere() ? null : $"Missing. Install it with: apt-get install {ProgramOf(name).Package}");
     }
 }

@@ -47,7 +47,10 @@ public class ConsoleReportTests
         LabReport report = FakeLab.Report(results, hasBars: false);
 
         Assert.DoesNotContain("Verdicts", Print(report), StringComparison.Ordinal);
-        Assert.DoesNotContain("<h3>Verdicts", HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], plots: null), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            "<h3>Verdicts",
+            HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], plots: null),
+            StringComparison.Ordinal);
     }
 
     [Theory]

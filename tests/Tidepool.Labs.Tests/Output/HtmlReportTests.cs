@@ -43,7 +43,10 @@ public partial class HtmlReportTests
         var nothing = FakeLab.Report(new LabResults(seed: 1));
 
         Assert.Contains("<h3>In short</h3>", Page(FakePlots), StringComparison.Ordinal);
-        Assert.DoesNotContain("<h3>In short</h3>", HtmlReport.Write(nothing, [.. nothing.Labs.Select(ReportBuilder.Build)], FakePlots), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            "<h3>In short</h3>",
+            HtmlReport.Write(nothing, [.. nothing.Labs.Select(ReportBuilder.Build)], FakePlots),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -66,8 +69,12 @@ public partial class HtmlReportTests
     {
         string page = Page(FakePlots);
 
-        Assert.All(["fake.fast", "fake.absent", "fake.bytes", "fake.held"], (string id) => Assert.Contains($"<code>{HtmlReport.EncodeName(id)}</code>", page, StringComparison.Ordinal));
-        Assert.All(["PASS", "FAIL", "UNCLEAR", "NOT RUN"], (string state) => Assert.Contains($">{state}</span></dt>", page, StringComparison.Ordinal));
+        Assert.All(
+            ["fake.fast", "fake.absent", "fake.bytes", "fake.held"],
+            (string id) => Assert.Contains($"<code>{HtmlReport.EncodeName(id)}</code>", page, StringComparison.Ordinal));
+        Assert.All(
+            ["PASS", "FAIL", "UNCLEAR", "NOT RUN"],
+            (string state) => Assert.Contains($">{state}</span></dt>", page, StringComparison.Ordinal));
     }
 
     [Fact]
@@ -84,7 +91,10 @@ public partial class HtmlReportTests
     {
         var report = FakeLab.Report(stopped: true);
 
-        Assert.Contains("Stopped before its end", HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], null), StringComparison.Ordinal);
+        Assert.Contains(
+            "Stopped before its end",
+            HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], null),
+            StringComparison.Ordinal);
     }
 
     private static string Page(string? plots)

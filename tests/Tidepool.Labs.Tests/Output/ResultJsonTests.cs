@@ -91,7 +91,9 @@ public class ResultJsonTests
         var read = ResultJson.Read(ResultJson.Write(Report, Labs)).Labs.Single();
 
         Assert.Equal(Labs[0].Rows.Select(row => row.Key), read.Rows.Select(row => row.Key));
-        Assert.Equal(Labs[0].Verdicts.Select(verdict => (verdict.Bar.Id, verdict.StateText)), read.Verdicts.Select(verdict => (verdict.Bar.Id, verdict.StateText)));
+        Assert.Equal(
+            Labs[0].Verdicts.Select(verdict => (verdict.Bar.Id, verdict.StateText)),
+            read.Verdicts.Select(verdict => (verdict.Bar.Id, verdict.StateText)));
         Assert.Equal(2.5, read.Rows.Single(row => row.Key == FakeLab.Held).Metrics["held_percent"]);
         Assert.Equal(0.4, read.Rows.Single(row => row.Key == FakeLab.Ours).Ratio!.Value.Value, 2);
     }

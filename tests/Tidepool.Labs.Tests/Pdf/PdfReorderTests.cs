@@ -92,7 +92,8 @@ public class PdfReorderTests
                 File.WriteAllBytes(output, Reverse(File.ReadAllBytes(input)));
                 Run("qpdf", "--check", output);
                 string text = Run("pdftotext", output, "-");
-                int[] places = [.. Enumerable.Range(1, PdfMaker.Pages).Select(page => text.IndexOf($"Page {page} of 40", StringComparison.Ordinal))];
+                int[] places =
+                    [.. Enumerable.Range(1, PdfMaker.Pages).Select(page => text.IndexOf($"Page {page} of 40", StringComparison.Ordinal))];
                 Assert.DoesNotContain(-1, places);
                 Assert.Equal(places.OrderDescending(), places);
             }

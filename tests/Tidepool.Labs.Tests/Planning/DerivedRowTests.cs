@@ -65,11 +65,15 @@ public class DerivedRowTests
     public void A_step_shows_what_its_probes_saw_side_by_side_and_they_do_not_repeat_it()
     {
         var (run, first, second) = Stepped();
-        run.Results.Add(first, new Dictionary<string, double> { [StepRow.NameOf("one", "_count")] = 3, [StepRow.NameOf("two", "_count")] = 5, ["all_count"] = 8 });
+        run.Results.Add(
+            first,
+            new Dictionary<string, double> { [StepRow.NameOf("one", "_count")] = 3, [StepRow.NameOf("two", "_count")] = 5, ["all_count"] = 8 });
         run.Results.Add(second, new Dictionary<string, double> { [StepRow.NameOf("one", "_count")] = 7 });
         ReportRow[] rows = [.. ReportBuilder.Build(OutcomeOf(run)).Rows];
 
-        Assert.Equal(new Dictionary<string, double> { ["left_count"] = 3, ["right_count"] = 7 }, rows.Single(row => row.Subject == "one").Metrics);
+        Assert.Equal(
+            new Dictionary<string, double> { ["left_count"] = 3, ["right_count"] = 7 },
+            rows.Single(row => row.Subject == "one").Metrics);
         Assert.Equal(new Dictionary<string, double> { ["left_count"] = 5 }, rows.Single(row => row.Subject == "two").Metrics);
         Assert.Equal(new Dictionary<string, double> { ["all_count"] = 8 }, rows.Single(row => row.Key == first).Metrics);
         Assert.DoesNotContain(rows, row => row.Key == second);
@@ -97,7 +101,8 @@ public class DerivedRowTests
         plan.Add(new Probe { Key = second, Section = section, Ours = true, Run = _ => null, OnlySteps = true });
         foreach (string step in (string[])["one", "two"])
         {
-            plan.Add(new StepRow { Key = new(Large, step), Section = section, Ours = false, Step = step, Of = [("left", first), ("right", second)] });
+            plan.Add(
+                new StepRow { Key = new(Large, step), Section = section, Ours = false, Step = step, Of = [("left", first), ("right", second)] });
         }
 
         return (new LabRun(new FakeLab(), plan, new LabResults(seed: 1)), first, second);
@@ -108,7 +113,8 @@ public class DerivedRowTests
         var plan = new LabPlan(LabMode.Quick);
         var cells = new Section { Title = "cells", About = "", Baseline = "rival", Varies = ["size"], Layout = SectionLayout.Matrix };
         var phases = new Section { Title = "phases", About = "", Baseline = "rival", Varies = ["size"], Layout = SectionLayout.Matrix };
-        var means = new Section { Title = "means", About = "", Baseline = "rival", Varies = ["group"], Layout = SectionLayout.Matrix, Order = -1 };
+        var means =
+            new Section { Title = "means", About = "", Baseline = "rival", Varies = ["group"], Layout = SectionLayout.Matrix, Order = -1 };
         foreach (string subject in (string[])["rival", "ours", "absent"])
         {
             foreach (var cell in (Cell[])[Small, Large])
@@ -116,8 +122,10 @@ public class DerivedRowTests
                 plan.Add(new Workload { Key = new(cell, subject), Section = cells, Ours = subject == "ours", Create = () => null });
             }
 
-            plan.Add(new PhaseRow { Key = new(Renting, subject), Section = phases, Ours = subject == "ours", Of = new(Small, subject), Phase = LoopPhase.Renting });
-            plan.Add(new MeanRow { Key = new(Mean, subject), Section = means, Ours = subject == "ours", Group = new("both", [Small, Large]) });
+            plan.Add(
+                new PhaseRow { Key = new(Renting, subject), Section = phases, Ours = subject == "ours", Of = new(Small, subject), Phase = LoopPhase.Renting });
+            plan.Add(
+                new MeanRow { Key = new(Mean, subject), Section = means, Ours = subject == "ours", Group = new("both", [Small, Large]) });
         }
 
         var run = new LabRun(new FakeLab(), plan, new LabResults(seed: 1));

@@ -12,7 +12,10 @@ public class CommandLineTests
         var (code, _, errors) = await RunAsync("lab", "nonsense");
 
         Assert.Equal(2, code);
-        Assert.Contains($"There is no lab 'nonsense'. There are: {string.Join(", ", LabCatalog.All.Select(lab => lab.Name))}.", errors, StringComparison.Ordinal);
+        Assert.Contains(
+            $"There is no lab 'nonsense'. There are: {string.Join(", ", LabCatalog.All.Select(lab => lab.Name))}.",
+            errors,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -26,7 +29,10 @@ public class CommandLineTests
         var (code, _, errors) = await RunAsync("lab", "streams", "--extra-rivals");
 
         Assert.Equal(3, code);
-        Assert.Contains("ExtraRivals=true", Assert.Single(errors.Split('\n', StringSplitOptions.RemoveEmptyEntries)), StringComparison.Ordinal);
+        Assert.Contains(
+            "ExtraRivals=true",
+            Assert.Single(errors.Split('\n', StringSplitOptions.RemoveEmptyEntries)),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -83,7 +89,8 @@ public class CommandLineTests
 
     private static async Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments)
     {
-        using var process = Process.Start(new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll"), .. arguments])
+        using var process =
+            Process.Start(new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll"), .. arguments])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,

@@ -60,7 +60,8 @@ public class ProbesHereTests
     [Fact]
     public async Task A_probe_that_needs_surroundings_of_its_own_gets_them()
     {
-        var report = await RunAsync(new ProbeLab(waits: false, _ => null) { Within = _ => new("sh", ["-c", "echo in a room of its own; cat"]) });
+        var report = await RunAsync(
+            new ProbeLab(waits: false, _ => null) { Within = _ => new("sh", ["-c", "echo in a room of its own; cat"]) });
 
         Assert.Contains("in a room of its own", report.Results.Dropped[ProbeLab.Key], StringComparison.Ordinal);
     }

@@ -4,7 +4,10 @@ using System.Net.Sockets;
 
 namespace Tidepool.Labs.Tests.Servers;
 
-/// <summary>Each fault of the proxy, seen from a client and from a server that sends back what it gets. Times are only compared from below: a slow machine makes them longer.</summary>
+/// <summary>
+/// Each fault of the proxy, seen from a client and from a server that sends back what it gets. Times are only compared from below: a slow
+/// machine makes them longer.
+/// </summary>
 [Trait("Category", "Environment")]
 public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
 {
@@ -93,7 +96,8 @@ public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
 
         byte[] first = new byte[sent.Length];
         int length = await client.ReceiveAsync(first);
-        Assert.True(length < sent.Length && length % 3 == 0, $"{length} bytes came at once"); // more than one slice when this thread was late
+        // More than one slice when this thread was late.
+        Assert.True(length < sent.Length && length % 3 == 0, $"{length} bytes came at once");
         Assert.Equal(sent, first[..length].Concat(await ReceiveAsync(client, sent.Length - length)));
     }
 
@@ -318,7 +322,9 @@ public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
         Assert.Throws<ArgumentOutOfRangeException>("value", () => _proxy.ToServer.BytesPerSecond = 0);
         Assert.Throws<ArgumentOutOfRangeException>("value", () => _proxy.ToServer.SliceBytes = 0);
         Assert.Throws<ArgumentOutOfRangeException>("value", () => _proxy.ToServer.LimitBytes = -1);
-        Assert.Equal((TimeSpan.Zero, TimeSpan.Zero, int.MaxValue, int.MaxValue, long.MaxValue), (_proxy.ConnectDelay, _proxy.ToServer.Latency, _proxy.ToServer.BytesPerSecond, _proxy.ToServer.SliceBytes, _proxy.ToServer.LimitBytes));
+        Assert.Equal(
+            (TimeSpan.Zero, TimeSpan.Zero, int.MaxValue, int.MaxValue, long.MaxValue),
+            (_proxy.ConnectDelay, _proxy.ToServer.Latency, _proxy.ToServer.BytesPerSecond, _proxy.ToServer.SliceBytes, _proxy.ToServer.LimitBytes));
     }
 
     private async Task<Socket> ConnectAsync()

@@ -34,7 +34,9 @@ internal sealed class HeldCluster : IDisposable
         }
 
         // Programs that a script has started in the background ignore Ctrl+C, and so would those that they start.
-        var start = new ProcessStartInfo("setsid", ["env", "--default-signal", "dotnet", typeof(HeldCluster).Assembly.Location, "hold-cluster"]) { RedirectStandardOutput = true };
+        var start = new ProcessStartInfo(
+            "setsid",
+            ["env", "--default-signal", "dotnet", typeof(HeldCluster).Assembly.Location, "hold-cluster"]) { RedirectStandardOutput = true };
         start.Environment["TMPDIR"] = place;
         start.Environment["DOTNET_EnableDiagnostics"] = "0"; // whose pipes stay in the folder of a process that is killed
         return new(Process.Start(start)!, place);

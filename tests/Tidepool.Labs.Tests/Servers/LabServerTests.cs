@@ -10,7 +10,8 @@ public class LabServerTests
     [InlineData(LabMode.Full)]
     internal void Without_the_option_the_rows_that_need_a_server_are_not_run_and_name_it(LabMode mode)
     {
-        Workload[] rows = [.. LabPlan.Of(LabCatalog.Find("resources")!, mode).Workloads.Where(workload => workload.Key.Subject == "NpgsqlDataSource")];
+        Workload[] rows =
+            [.. LabPlan.Of(LabCatalog.Find("resources")!, mode).Workloads.Where(workload => workload.Key.Subject == "NpgsqlDataSource")];
 
         Assert.Equal(["callers=1 call=synchronous", "callers=1 call=asynchronous", "load=64 on 8"], rows.Select(row => row.Key.Cell.Key));
         Assert.All(rows, row =>

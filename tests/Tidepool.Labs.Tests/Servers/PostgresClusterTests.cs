@@ -15,7 +15,9 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
         internal PostgresCluster Cluster { get; private set; } = null!;
 
         public async Task InitializeAsync() =>
-            Cluster = PostgresCluster.Missing is null ? await PostgresCluster.StartAsync(new Dictionary<string, string> { ["max_connections"] = "27" }) : null!;
+            Cluster = PostgresCluster.Missing is null
+                ? await PostgresCluster.StartAsync(new Dictionary<string, string> { ["max_connections"] = "27" })
+                : null!;
 
         public async Task DisposeAsync() => await (Cluster?.DisposeAsync() ?? default);
     }
@@ -45,10 +47,13 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
     [PostgresFact]
     public void It_does_not_run_as_root_and_its_folder_is_its_own()
     {
-        string user = File.ReadLines($"/proc/{Cluster.ServerProcess}/status").Single(static line => line.StartsWith("Uid:", StringComparison.Ordinal)).Split('\t')[1];
+        string user =
+            File.ReadLines($"/proc/{Cluster.ServerProcess}/status")
+                .Single(static line => line.StartsWith("Uid:", StringComparison.Ordinal)).Split('\t')[1];
 
         Assert.NotEqual("0", user);
-        Assert.True(OperatingSystem.IsWindows() || File.GetUnixFileMode(Cluster.Folder) == (UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute));
+        Assert.True(OperatingSystem.IsWindows()
+            || File.GetUnixFileMode(Cluster.Folder) == (UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute));
         Assert.False(File.Exists(Path.Combine(Cluster.Folder, "password")));
     }
 
@@ -166,7 +171,8 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
     [InlineData("work_mem", "1MB'\nlisten_addresses='*")]
     public async Task A_setting_that_would_break_out_is_refused_by_name(string name, string value)
     {
-        var failure = await Assert.ThrowsAsync<ArgumentException>(() => PostgresCluster.StartAsync(new Dictionary<string, string> { [name] = value }));
+        var failure = await Assert.ThrowsAsync<ArgumentException>(
+            () => PostgresCluster.StartAsync(new Dictionary<string, string> { [name] = value }));
 
         Assert.Contains(name, failure.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<ArgumentException>(() => Cluster.AlterSystemAsync(name, value));

@@ -46,7 +46,8 @@ public sealed class ThreadProbesTests
     {
         var options = new LabRunOptions { Child = Child, Processes = 1, Rounds = 1, Select = key => key.Cell["wait"] is not null };
 
-        var outcome = (await new LabRunner(options, _ => { }).RunAsync([LabCatalog.Find("threads")!], CancellationToken.None)).Labs.Single();
+        var outcome =
+            (await new LabRunner(options, _ => { }).RunAsync([LabCatalog.Find("threads")!], CancellationToken.None)).Labs.Single();
 
         WorkloadKey[] ways = [.. outcome.Plan.Probes.Select(probe => probe.Key).Where(key => key.Cell["wait"] is not null)];
         Assert.Equal([ThreadProbes.BlockedRent, ThreadProbes.ParkedRent, ThreadProbes.AwaitedRent], ways.Select(key => key.Subject));

@@ -105,7 +105,8 @@ public class BarsTests
     [Fact]
     public void Every_bar_that_is_declared_is_listed()
     {
-        var declared = typeof(Bars).GetFields().SelectMany(static field => field.GetValue(null) is SessionBars several ? several.All : [(Bar)field.GetValue(null)!]);
+        var declared = typeof(Bars).GetFields().SelectMany(
+            static field => field.GetValue(null) is SessionBars several ? several.All : [(Bar)field.GetValue(null)!]);
 
         Assert.Equal(declared.Select(static bar => bar.Id).Order(), Bars.All.Select(bar => bar.Id).Order());
     }

@@ -32,7 +32,9 @@ public class MeanRatioRuleTests
         Assert.InRange(ratio.Value, ratio.Low, ratio.High);
         Assert.InRange(ratio.Low, 0.39, 0.45);
         Assert.InRange(ratio.High, 0.55, 0.61);
-        Assert.Equal(ratio, PairedRatio.EstimateMean([[(results.Samples(new(A, "ours"))!.Nanoseconds, results.Samples(new(A, "rival"))!.Nanoseconds)]], 3));
+        Assert.Equal(
+            ratio,
+            PairedRatio.EstimateMean([[(results.Samples(new(A, "ours"))!.Nanoseconds, results.Samples(new(A, "rival"))!.Nanoseconds)]], 3));
     }
 
     [Fact]
@@ -40,7 +42,10 @@ public class MeanRatioRuleTests
     {
         var results = Results(("ours", A, 4), ("rival", A, 10));
 
-        Assert.Equal(results.Ratio(new(A, "ours"), new(A, "rival"))!.Value.Value, results.MeanRatio([new("a", [A])], "ours", "rival")!.Value.Value, 12);
+        Assert.Equal(
+            results.Ratio(new(A, "ours"), new(A, "rival"))!.Value.Value,
+            results.MeanRatio([new("a", [A])], "ours", "rival")!.Value.Value,
+            12);
     }
 
     [Fact]

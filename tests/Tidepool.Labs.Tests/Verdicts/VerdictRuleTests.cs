@@ -113,7 +113,9 @@ public class VerdictRuleTests
         var verdict = new Verdict(bar, VerdictState.Fail, 1, "");
 
         Assert.Equal(expected, ExitRule.Of([verdict], Enum.Parse<LabMode>(mode), strict));
-        Assert.Equal(0, ExitRule.Of([verdict with { State = VerdictState.Unclear }, verdict with { State = VerdictState.NotRun }], LabMode.Full, strict: true));
+        Assert.Equal(
+            0,
+            ExitRule.Of([verdict with { State = VerdictState.Unclear }, verdict with { State = VerdictState.NotRun }], LabMode.Full, strict: true));
     }
 
     private static Verdict Judge(VerdictRule rule, double ours, double rival)

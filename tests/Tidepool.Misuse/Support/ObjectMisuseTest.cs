@@ -1,6 +1,8 @@
 namespace Tidepool.Misuse.Support;
 
-/// <summary>The base of the misuse of objects: pools that are checked at the end of the test, and the check that no object has two renters.</summary>
+/// <summary>
+/// The base of the misuse of objects: pools that are checked at the end of the test, and the check that no object has two renters.
+/// </summary>
 public abstract class ObjectMisuseTest : PoolTest
 {
     private static int s_number;

@@ -3,7 +3,10 @@ using System.Diagnostics.Tracing;
 
 namespace Tidepool.Misuse.Support;
 
-/// <summary>The base of the misuse of resource leases: time stands still, and every pool must hold its invariants and shut down to nothing at the end.</summary>
+/// <summary>
+/// The base of the misuse of resource leases: time stands still, and every pool must hold its invariants and shut down to nothing at the
+/// end.
+/// </summary>
 public abstract class ResourceMisuseTest : ResourceTest
 {
     /// <summary>Rents all places of a pool that nobody uses, and checks that each resource has one renter and lives.</summary>
@@ -36,7 +39,8 @@ public abstract class ResourceMisuseTest : ResourceTest
         private readonly ConcurrentQueue<EventWrittenEventArgs> _events = new();
 
         /// <summary>The events of this name about this pool so far.</summary>
-        public IReadOnlyList<EventWrittenEventArgs> Of(string name, string pool) => [.. _events.Where(e => e.EventName == name && e.Payload!.Contains(pool))];
+        public IReadOnlyList<EventWrittenEventArgs> Of(string name, string pool) =>
+            [.. _events.Where(e => e.EventName == name && e.Payload!.Contains(pool))];
 
         protected override void OnEventSourceCreated(EventSource eventSource)
         {

@@ -54,9 +54,13 @@ internal sealed partial class Header
     }
 
     private int Macro(string part) =>
-        int.Parse(Regex.Match(_text, $@"#define TIDEPOOL_VERSION_{part} (\d+)").Groups[1].Value, System.Globalization.CultureInfo.InvariantCulture);
+        int.Parse(
+            Regex.Match(_text, $@"#define TIDEPOOL_VERSION_{part} (\d+)").Groups[1].Value,
+            System.Globalization.CultureInfo.InvariantCulture);
 
-    private static string Normal(string text) => Spaces().Replace(text, " ").Trim().Replace(" *", "* ", StringComparison.Ordinal).Replace("*  ", "* ", StringComparison.Ordinal).Replace("* *", "**", StringComparison.Ordinal);
+    private static string Normal(string text) =>
+        Spaces().Replace(text, " ").Trim().Replace(" *", "* ", StringComparison.Ordinal)
+            .Replace("*  ", "* ", StringComparison.Ordinal).Replace("* *", "**", StringComparison.Ordinal);
 
     [GeneratedRegex(@"/\*.*?\*/", RegexOptions.Singleline)]
     private static partial Regex Comments();

@@ -8,7 +8,8 @@ namespace Tidepool.Native.Tests.Interop;
 /// <summary>The declarations for .NET are those of tidepool.h: functions, types, layout and values.</summary>
 public sealed class HeaderTests
 {
-    private const BindingFlags All = BindingFlags.Static | BindingFlags.Instance | BindingFlags.NonPublic | BindingFlags.Public | BindingFlags.DeclaredOnly;
+    private const BindingFlags All =
+        BindingFlags.Static | BindingFlags.Instance | BindingFlags.NonPublic | BindingFlags.Public | BindingFlags.DeclaredOnly;
 
     private static readonly Header C = Header.Read();
 
@@ -22,8 +23,12 @@ public sealed class HeaderTests
         int declared = File.ReadLines(Path.Combine(NativeLibraryFiles.Root, "native", "include", "tidepool", "tidepool.h"))
             .Count(line => line.StartsWith("TP_EXPORT ", StringComparison.Ordinal));
         Assert.Equal(declared, C.Functions.Count);
-        Assert.Contains(C.Functions, f => f is { Name: "tp_malloc_batch", Type: "size_t", Parameters: [("size_t", "size"), ("size_t", "count"), ("void**", "blocks")] });
-        Assert.Equal(["tp_class_statistics", "tp_heap_options", "tp_pool_options", "tp_statistics"], C.Structs.Keys.Order(StringComparer.Ordinal));
+        Assert.Contains(
+            C.Functions,
+            f => f is { Name: "tp_malloc_batch", Type: "size_t", Parameters: [("size_t", "size"), ("size_t", "count"), ("void**", "blocks")] });
+        Assert.Equal(
+            ["tp_class_statistics", "tp_heap_options", "tp_pool_options", "tp_statistics"],
+            C.Structs.Keys.Order(StringComparer.Ordinal));
         Assert.Equal(["tp_misuse", "tp_option"], C.Enums.Keys.Order(StringComparer.Ordinal));
     }
 
@@ -37,7 +42,9 @@ public sealed class HeaderTests
         foreach (HeaderFunction function in C.Functions)
         {
             MethodInfo method = Declared[function.Name];
-            Assert.Equal($"{function.Name}: {function.Type}", $"{function.Name}: {TypeInC(method.ReturnType, method.ReturnParameter, function.Type)}");
+            Assert.Equal(
+                $"{function.Name}: {function.Type}",
+                $"{function.Name}: {TypeInC(method.ReturnType, method.ReturnParameter, function.Type)}");
             Assert.Equal(
                 function.Parameters.Select(p => $"{function.Name}: {p.Type} {p.Name}"),
                 method.GetParameters().Zip(function.Parameters, (p, c) => $"{function.Name}: {TypeInC(p.ParameterType, p, c.Type)} {p.Name}"));
@@ -51,7 +58,8 @@ public sealed class HeaderTests
         IEnumerable<string> without = typeof(NativeMethods).GetMethods(All)
             .Where(m => m.IsDefined(typeof(SuppressGCTransitionAttribute)) || Imported(m))
             .Where(m => m.IsDefined(typeof(SuppressGCTransitionAttribute)))
-            .Select(m => m.Name.StartsWith("tp_", StringComparison.Ordinal) ? m.Name : m.GetCustomAttribute<DllImportAttribute>()!.EntryPoint!)
+            .Select(
+                m => m.Name.StartsWith("tp_", StringComparison.Ordinal) ? m.Name : m.GetCustomAttribute<DllImportAttribute>()!.EntryPoint!)
             .Distinct();
         Assert.Equal(["tp_try_free", "tp_try_malloc"], without.Order(StringComparer.Ordinal));
     }
@@ -117,7 +125,9 @@ public sealed class HeaderTests
         Assert.Equal(NativeMethods.tp_class_size(0), statistics.block_size);
     }
 
-    /// <summary>The C type that a declaration stands for; <paramref name="wanted"/> decides only where one .NET type serves several C types.</summary>
+    /// <summary>
+    /// The C type that a declaration stands for; <paramref name="wanted"/> decides only where one .NET type serves several C types.
+    /// </summary>
     private static string TypeInC(Type type, ParameterInfo? parameter, string wanted)
     {
         if (type.IsFunctionPointer)
@@ -142,8 +152,12 @@ public sealed class HeaderTests
         {
             string inner = TypeInC(type.GetElementType()!, null, string.Empty);
             string text = type == typeof(byte*) ? "char*" : $"{inner}*";
-            string bare = wanted.Replace("const ", string.Empty, StringComparison.Ordinal).Replace("* const*", "**", StringComparison.Ordinal);
-            return bare == text || wanted.Replace("const", string.Empty, StringComparison.Ordinal).Replace(" ", string.Empty, StringComparison.Ordinal) == text ? wanted : text;
+            string bare =
+                wanted.Replace("const ", string.Empty, StringComparison.Ordinal).Replace("* const*", "**", StringComparison.Ordinal);
+            return bare == text || wanted.Replace("const", string.Empty, StringComparison.Ordinal)
+                .Replace(" ", string.Empty, StringComparison.Ordinal) == text
+                ? wanted
+                : text;
         }
 
         return type switch

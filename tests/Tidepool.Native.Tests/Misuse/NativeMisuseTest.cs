@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 namespace Tidepool.Native.Tests.Misuse;
 
 /// <summary>
-/// The base of the misuse tests: a pool of native memory in one mode, and the check that each ends with: no memory has two renters, whatever was
-/// done before, and the library's own structures are whole.
+/// The base of the misuse tests: a pool of native memory in one mode, and the check that each ends with: no memory has two renters,
+/// whatever was done before, and the library's own structures are whole.
 /// </summary>
 public abstract class NativeMisuseTest : PoolTest
 {
@@ -14,7 +14,8 @@ public abstract class NativeMisuseTest : PoolTest
     protected virtual PoolChecks Mode => PoolChecks.Default;
 
     /// <summary>The pool; made at its first use, because a test that is skipped has no library.</summary>
-    protected BufferPool<int> Pool => _pool ??= NewPool<int>(new() { Name = GetType().Name, Source = NativeSource<int>.Instance, Checks = Mode });
+    protected BufferPool<int> Pool =>
+        _pool ??= NewPool<int>(new() { Name = GetType().Name, Source = NativeSource<int>.Instance, Checks = Mode });
 
     protected long Count(MisuseKind kind) => Pool.GetStatistics().GetMisuse(kind);
 

@@ -23,15 +23,18 @@ public static class Child
     /// <param name="scenario">The method of <see cref="Scenarios"/>.</param>
     /// <param name="folder">Where the assembly lies; null for where it lies now.</param>
     /// <param name="environment">Variables to set; null takes one away.</param>
-    internal static (int Code, string Output, string Error) Run(Action scenario, string? folder = null, params (string Name, string? Value)[] environment)
+    internal static (int Code, string Output, string Error) Run(
+        Action scenario, string? folder = null, params (string Name, string? Value)[] environment)
     {
-        ProcessStartInfo start = new(Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet")
+        ProcessStartInfo start = new(
+            Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet")
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         };
         start.ArgumentList.Add("exec");
-        start.ArgumentList.Add(folder is null ? typeof(Child).Assembly.Location : Path.Combine(folder, Path.GetFileName(typeof(Child).Assembly.Location)));
+        start.ArgumentList.Add(
+            folder is null ? typeof(Child).Assembly.Location : Path.Combine(folder, Path.GetFileName(typeof(Child).Assembly.Location)));
         start.ArgumentList.Add(scenario.Method.Name);
         start.Environment["DOTNET_NOLOGO"] = "1";
         start.Environment["DOTNET_DbgEnableMiniDump"] = "0";

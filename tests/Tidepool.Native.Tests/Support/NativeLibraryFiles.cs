@@ -8,7 +8,9 @@ internal static class NativeLibraryFiles
 
     /// <summary>Why tests of the library cannot run, or null.</summary>
     public static string? WhyNot { get; } =
-        NativeLoader.TryLoad(out _, out string? problem) ? null : $"The native library is missing. Build it with: {NativeLoader.BuildCommand} ({problem})";
+        NativeLoader.TryLoad(out _, out string? problem)
+            ? null
+            : $"The native library is missing. Build it with: {NativeLoader.BuildCommand} ({problem})";
 
     /// <summary>The checked library.</summary>
     public static string Checked { get; } = Path.Combine(Root, "artifacts", "native", "release", "libtidepool-checked.so");

@@ -126,7 +126,9 @@ public sealed class BlockMemoryPoolTests : IDisposable
     {
         using SlabMemoryPool<byte> pool = new();
         IMemoryOwner<byte>[] owners = [.. Enumerable.Range(0, 256).Select(_ => pool.Rent())];
-        int arrays = owners.Select(o => MemoryMarshal.TryGetArray(o.Memory, out ArraySegment<byte> segment) ? segment.Array : null).Distinct().Count();
+        int arrays =
+            owners.Select(o => MemoryMarshal.TryGetArray(o.Memory, out ArraySegment<byte> segment) ? segment.Array : null)
+                .Distinct().Count();
         Assert.Equal(1, arrays);
         Array.ForEach(owners, o => o.Dispose());
     }
@@ -168,7 +170,8 @@ public sealed class BlockMemoryPoolTests : IDisposable
         p.Dispose();
     });
 
-    private static PoolStatistics Statistics(MemoryPool<byte> pool) => pool is SlabMemoryPool<byte> slabs ? slabs.GetStatistics() : ((PinnedMemoryPool<byte>)pool).GetStatistics();
+    private static PoolStatistics Statistics(MemoryPool<byte> pool) =>
+        pool is SlabMemoryPool<byte> slabs ? slabs.GetStatistics() : ((PinnedMemoryPool<byte>)pool).GetStatistics();
 
     private MemoryPool<byte> Pool(string kind)
     {

@@ -218,14 +218,16 @@ public sealed class BufferPoolOptionsTests : PoolTest
     [InlineData(-16)]
     [InlineData(48)]
     public void An_alignment_that_is_no_power_of_two_is_refused(int alignment) =>
-        Assert.ThrowsAny<ArgumentException>(() => BufferPool<byte>.Create(new() { Source = PinnedSource<byte>.Instance, Alignment = alignment }));
+        Assert.ThrowsAny<ArgumentException>(
+            () => BufferPool<byte>.Create(new() { Source = PinnedSource<byte>.Instance, Alignment = alignment }));
 
     [Fact]
     public void An_alignment_that_the_source_cannot_promise_is_refused()
     {
         Exception failure = Assert.ThrowsAny<Exception>(() => BufferPool<byte>.Create(new() { Alignment = 64 }));
         Assert.True(failure is ArgumentException or NotSupportedException, failure.GetType().Name);
-        failure = Assert.ThrowsAny<Exception>(() => BufferPool<byte>.Create(new() { Source = PinnedSource<byte>.Instance, Alignment = 8192 }));
+        failure = Assert.ThrowsAny<Exception>(
+            () => BufferPool<byte>.Create(new() { Source = PinnedSource<byte>.Instance, Alignment = 8192 }));
         Assert.True(failure is ArgumentException or NotSupportedException, failure.GetType().Name);
     }
 

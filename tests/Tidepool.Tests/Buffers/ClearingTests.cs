@@ -4,7 +4,9 @@ using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Buffers;
 
-/// <summary>What a renter may see of earlier renters, for every pair of ways to rent, every option that clears, and every kind of element.</summary>
+/// <summary>
+/// What a renter may see of earlier renters, for every pair of ways to rent, every option that clears, and every kind of element.
+/// </summary>
 public sealed class ClearingOfBytes : ClearingConformance<byte>;
 
 /// <inheritdoc cref="ClearingOfBytes"/>
@@ -78,7 +80,8 @@ public abstract class ClearingConformance<T> : PoolTest
         {
             foreach (int kept in (int[])[Array.MaxLength, 16])
             {
-                BufferPool<T> pool = NewPool<T>(new() { Source = new DirtySource<T>(), Clear = clear, Secrets = secrets, MaxLength = kept });
+                BufferPool<T> pool = NewPool<T>(
+                    new() { Source = new DirtySource<T>(), Clear = clear, Secrets = secrets, MaxLength = kept });
                 way.Run(pool, Dirtied, (_, reachable) => Assert.True(FindDirt(reachable.Span) < 0, $"{way.Name}, keeps up to {kept}"));
             }
         }

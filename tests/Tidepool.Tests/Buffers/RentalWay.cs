@@ -58,9 +58,15 @@ internal sealed record RentalWay<T>(string Name, Action<BufferPool<T>, int, Visi
             using ArrayScope<T> scope = pool.RentScope(length);
             visit(scope.Array.AsMemory(0, scope.Length), scope.Array);
         }),
-        new("array", static (pool, length, visit) => RunArray(pool.AsArrayPool(), length, visit, static (p, a) => p.Return(a))) { IsRaw = true },
-        new("array, returned elsewhere", (pool, length, visit) => RunArray(pool.AsArrayPool(), length, visit, (p, a) => other.Run(() => p.Return(a)))) { IsRaw = true },
-        new("array, cleared", static (pool, length, visit) => RunArray(pool.AsArrayPool(), length, visit, static (p, a) => p.Return(a, clearArray: true)))
+        new(
+            "array",
+            static (pool, length, visit) => RunArray(pool.AsArrayPool(), length, visit, static (p, a) => p.Return(a))) { IsRaw = true },
+        new(
+            "array, returned elsewhere",
+            (pool, length, visit) => RunArray(pool.AsArrayPool(), length, visit, (p, a) => other.Run(() => p.Return(a)))) { IsRaw = true },
+        new(
+            "array, cleared",
+            static (pool, length, visit) => RunArray(pool.AsArrayPool(), length, visit, static (p, a) => p.Return(a, clearArray: true)))
         {
             IsRaw = true,
             ClearsOnReturn = true,

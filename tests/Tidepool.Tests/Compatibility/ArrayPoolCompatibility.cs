@@ -358,6 +358,8 @@ public abstract class ArrayPoolCompatibility(ITestOutputHelper output) : PoolTes
         T[] array = pool.Rent(40);
         Array.Fill(array, value);
         pool.Return(array, clearArray: true);
-        Assert.True(Array.TrueForAll(array, element => EqualityComparer<T>.Default.Equals(element, default)), $"Not every {typeof(T).Name} is cleared.");
+        Assert.True(
+            Array.TrueForAll(array, element => EqualityComparer<T>.Default.Equals(element, default)),
+            $"Not every {typeof(T).Name} is cleared.");
     }
 }

@@ -31,7 +31,8 @@ public sealed class IndependentArrayPoolTests(ITestOutputHelper output) : ArrayP
     }
 
     [Fact]
-    public void Two_pools_are_two_adapters() => Assert.NotSame(BufferPool<byte>.Create().AsArrayPool(), BufferPool<byte>.Create().AsArrayPool());
+    public void Two_pools_are_two_adapters() =>
+        Assert.NotSame(BufferPool<byte>.Create().AsArrayPool(), BufferPool<byte>.Create().AsArrayPool());
 
     protected override ArrayPool<T> Pool<T>()
     {
@@ -82,7 +83,8 @@ public sealed class SharedArrayPoolTests(ITestOutputHelper output) : ArrayPoolCo
     protected override bool IsOurs => true;
 
     [Fact]
-    public void The_shared_adapter_is_one_object() => Assert.Same(BufferPool<byte>.Shared.AsArrayPool(), BufferPool<byte>.Shared.AsArrayPool());
+    public void The_shared_adapter_is_one_object() =>
+        Assert.Same(BufferPool<byte>.Shared.AsArrayPool(), BufferPool<byte>.Shared.AsArrayPool());
 
     protected override ArrayPool<T> Pool<T>() => BufferPool<T>.Shared.AsArrayPool();
 

@@ -10,7 +10,8 @@ public sealed class SharedMemoryPoolTests(ITestOutputHelper output) : MemoryPool
     protected override MemoryPool<int> Pool => BufferPool<int>.Shared.AsMemoryPool();
 
     [Fact]
-    public void There_is_one_shared_memory_pool() => Assert.Same(BufferPool<int>.Shared.AsMemoryPool(), BufferPool<int>.Shared.AsMemoryPool());
+    public void There_is_one_shared_memory_pool() =>
+        Assert.Same(BufferPool<int>.Shared.AsMemoryPool(), BufferPool<int>.Shared.AsMemoryPool());
 
     [Fact]
     public void Dispose_of_the_shared_memory_pool_does_nothing()

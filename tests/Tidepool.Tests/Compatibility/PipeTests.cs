@@ -172,7 +172,8 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
     public void Segments_have_exactly_the_size_that_the_pipe_asks_for(string kind)
     {
         CountingPool pool = Pool(kind);
-        Pipe pipe = new(new PipeOptions(pool, minimumSegmentSize: 2020, readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.Inline, useSynchronizationContext: false));
+        Pipe pipe = new(
+            new PipeOptions(pool, minimumSegmentSize: 2020, readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.Inline, useSynchronizationContext: false));
         Memory<byte> first = pipe.Writer.GetMemory(512);
         Assert.Equal(2020, first.Length);
         pipe.Writer.Advance(first.Length);
@@ -283,7 +284,8 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
         byte[] data = new byte[20_000];
         new Random(1).NextBytes(data);
         using MemoryStream target = new();
-        PipeReader reader = PipeReader.Create(new MemoryStream(data), new StreamPipeReaderOptions(pool, bufferSize: 2048, minimumReadSize: 512));
+        PipeReader reader = PipeReader.Create(
+            new MemoryStream(data), new StreamPipeReaderOptions(pool, bufferSize: 2048, minimumReadSize: 512));
         PipeWriter writer = PipeWriter.Create(target, new StreamPipeWriterOptions(pool, minimumBufferSize: 1000, leaveOpen: true));
         while (true)
         {
@@ -312,7 +314,9 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
     public async Task A_stream_reader_that_is_completed_early_returns_what_it_holds(string kind)
     {
         CountingPool pool = Pool(kind);
-        PipeReader reader = PipeReader.Create(new MemoryStream(new byte[4096 * 3]), new StreamPipeReaderOptions(pool, bufferSize: 4096, minimumReadSize: 1024));
+        PipeReader reader = PipeReader.Create(
+            new MemoryStream(new byte[4096 * 3]),
+            new StreamPipeReaderOptions(pool, bufferSize: 4096, minimumReadSize: 1024));
         while (true)
         {
             ReadResult read = await reader.ReadAsync();
@@ -328,7 +332,9 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
         Assert.Equal(0, pool.Out);
     }
 
-    /// <summary>The way a server uses its pool: a transport thread fills blocks, an application thread reads them, responses go the other way.</summary>
+    /// <summary>
+    /// The way a server uses its pool: a transport thread fills blocks, an application thread reads them, responses go the other way.
+    /// </summary>
     [Theory]
     [MemberData(nameof(Kinds))]
     public async Task Connections_of_a_server_echo_and_return_every_block(string kind)
@@ -347,8 +353,10 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
 
     private static async Task ConnectionAsync(MemoryPool<byte> pool, int seed)
     {
-        Pipe input = new(new PipeOptions(pool, readerScheduler: PipeScheduler.ThreadPool, writerScheduler: PipeScheduler.Inline, pauseWriterThreshold: 1 << 16, resumeWriterThreshold: 1 << 15, minimumSegmentSize: 4096 / 2, useSynchronizationContext: false));
-        Pipe output = new(new PipeOptions(pool, readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.ThreadPool, pauseWriterThreshold: 1 << 16, resumeWriterThreshold: 1 << 15, minimumSegmentSize: 4096 / 2, useSynchronizationContext: false));
+        Pipe input = new(
+            new PipeOptions(pool, readerScheduler: PipeScheduler.ThreadPool, writerScheduler: PipeScheduler.Inline, pauseWriterThreshold: 1 << 16, resumeWriterThreshold: 1 << 15, minimumSegmentSize: 4096 / 2, useSynchronizationContext: false));
+        Pipe output = new(
+            new PipeOptions(pool, readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.ThreadPool, pauseWriterThreshold: 1 << 16, resumeWriterThreshold: 1 << 15, minimumSegmentSize: 4096 / 2, useSynchronizationContext: false));
         Random random = new(seed);
         byte[] sent = new byte[200_000];
         random.NextBytes(sent);
@@ -453,7 +461,13 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
     }
 
     private static PipeOptions Inline(MemoryPool<byte> pool, long pause = 0, long resume = 0) =>
-        new(pool, readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.Inline, pauseWriterThreshold: pause, resumeWriterThreshold: resume, useSynchronizationContext: false);
+        new(
+            pool,
+            readerScheduler: PipeScheduler.Inline,
+            writerScheduler: PipeScheduler.Inline,
+            pauseWriterThreshold: pause,
+            resumeWriterThreshold: resume,
+            useSynchronizationContext: false);
 
     private CountingPool Pool(string kind)
     {

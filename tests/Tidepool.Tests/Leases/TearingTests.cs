@@ -5,8 +5,8 @@ using Tidepool.Tests.Support;
 namespace Tidepool.Tests.Leases;
 
 /// <summary>
-/// A field that holds a lease, replaced by one thread while another uses it. The reader may get the one lease, the other, or a refusal. With
-/// generation and length in two words it also got the buffer of the one with the length of the other, a few times in a million.
+/// A field that holds a lease, replaced by one thread while another uses it. The reader may get the one lease, the other, or a refusal.
+/// With generation and length in two words it also got the buffer of the one with the length of the other, a few times in a million.
 /// </summary>
 public sealed class TearingTests : PoolTest
 {
@@ -22,7 +22,8 @@ public sealed class TearingTests : PoolTest
     public void A_span_of_a_field_is_never_longer_than_its_buffer_in_the_long_run() => ReadSpans(1_000_000_000, TimeSpan.FromSeconds(15));
 
     [Fact]
-    public void A_field_that_two_threads_dispose_throws_nothing_and_leaves_no_magazine_busy() => DisposeFields(1_000_000, TimeSpan.FromSeconds(3));
+    public void A_field_that_two_threads_dispose_throws_nothing_and_leaves_no_magazine_busy() =>
+        DisposeFields(1_000_000, TimeSpan.FromSeconds(3));
 
     [Fact]
     [Trait("Category", "Slow")]

@@ -4,7 +4,9 @@ using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Leases;
 
-/// <summary>What a lease that was read while it was being replaced can do: nothing. <see cref="TearingTests"/> has the races themselves.</summary>
+/// <summary>
+/// What a lease that was read while it was being replaced can do: nothing. <see cref="TearingTests"/> has the races themselves.
+/// </summary>
 public sealed class TornLeaseTests : PoolTest
 {
     private const int Short = 10; // of a buffer of 16
@@ -129,7 +131,8 @@ public sealed class TornLeaseTests : PoolTest
             }
         });
 
-        // The renter sleeps. A magazine that it left busy would be invalid, and the thread that closes it would wait, and then all that rent.
+        // The renter sleeps. A magazine that it left busy would be invalid, and the thread that closes it would wait, and then all that
+        // rent.
         pool.Validate();
         Threads.Run(() => pool.Rent(Short).Dispose());
         Threads.Run(pool.Dispose);

@@ -29,7 +29,8 @@ public sealed class UnloadingTests
         Assembly copy = context.LoadFromAssemblyPath(typeof(UnloadingTests).Assembly.Location);
         Type element = copy.GetType(typeof(Element).FullName!)!;
         Assert.NotSame(typeof(Element), element);
-        typeof(UnloadingTests).GetMethod(nameof(Rent), BindingFlags.NonPublic | BindingFlags.Static)!.MakeGenericMethod(element).Invoke(null, null);
+        typeof(UnloadingTests).GetMethod(nameof(Rent), BindingFlags.NonPublic | BindingFlags.Static)!.MakeGenericMethod(element)
+            .Invoke(null, null);
         context.Unload();
         return new WeakReference(context);
     }

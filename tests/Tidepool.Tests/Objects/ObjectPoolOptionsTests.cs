@@ -15,7 +15,10 @@ public sealed class ObjectPoolOptionsTests
     [Theory]
     [MemberData(nameof(Wrong))]
     public void An_option_out_of_range_is_named_with_its_range(ObjectPoolOptions options, string message) =>
-        Assert.Contains(message, Assert.Throws<ArgumentOutOfRangeException>(nameof(options), () => new SimpleObjectPool<Gadget>(options)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            message,
+            Assert.Throws<ArgumentOutOfRangeException>(nameof(options), () => new SimpleObjectPool<Gadget>(options)).Message,
+            StringComparison.Ordinal);
 
     [Fact]
     public void Names_tell_pools_apart()

@@ -59,7 +59,8 @@ public sealed class SmallBudgetTests(ITestOutputHelper output) : PoolTest
         PoolStatistics statistics = pool.GetStatistics();
         long made = statistics.Missed - warm.Missed;
         output.WriteLine(
-            $"{warm.Missed} made and {warm.Dropped} dropped at first, {made} and {statistics.Dropped - warm.Dropped} in {threads * Rounds * held} rentals");
+            $"{warm.Missed} made and {warm.Dropped} dropped at first, {made} and {statistics.Dropped - warm.Dropped} in "
+                + $"{threads * Rounds * held} rentals");
         Assert.InRange(made, 0, threads * Rounds * held / 10_000);
         pool.Validate();
     }

@@ -201,7 +201,8 @@ public sealed class EventSourceTests : PoolTest
         BufferPool<byte> pool = NewPool<byte>(new() { Name = "events misuse", Checks = PoolChecks.Default });
         BufferLease<byte> lease = pool.Rent(100);
         lease.Return();
-        List<EventWrittenEventArgs> events = Collect(pool, EventLevel.Error, () => Assert.Throws<PoolMisuseException>(() => lease.Return()));
+        List<EventWrittenEventArgs> events = Collect(
+            pool, EventLevel.Error, () => Assert.Throws<PoolMisuseException>(() => lease.Return()));
         EventWrittenEventArgs misuse = Assert.Single(events);
         Assert.Equal((int)Id.Misuse, misuse.EventId);
         Assert.Equal("DoubleReturn", Payload<string>(misuse, "kind"));

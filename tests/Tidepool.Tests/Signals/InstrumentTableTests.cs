@@ -29,7 +29,8 @@ public sealed partial class InstrumentTableTests : PoolTest
         await new ResourcePool<FakeResource>(new FakePolicy(), new() { MaxSize = 1 }).DisposeAsync();
         await new ResourcePool<FakeResource>(new FakePolicy(), new() { MaxSize = 1, MeterNames = MeterNames.Connections }).DisposeAsync();
 
-        SortedSet<string> listed = [.. Row().Matches(File.ReadAllText(Page())).Select(m => $"{m.Groups[1]} {m.Groups[2]} {m.Groups[3].Value.Trim()}")];
+        SortedSet<string> listed =
+            [.. Row().Matches(File.ReadAllText(Page())).Select(m => $"{m.Groups[1]} {m.Groups[2]} {m.Groups[3].Value.Trim()}")];
         Assert.Equal(published, listed);
     }
 

@@ -101,7 +101,8 @@ public sealed class MessageTests : PoolTest
             Assert.Throws<PoolMisuseException>(() => buffers.AsArrayPool().Return(array)).Message,
             StringComparison.Ordinal);
 
-        using ObjectPool<StringBuilder> objects = ObjectPool<StringBuilder>.Create(static () => new StringBuilder(), null, new() { Checks = PoolChecks.Default });
+        using ObjectPool<StringBuilder> objects =
+            ObjectPool<StringBuilder>.Create(static () => new StringBuilder(), null, new() { Checks = PoolChecks.Default });
         StringBuilder item = objects.RentRaw();
         objects.ReturnRaw(item);
         string message = Assert.Throws<PoolMisuseException>(() => objects.ReturnRaw(item)).Message;
@@ -123,7 +124,8 @@ public sealed class MessageTests : PoolTest
     [Fact]
     public void An_alignment_beyond_the_source_names_sources_that_align()
     {
-        ArgumentOutOfRangeException refused = Assert.Throws<ArgumentOutOfRangeException>("options", () => BufferPool<byte>.Create(new() { Alignment = 64 }));
+        ArgumentOutOfRangeException refused = Assert.Throws<ArgumentOutOfRangeException>(
+            "options", () => BufferPool<byte>.Create(new() { Alignment = 64 }));
         Assert.Contains("SlabSource", refused.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("up to 0", refused.Message, StringComparison.Ordinal);
         Assert.DoesNotContain('`', refused.Message);

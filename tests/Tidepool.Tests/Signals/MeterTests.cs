@@ -9,7 +9,8 @@ public sealed class MeterTests : PoolTest
     [Fact]
     public void The_meter_tells_the_statistics_of_each_pool_under_its_name()
     {
-        BufferPool<byte> pool = NewPool<byte>(new() { Name = "metered", Checks = PoolChecks.Default, Sizes = SizeClasses.FromLengths(1000) });
+        BufferPool<byte> pool = NewPool<byte>(
+            new() { Name = "metered", Checks = PoolChecks.Default, Sizes = SizeClasses.FromLengths(1000) });
         BufferLease<byte>[] leases = [pool.Rent(1000), pool.Rent(1000), pool.Rent(1000)];
         leases[0].Return();
         leases[0].Dispose();
@@ -30,7 +31,8 @@ public sealed class MeterTests : PoolTest
     [Fact]
     public void Object_pools_tell_theirs_too()
     {
-        ObjectPool<Gadget> pool = ObjectPool<Gadget>.Create(static () => new Gadget(), static i => i.TryReset(), new() { Name = "metered objects" });
+        ObjectPool<Gadget> pool = ObjectPool<Gadget>.Create(
+            static () => new Gadget(), static i => i.TryReset(), new() { Name = "metered objects" });
         Watch(pool);
         ObjectLease<Gadget>[] leases = [pool.Rent(), pool.Rent(), pool.Rent(), pool.Rent()];
         leases[0].Value.IsSpoiled = true;

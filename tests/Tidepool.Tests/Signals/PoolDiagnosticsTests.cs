@@ -55,7 +55,8 @@ public sealed class PoolDiagnosticsTests : PoolTest
             () =>
             {
                 Drop(pool);
-                Eventually.TrueAfterCollections(() => pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned) == 1, "the dropped lease to be found");
+                Eventually.TrueAfterCollections(
+                    () => pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned) == 1, "the dropped lease to be found");
             },
             expected: 1);
         string[] lines = Assert.Single(reports).Message.Split('\n');
@@ -74,7 +75,8 @@ public sealed class PoolDiagnosticsTests : PoolTest
             () =>
             {
                 DropArray(pool);
-                Eventually.TrueAfterCollections(() => pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned) == 1, "the dropped array to be found");
+                Eventually.TrueAfterCollections(
+                    () => pool.GetStatistics().GetMisuse(MisuseKind.NeverReturned) == 1, "the dropped array to be found");
             },
             expected: 1));
         Assert.StartsWith("An array of 128 elements was dropped", report.Message, StringComparison.Ordinal);
@@ -128,7 +130,9 @@ public sealed class PoolDiagnosticsTests : PoolTest
         Assert.Contains("both told: True", output, StringComparison.Ordinal);
         Assert.Contains("Tidepool: A rental was returned twice.", error, StringComparison.Ordinal);
         Assert.Contains("was dropped without being returned.", error, StringComparison.Ordinal);
-        Assert.Equal(checks.Contains("stacks", StringComparison.Ordinal), error.Contains(Child.NameOfDroppingMethod, StringComparison.Ordinal));
+        Assert.Equal(
+            checks.Contains("stacks", StringComparison.Ordinal),
+            error.Contains(Child.NameOfDroppingMethod, StringComparison.Ordinal));
     }
 
     private static ConcurrentQueue<MisuseReport> Hear(BufferPool<byte> pool, Action action, int expected = 0)

@@ -58,7 +58,9 @@ public sealed class PoolNameTests : PoolTest
     public async Task All_kinds_of_pools_share_one_registry()
     {
         (string Name, Func<ValueTask> End)[] pools = [.. AllKinds.Select(kind => Make(kind, "one registry"))];
-        Assert.Equal(["one registry", .. Enumerable.Range(2, pools.Length - 1).Select(i => $"one registry#{i}")], pools.Select(p => p.Name));
+        Assert.Equal(
+            ["one registry", .. Enumerable.Range(2, pools.Length - 1).Select(i => $"one registry#{i}")],
+            pools.Select(p => p.Name));
         foreach ((string _, Func<ValueTask> end) in pools)
         {
             await end();
@@ -204,12 +206,15 @@ public sealed class PoolNameTests : PoolTest
             case "pinned":
                 return Of(new PinnedMemoryPool<byte>(name: name), static p => p.Name);
             case "objects":
-                return Of(ObjectPool<StringBuilder>.Create(static () => new StringBuilder(), null, new() { Name = name }), static p => p.Name);
+                return Of(
+                    ObjectPool<StringBuilder>.Create(static () => new StringBuilder(), null, new() { Name = name }),
+                    static p => p.Name);
             case "resources":
                 var resources = new ResourcePool<FakeResource>(new FakePolicy(), new() { Name = name, MaxSize = 1 });
                 return (resources.Name, resources.DisposeAsync);
             default:
-                var keys = new KeyedResourcePool<string, FakeResource>(static key => new NoPolicy(key), new() { PerKey = new() { Name = name, MaxSize = 1 }, MaxTotal = 1 });
+                var keys = new KeyedResourcePool<string, FakeResource>(
+                    static key => new NoPolicy(key), new() { PerKey = new() { Name = name, MaxSize = 1 }, MaxTotal = 1 });
                 return (keys.Name, keys.DisposeAsync);
         }
 
@@ -241,7 +246,9 @@ public sealed class PoolNameTests : PoolTest
     }
 
     private static string Key(Instrument instrument, ReadOnlySpan<KeyValuePair<string, object?>> tags) =>
-        string.Join(' ', tags.ToArray().OrderBy(static t => t.Key, StringComparer.Ordinal).Select(static t => $"{t.Key}={t.Value}").Prepend(instrument.Name));
+        string.Join(
+            ' ',
+            tags.ToArray().OrderBy(static t => t.Key, StringComparer.Ordinal).Select(static t => $"{t.Key}={t.Value}").Prepend(instrument.Name));
 
     private sealed class ShyKey
     {

@@ -25,7 +25,9 @@ public sealed class SizeClassesTests(ITestOutputHelper output)
 
             if (classes.IndexOf(length) != expected)
             {
-                Assert.Fail($"Length {length} maps to class {classes.IndexOf(length)}, but class {expected} ({classes.LengthOf(expected)}) is the smallest that holds it.");
+                Assert.Fail(
+                    $"Length {length} maps to class {classes.IndexOf(length)}, but class {expected} ({classes.LengthOf(expected)}) "
+                        + "is the smallest that holds it.");
             }
         }
     }

@@ -86,7 +86,9 @@ public sealed class LongStreamTests
             long there = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
             if (there < bytes)
             {
-                Skip = $"Needs {bytes >> 20} MiB of memory; the collector may use {there >> 20} MiB. Run it on a larger machine, or raise the container's limit.";
+                Skip =
+                    $"Needs {bytes >> 20} MiB of memory; the collector may use {there >> 20} MiB. Run it on a larger machine, or "
+                        + "raise the container's limit.";
             }
         }
     }

@@ -30,6 +30,7 @@ public sealed class OverrideTests
     /// <summary>Methods that a stream class may override: those whose first declaration is in Stream or MemoryStream.</summary>
     private static IEnumerable<MethodInfo> VirtualsOf(Type type) =>
         from method in type.GetMethods(Declared)
-        where method is { IsVirtual: true, IsFinal: false } && method.GetBaseDefinition().DeclaringType is { } first && (first == typeof(Stream) || first == typeof(MemoryStream))
+        where method is { IsVirtual: true, IsFinal: false } && method.GetBaseDefinition().DeclaringType is { } first
+            && (first == typeof(Stream) || first == typeof(MemoryStream))
         select method;
 }

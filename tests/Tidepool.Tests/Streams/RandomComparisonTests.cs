@@ -8,8 +8,8 @@ using Xunit.Abstractions;
 namespace Tidepool.Tests.Streams;
 
 /// <summary>
-/// Random operations on a <see cref="MemoryStream"/> and on ours: results, exception types, parameter names, positions, lengths and content must be
-/// equal, but for the documented differences.
+/// Random operations on a <see cref="MemoryStream"/> and on ours: results, exception types, parameter names, positions, lengths and
+/// content must be equal, but for the documented differences.
 /// </summary>
 [Collection(SharedPoolsCollection.Name)]
 public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
@@ -40,7 +40,11 @@ public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
                 StreamArguments arguments = StreamArguments.Draw(random, pair);
                 history.Add($"{operation.Name}({arguments})");
                 string theirs = Outcome(operation, pair.Theirs, arguments, pair.Theirs.CanRead || pair.IsOverArray);
-                string ours = Outcome(operation, pair.Ours, arguments, pair.Theirs.CanRead || !StreamOperation.NeedsOpenStream.Contains(operation.Name));
+                string ours = Outcome(
+                    operation,
+                    pair.Ours,
+                    arguments,
+                    pair.Theirs.CanRead || !StreamOperation.NeedsOpenStream.Contains(operation.Name));
                 if (theirs == nameof(IndexOutOfRangeException) && operation.Name == "WriteByte")
                 {
                     theirs = nameof(IOException); // at the last position of all MemoryStream misses its own check
@@ -48,13 +52,20 @@ public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
 
                 if (theirs != ours)
                 {
-                    Assert.Fail($"After {done} operations, MemoryStream: {theirs}, ours: {ours}\n{string.Join("\n", history.Take(1).Concat(history.TakeLast(25)))}");
+                    Assert.Fail(
+                        $"After {done} operations, MemoryStream: {theirs}, ours: "
+                            + $"{ours}\n{string.Join("\n", history.Take(1).Concat(history.TakeLast(25)))}");
                 }
 
                 if (i % 10 == 0 || i == OperationsPerStream - 1)
                 {
-                    Assert.True(State(pair.Theirs) == State(pair.Ours), $"MemoryStream: {State(pair.Theirs)}, ours: {State(pair.Ours)}\n{string.Join("\n", history.Take(1).Concat(history.TakeLast(25)))}");
-                    Assert.True(pair.Ours.FindFault() is null, $"{pair.Ours.FindFault()}\n{string.Join("\n", history.Take(1).Concat(history.TakeLast(25)))}");
+                    Assert.True(
+                        State(pair.Theirs) == State(pair.Ours),
+                        $"MemoryStream: {State(pair.Theirs)}, ours: "
+                            + $"{State(pair.Ours)}\n{string.Join("\n", history.Take(1).Concat(history.TakeLast(25)))}");
+                    Assert.True(
+                        pair.Ours.FindFault() is null,
+                        $"{pair.Ours.FindFault()}\n{string.Join("\n", history.Take(1).Concat(history.TakeLast(25)))}");
                 }
 
                 if (!pair.Theirs.CanRead && i > 20)
@@ -65,7 +76,9 @@ public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
 
             if (pair.Theirs.CanRead)
             {
-                Assert.True(pair.Theirs.ToArray().AsSpan().SequenceEqual(pair.Ours.ToArray()), $"Contents differ:\n{string.Join("\n", history.Take(1).Concat(history.TakeLast(25)))}");
+                Assert.True(
+                    pair.Theirs.ToArray().AsSpan().SequenceEqual(pair.Ours.ToArray()),
+                    $"Contents differ:\n{string.Join("\n", history.Take(1).Concat(history.TakeLast(25)))}");
             }
 
             pair.Ours.Dispose();
@@ -83,7 +96,8 @@ public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
         string[] notOperations = ["GetType", "ToString", "Equals", "GetHashCode", "GetLifetimeService", "InitializeLifetimeService"];
         IEnumerable<string> members = typeof(MemoryStream).GetMembers(BindingFlags.Public | BindingFlags.Instance)
             .Where(m => m is MethodInfo { IsSpecialName: false } or PropertyInfo)
-            .Select(m => m is MethodInfo method ? $"{m.Name}({string.Join(",", method.GetParameters().Select(p => p.ParameterType.Name))})" : m.Name)
+            .Select(
+                m => m is MethodInfo method ? $"{m.Name}({string.Join(",", method.GetParameters().Select(p => p.ParameterType.Name))})" : m.Name)
             .Where(m => !notOperations.Contains(m.Split('(')[0]));
         string[] missing = [.. members.Where(m => !drawn.Contains(m))];
         Assert.True(missing.Length == 0, string.Join(", ", missing));
@@ -107,7 +121,8 @@ public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
     [SuppressMessage("Design", "CA1031", Justification = "Exceptions are outcomes that are compared.")]
     private static string Outcome(StreamOperation operation, MemoryStream stream, StreamArguments arguments, bool contentIsThere)
     {
-        if (!contentIsThere && stream is MemoryStream and not PooledMemoryStream && StreamOperation.NeedsOpenStream.Contains(operation.Name))
+        if (!contentIsThere && stream is MemoryStream and not PooledMemoryStream
+            && StreamOperation.NeedsOpenStream.Contains(operation.Name))
         {
             return operation.Name == "TryGetBuffer" ? "none" : nameof(ObjectDisposedException); // the documented difference
         }

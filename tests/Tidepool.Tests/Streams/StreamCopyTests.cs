@@ -75,9 +75,11 @@ public sealed class StreamCopyTests : PoolTest
     {
         public override void Write(byte[] buffer, int offset, int count) => throw new FormatException();
 
-        public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => throw new FormatException();
+        public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+            throw new FormatException();
 
-        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default) => throw new FormatException();
+        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default) =>
+            throw new FormatException();
     }
 
     private sealed class Interferes(Action act) : TargetStream

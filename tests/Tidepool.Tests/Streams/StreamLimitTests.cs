@@ -156,11 +156,14 @@ public sealed class StreamLimitTests : PoolTest
     private static void Refuses<T>(PooledMemoryStream stream, BufferPool<byte> pool, long limit, string? parameter, Action act)
         where T : Exception
     {
-        (long length, long position, long capacity, long rented) = (stream.Length, stream.Position, stream.CapacityLong, pool.GetStatistics().Rented);
+        (long length, long position, long capacity, long rented) = (
+            stream.Length, stream.Position, stream.CapacityLong, pool.GetStatistics().Rented);
         T thrown = Assert.Throws<T>(act);
         Assert.Contains($"{limit}", thrown.Message, StringComparison.Ordinal);
         Assert.Equal(parameter, (thrown as ArgumentException)?.ParamName);
-        Assert.Equal((length, position, capacity, rented), (stream.Length, stream.Position, stream.CapacityLong, pool.GetStatistics().Rented));
+        Assert.Equal(
+            (length, position, capacity, rented),
+            (stream.Length, stream.Position, stream.CapacityLong, pool.GetStatistics().Rented));
         Assert.Null(stream.FindFault());
     }
 

@@ -44,7 +44,11 @@ internal sealed record StreamOperation(string Name, string Member, int Weight, F
         new("Position", "Position", 2, (s, _) => s.Position),
         new("set Position", "Position", 30, (s, a) => s.Position = a.Place),
         new("Capacity", "Capacity", 2, (s, _) => s.Capacity),
-        new("set Capacity", "Capacity", 3, (s, a) => s.Capacity = a.Choice % 4 == 0 ? (int)Math.Clamp(a.Place, -1, 100_000) : (int)s.Length + (a.Choice % 3 * 100)),
+        new(
+            "set Capacity",
+            "Capacity",
+            3,
+            (s, a) => s.Capacity = a.Choice % 4 == 0 ? (int)Math.Clamp(a.Place, -1, 100_000) : (int)s.Length + (a.Choice % 3 * 100)),
         new("SetLength", "SetLength(Int64)", 12, (s, a) => Do(() => s.SetLength(a.Place))),
         new("Seek", "Seek(Int64,SeekOrigin)", 25, (s, a) => s.Seek(a.Origin == SeekOrigin.Begin ? a.Place : a.Place % 100, a.Origin)),
     ];
@@ -54,15 +58,47 @@ internal sealed record StreamOperation(string Name, string Member, int Weight, F
         new("ReadByte", "ReadByte()", 30, (s, _) => s.ReadByte()),
         new("Read", "Read(Byte[],Int32,Int32)", 25, (s, a) => Into(a, b => s.Read(b!, a.Offset, a.Count))),
         new("Read span", "Read(Span`1)", 25, (s, a) => IntoPart(a, b => s.Read(b.AsSpan()))),
-        new("ReadAsync", "ReadAsync(Byte[],Int32,Int32)", 5, (s, a) => Into(a, b => s.ReadAsync(b!, a.Offset, a.Count).GetAwaiter().GetResult())),
-        new("ReadAsync token", "ReadAsync(Byte[],Int32,Int32,CancellationToken)", 5, (s, a) => Into(a, b => s.ReadAsync(b!, a.Offset, a.Count, a.Token).GetAwaiter().GetResult())),
-        new("ReadAsync memory", "ReadAsync(Memory`1,CancellationToken)", 5, (s, a) => IntoPart(a, b => s.ReadAsync(b.AsMemory(), a.Token).AsTask().GetAwaiter().GetResult())),
-        new("ReadExactly", "ReadExactly(Byte[],Int32,Int32)", 3, (s, a) => Into(a, b => { s.ReadExactly(b!, a.Offset, a.Count); return a.Count; })),
+        new(
+            "ReadAsync",
+            "ReadAsync(Byte[],Int32,Int32)",
+            5,
+            (s, a) => Into(a, b => s.ReadAsync(b!, a.Offset, a.Count).GetAwaiter().GetResult())),
+        new(
+            "ReadAsync token",
+            "ReadAsync(Byte[],Int32,Int32,CancellationToken)",
+            5,
+            (s, a) => Into(a, b => s.ReadAsync(b!, a.Offset, a.Count, a.Token).GetAwaiter().GetResult())),
+        new(
+            "ReadAsync memory",
+            "ReadAsync(Memory`1,CancellationToken)",
+            5,
+            (s, a) => IntoPart(a, b => s.ReadAsync(b.AsMemory(), a.Token).AsTask().GetAwaiter().GetResult())),
+        new(
+            "ReadExactly",
+            "ReadExactly(Byte[],Int32,Int32)",
+            3,
+            (s, a) => Into(a, b => { s.ReadExactly(b!, a.Offset, a.Count); return a.Count; })),
         new("ReadExactly span", "ReadExactly(Span`1)", 3, (s, a) => IntoPart(a, b => { s.ReadExactly(b.AsSpan()); return b.Length; })),
-        new("ReadAtLeast", "ReadAtLeast(Span`1,Int32,Boolean)", 3, (s, a) => IntoPart(a, b => s.ReadAtLeast(b.AsSpan(), a.Choice % 30, a.Choice % 2 == 0))),
-        new("ReadExactlyAsync", "ReadExactlyAsync(Byte[],Int32,Int32,CancellationToken)", 2, (s, a) => Into(a, b => { s.ReadExactlyAsync(b!, a.Offset, a.Count, a.Token).AsTask().GetAwaiter().GetResult(); return a.Count; })),
-        new("ReadExactlyAsync memory", "ReadExactlyAsync(Memory`1,CancellationToken)", 2, (s, a) => IntoPart(a, b => { s.ReadExactlyAsync(b.AsMemory(), a.Token).AsTask().GetAwaiter().GetResult(); return b.Length; })),
-        new("ReadAtLeastAsync", "ReadAtLeastAsync(Memory`1,Int32,Boolean,CancellationToken)", 2, (s, a) => IntoPart(a, b => s.ReadAtLeastAsync(b.AsMemory(), a.Choice % 30, a.Choice % 2 == 0, a.Token).AsTask().GetAwaiter().GetResult())),
+        new(
+            "ReadAtLeast",
+            "ReadAtLeast(Span`1,Int32,Boolean)",
+            3,
+            (s, a) => IntoPart(a, b => s.ReadAtLeast(b.AsSpan(), a.Choice % 30, a.Choice % 2 == 0))),
+        new(
+            "ReadExactlyAsync",
+            "ReadExactlyAsync(Byte[],Int32,Int32,CancellationToken)",
+            2,
+            (s, a) => Into(a, b => { s.ReadExactlyAsync(b!, a.Offset, a.Count, a.Token).AsTask().GetAwaiter().GetResult(); return a.Count; })),
+        new(
+            "ReadExactlyAsync memory",
+            "ReadExactlyAsync(Memory`1,CancellationToken)",
+            2,
+            (s, a) => IntoPart(a, b => { s.ReadExactlyAsync(b.AsMemory(), a.Token).AsTask().GetAwaiter().GetResult(); return b.Length; })),
+        new(
+            "ReadAtLeastAsync",
+            "ReadAtLeastAsync(Memory`1,Int32,Boolean,CancellationToken)",
+            2,
+            (s, a) => IntoPart(a, b => s.ReadAtLeastAsync(b.AsMemory(), a.Choice % 30, a.Choice % 2 == 0, a.Token).AsTask().GetAwaiter().GetResult())),
     ];
 
     private static IEnumerable<StreamOperation> Writes() =>
@@ -71,8 +107,16 @@ internal sealed record StreamOperation(string Name, string Member, int Weight, F
         new("Write", "Write(Byte[],Int32,Int32)", 30, (s, a) => Do(() => s.Write(a.Buffer!, a.Offset, a.Count))),
         new("Write span", "Write(ReadOnlySpan`1)", 30, (s, a) => Do(() => s.Write(a.Part.AsSpan()))),
         new("WriteAsync", "WriteAsync(Byte[],Int32,Int32)", 5, (s, a) => Wait(s.WriteAsync(a.Buffer!, a.Offset, a.Count))),
-        new("WriteAsync token", "WriteAsync(Byte[],Int32,Int32,CancellationToken)", 5, (s, a) => Wait(s.WriteAsync(a.Buffer!, a.Offset, a.Count, a.Token))),
-        new("WriteAsync memory", "WriteAsync(ReadOnlyMemory`1,CancellationToken)", 5, (s, a) => Wait(s.WriteAsync(a.Part.AsMemory(), a.Token).AsTask())),
+        new(
+            "WriteAsync token",
+            "WriteAsync(Byte[],Int32,Int32,CancellationToken)",
+            5,
+            (s, a) => Wait(s.WriteAsync(a.Buffer!, a.Offset, a.Count, a.Token))),
+        new(
+            "WriteAsync memory",
+            "WriteAsync(ReadOnlyMemory`1,CancellationToken)",
+            5,
+            (s, a) => Wait(s.WriteAsync(a.Part.AsMemory(), a.Token).AsTask())),
     ];
 
     private static IEnumerable<StreamOperation> Copies() =>
@@ -82,7 +126,11 @@ internal sealed record StreamOperation(string Name, string Member, int Weight, F
         new("CopyToAsync", "CopyToAsync(Stream)", 2, (s, a) => Send(a, s, t => Wait(s.CopyToAsync(t!)))),
         new("CopyToAsync size", "CopyToAsync(Stream,Int32)", 2, (s, a) => Send(a, s, t => Wait(s.CopyToAsync(t!, a.Choice - 5)))),
         new("CopyToAsync token", "CopyToAsync(Stream,CancellationToken)", 2, (s, a) => Send(a, s, t => Wait(s.CopyToAsync(t!, a.Token)))),
-        new("CopyToAsync all", "CopyToAsync(Stream,Int32,CancellationToken)", 2, (s, a) => Send(a, s, t => Wait(s.CopyToAsync(t!, a.Choice - 5, a.Token)))),
+        new(
+            "CopyToAsync all",
+            "CopyToAsync(Stream,Int32,CancellationToken)",
+            2,
+            (s, a) => Send(a, s, t => Wait(s.CopyToAsync(t!, a.Choice - 5, a.Token)))),
         new("WriteTo", "WriteTo(Stream)", 4, (s, a) => Send(a, s, t => s.WriteTo(t!))),
     ];
 
@@ -183,7 +231,9 @@ internal sealed record StreamOperation(string Name, string Member, int Weight, F
     private static string Visible(MemoryStream stream)
     {
         byte[] buffer = stream.GetBuffer();
-        return stream.TryGetBuffer(out ArraySegment<byte> part) && part.Array == buffer && buffer.Length >= stream.Capacity ? Hash(part) : "another array";
+        return stream.TryGetBuffer(out ArraySegment<byte> part) && part.Array == buffer && buffer.Length >= stream.Capacity
+            ? Hash(part)
+            : "another array";
     }
 
     private static string Hash(ReadOnlySpan<byte> bytes)

@@ -14,7 +14,8 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
     /// <summary>Whether the streams may grow.</summary>
     public bool IsExpandable { get; init; } = true;
 
-    public static StreamPair New(Random random, BufferPool<byte> arrays, BufferPool<byte> slabs, BufferPool<byte> native, ArrayPool<byte> raw)
+    public static StreamPair New(
+        Random random, BufferPool<byte> arrays, BufferPool<byte> slabs, BufferPool<byte> native, ArrayPool<byte> raw)
     {
         int capacity = random.Next(3) == 0 ? 0 : random.Next(5000);
         byte[] array = new byte[random.Next(300)];
@@ -27,20 +28,41 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
         {
             0 => new("rented", new MemoryStream(), PooledMemoryStream.Rent()),
             1 => new("capacity", new MemoryStream(capacity), new PooledMemoryStream(capacity)),
-            2 => new("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array)) { IsExpandable = false, IsOverArray = true },
-            3 => new("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable)) { IsExpandable = false, IsOverArray = true },
-            4 => new("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count)) { IsExpandable = false, IsOverArray = true },
-            5 => new("visible part", new MemoryStream((byte[])array.Clone(), index, count, writable, visible), new PooledMemoryStream(array, index, count, writable, visible)) { IsExpandable = false, IsOverArray = true },
+            2 =>
+                new("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array)) { IsExpandable = false, IsOverArray = true },
+            3 =>
+                new("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable)) { IsExpandable = false, IsOverArray = true },
+            4 =>
+                new("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count)) { IsExpandable = false, IsOverArray = true },
+            5 =>
+                new("visible part", new MemoryStream((byte[])array.Clone(), index, count, writable, visible), new PooledMemoryStream(array, index, count, writable, visible)) { IsExpandable = false, IsOverArray = true },
             6 => new("pool", new MemoryStream(capacity), new PooledMemoryStream(arrays, capacity)),
             7 => new("slabs", new MemoryStream(), new PooledMemoryStream(slabs)),
             8 => new("array pool", new MemoryStream(capacity), new PooledMemoryStream(raw, capacity)),
-            9 => new("options", new MemoryStream(), new PooledMemoryStream(new PooledMemoryStreamOptions { InitialSize = random.Next(5000), ZeroOnReturn = true })),
+            9 =>
+                new(
+                    "options",
+                    new MemoryStream(),
+                    new PooledMemoryStream(new PooledMemoryStreamOptions { InitialSize = random.Next(5000), ZeroOnReturn = true })),
             10 => new("native", new MemoryStream(), new PooledMemoryStream(native)),
             11 => new("shared array pool", new MemoryStream(capacity), new PooledMemoryStream(ArrayPool<byte>.Shared, capacity)),
-            12 => new("read-only memory", new MemoryStream(array.AsSpan(index, count).ToArray(), false), new PooledMemoryStream(new ReadOnlyMemory<byte>(array, index, count))) { IsExpandable = false },
-            13 => new("sequence", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(SequenceOf(array, random))) { IsExpandable = false },
-            14 => new("part that says whether it is writable", new MemoryStream((byte[])array.Clone(), index, count, writable), new PooledMemoryStream(array, index, count, writable)) { IsExpandable = false, IsOverArray = true },
-            15 => new("rented with options", new MemoryStream(), PooledMemoryStream.Rent(new PooledMemoryStreamOptions { Pool = arrays, InitialSize = random.Next(5000) })),
+            12 =>
+                new(
+                    "read-only memory",
+                    new MemoryStream(array.AsSpan(index, count).ToArray(), false),
+                    new PooledMemoryStream(new ReadOnlyMemory<byte>(array, index, count))) { IsExpandable = false },
+            13 =>
+                new(
+                    "sequence",
+                    new MemoryStream((byte[])array.Clone(), false),
+                    new PooledMemoryStream(SequenceOf(array, random))) { IsExpandable = false },
+            14 =>
+                new("part that says whether it is writable", new MemoryStream((byte[])array.Clone(), index, count, writable), new PooledMemoryStream(array, index, count, writable)) { IsExpandable = false, IsOverArray = true },
+            15 =>
+                new(
+                    "rented with options",
+                    new MemoryStream(),
+                    PooledMemoryStream.Rent(new PooledMemoryStreamOptions { Pool = arrays, InitialSize = random.Next(5000) })),
             16 => new("reset", new MemoryStream(), Reset(new PooledMemoryStream(arrays), array)),
             _ => new("new", new MemoryStream(), new PooledMemoryStream()),
         };

@@ -24,7 +24,9 @@ public sealed class StreamPropertyTests(ITestOutputHelper output) : PoolTest
                 1 => new PooledMemoryStream(pool.AsArrayPool()),
                 2 => new PooledMemoryStream(slabs),
                 3 => PooledMemoryStream.Rent(),
-                _ => new PooledMemoryStream(new PooledMemoryStreamOptions { Pool = pool, ZeroOnReturn = random.Next(2) == 0, InitialSize = random.Next(10_000) }),
+                _ =>
+                    new PooledMemoryStream(
+                        new PooledMemoryStreamOptions { Pool = pool, ZeroOnReturn = random.Next(2) == 0, InitialSize = random.Next(10_000) }),
             };
             List<byte> model = [];
             List<(byte[] Mine, byte[] Copy)> appended = [];

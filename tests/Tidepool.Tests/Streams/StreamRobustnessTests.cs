@@ -24,7 +24,8 @@ public sealed class StreamRobustnessTests : PoolTest
     [Fact]
     public void Advancing_over_memory_that_was_given_back_meanwhile_throws()
     {
-        Action<PooledMemoryStream>[] meanwhile = [s => s.GetBuffer(), s => { s.Capacity = 10_000; s.Capacity = 3000; }, s => s.Reserve(100_000), s => s.SetLength(s.Length)];
+        Action<PooledMemoryStream>[] meanwhile =
+            [s => s.GetBuffer(), s => { s.Capacity = 10_000; s.Capacity = 3000; }, s => s.Reserve(100_000), s => s.SetLength(s.Length)];
         foreach (Action<PooledMemoryStream> act in meanwhile)
         {
             using var stream = new PooledMemoryStream();

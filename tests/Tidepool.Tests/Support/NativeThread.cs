@@ -29,7 +29,9 @@ internal static unsafe partial class NativeThread
         }
     }
 
-    /// <summary>Makes a key whose destructor runs <paramref name="atExit"/> on each ending thread that has called <see cref="Arm"/>.</summary>
+    /// <summary>
+    /// Makes a key whose destructor runs <paramref name="atExit"/> on each ending thread that has called <see cref="Arm"/>.
+    /// </summary>
     public static nuint NewKey(Action atExit)
     {
         s_atExit = atExit;

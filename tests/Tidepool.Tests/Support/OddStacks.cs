@@ -104,7 +104,10 @@ internal static unsafe class OddStacks
         OuterFirst,
         InnerFirst,
 
-        /// <summary>The outer thread has worked where the inner stack comes to lie, so that the inner one finds its magazines without asking who it is.</summary>
+        /// <summary>
+        /// The outer thread has worked where the inner stack comes to lie, so that the inner one finds its magazines without asking who
+        /// it is.
+        /// </summary>
         OuterDeep,
     }
 
@@ -155,7 +158,9 @@ internal static unsafe class OddStacks
             return (nint)(&here) & -Megabyte;
         }
 
-        /// <summary>The frame with the inner stack. The inner stack shares no megabyte with frames in which the outer thread rents.</summary>
+        /// <summary>
+        /// The frame with the inner stack. The inner stack shares no megabyte with frames in which the outer thread rents.
+        /// </summary>
         [MethodImpl(MethodImplOptions.NoInlining)]
         private void Host(nint place)
         {

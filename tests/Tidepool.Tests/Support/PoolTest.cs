@@ -79,7 +79,10 @@ public abstract class PoolTest : IDisposable
             {
                 PoolStatistics now = read();
                 long open = now.Rented - now.Returned - before - Forgiven;
-                Assert.True(open == 0, $"Pool '{name}': {open} more rentals than returns at the end of the test (rented {now.Rented}, returned {now.Returned}, left on purpose {Forgiven}).");
+                Assert.True(
+                    open == 0,
+                    $"Pool '{name}': {open} more rentals than returns at the end of the test (rented {now.Rented}, returned "
+                        + $"{now.Returned}, left on purpose {Forgiven}).");
                 validate();
             }
             finally

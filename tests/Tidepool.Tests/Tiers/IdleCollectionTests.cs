@@ -39,7 +39,9 @@ public sealed class IdleCollectionTests
     [Fact]
     public void While_epochs_still_give_up_much_it_waits_for_the_rest()
     {
-        Assert.Equal([false, false, false, false, false, true], Looks([Enough, Enough, Enough, Enough, IdleCollection.StillGiving, IdleCollection.StillGiving - 1]));
+        Assert.Equal(
+            [false, false, false, false, false, true],
+            Looks([Enough, Enough, Enough, Enough, IdleCollection.StillGiving, IdleCollection.StillGiving - 1]));
     }
 
     [Fact]
@@ -80,7 +82,9 @@ public sealed class IdleCollectionTests
     {
         Assert.Equal([false, false, false, true], Looks([Enough, 0, 0, 0]));
         int epochs = (int)(IdleCollection.Interval / Epoch);
-        Assert.Equal([.. Enumerable.Repeat(false, epochs - 1), true], Looks([Enough, .. Enumerable.Repeat(0L, epochs - 1)], fullCollections: 0));
+        Assert.Equal(
+            [.. Enumerable.Repeat(false, epochs - 1), true],
+            Looks([Enough, .. Enumerable.Repeat(0L, epochs - 1)], fullCollections: 0));
     }
 
     private bool[] Looks(long[] given, int fullCollections = 0, TimeSpan use = default) =>

@@ -69,7 +69,8 @@ public sealed class PooledBufferWriterTests : PoolTest
         writer.Write([1]);
         Assert.Throws<InsufficientMemoryException>(() => writer.GetMemory());
         Assert.Throws<ArgumentOutOfRangeException>("maxLength", () => new PooledBufferWriter<byte>(null, maxLength: -1));
-        Assert.Throws<ArgumentOutOfRangeException>("initialCapacity", () => new PooledBufferWriter<byte>(null, initialCapacity: 2, maxLength: 1));
+        Assert.Throws<ArgumentOutOfRangeException>(
+            "initialCapacity", () => new PooledBufferWriter<byte>(null, initialCapacity: 2, maxLength: 1));
         Assert.Throws<ArgumentOutOfRangeException>("initialCapacity", () => new PooledBufferWriter<byte>(null, initialCapacity: -1));
     }
 

@@ -6,12 +6,13 @@ using Xunit.Abstractions;
 namespace Tidepool.Tests.Writers;
 
 /// <summary>
-/// Random operations of <see cref="IBufferWriter{T}"/> on an <see cref="ArrayBufferWriter{T}"/> and on ours: what is written, what is refused and in which
-/// family of exceptions must be equal.
+/// Random operations of <see cref="IBufferWriter{T}"/> on an <see cref="ArrayBufferWriter{T}"/> and on ours: what is written, what is
+/// refused and in which family of exceptions must be equal.
 /// </summary>
 /// <remarks>
-/// Two things differ on purpose. Ours lets <c>Advance</c> take only what was handed out, where <see cref="ArrayBufferWriter{T}"/> takes all that it has room for; so
-/// what is drawn is either less than was asked for, or more than either has. And ours names the argument that is out of range.
+/// Two things differ on purpose. Ours lets <c>Advance</c> take only what was handed out, where <see cref="ArrayBufferWriter{T}"/> takes
+/// all that it has room for; so what is drawn is either less than was asked for, or more than either has. And ours names the argument
+/// that is out of range.
 /// </remarks>
 [Collection(SharedPoolsCollection.Name)]
 public sealed class WriterComparisonTests(ITestOutputHelper output) : PoolTest
@@ -27,7 +28,8 @@ public sealed class WriterComparisonTests(ITestOutputHelper output) : PoolTest
     public void Numbers() => Compare(random => random.NextInt64(), withStreams: false);
 
     [Fact]
-    public void Structs_of_an_odd_size() => Compare(random => new Odd((byte)random.Next(256), (short)random.Next(1000)), withStreams: false);
+    public void Structs_of_an_odd_size() =>
+        Compare(random => new Odd((byte)random.Next(256), (short)random.Next(1000)), withStreams: false);
 
     [Fact]
     public void References() => Compare<string?>(random => random.Next(5) == 0 ? null : $"{random.Next()}", withStreams: false);
@@ -47,7 +49,8 @@ public sealed class WriterComparisonTests(ITestOutputHelper output) : PoolTest
                 string act = pair.Act();
                 Assert.True(
                     theirs.WrittenSpan.SequenceEqual(Written(ours)),
-                    $"{ours.GetType().Name} number {number}, seed {seed}, operation {i}, {act}: {theirs.WrittenCount} elements were written, and ours holds others.");
+                    $"{ours.GetType().Name} number {number}, seed {seed}, operation {i}, {act}: {theirs.WrittenCount} elements were "
+                        + "written, and ours holds others.");
             }
 
             ((IDisposable)ours).Dispose();
