@@ -18,7 +18,8 @@ internal sealed partial class LayerTable
         {
             string uses = row.Groups["uses"].Value;
             int[] named = [.. LayerName().Matches(uses).Select(match => int.Parse(match.Value[1..]))];
-            IEnumerable<int> layers = uses.Contains(" to ", StringComparison.Ordinal) ? Enumerable.Range(named[0], named[^1] - named[0] + 1) : named;
+            bool isRange = uses.Contains(" to ", StringComparison.Ordinal);
+            IEnumerable<int> layers = isRange ? Enumerable.Range(named[0], named[^1] - named[0] + 1) : named;
             table._layers.Add(row.Groups["folder"].Value, row.Groups["layer"].Value);
             table._allowed[row.Groups["folder"].Value] = [.. layers.Select(number => $"L{number}")];
         }

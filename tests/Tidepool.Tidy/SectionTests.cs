@@ -61,7 +61,8 @@ public sealed class SectionTests
     /// <summary>A call that enters, or a section that nobody has entered.</summary>
     private static bool MakesSection(SyntaxNode node, SemanticModel model) => node switch
     {
-        InvocationExpressionSyntax or BaseObjectCreationExpressionSyntax or DefaultExpressionSyntax => Is(model.GetTypeInfo(node).Type, Section),
+        InvocationExpressionSyntax or BaseObjectCreationExpressionSyntax or DefaultExpressionSyntax =>
+            Is(model.GetTypeInfo(node).Type, Section),
         LiteralExpressionSyntax => node.IsKind(SyntaxKind.DefaultLiteralExpression) && Is(model.GetTypeInfo(node).Type, Section),
         SimpleNameSyntax => model.GetSymbolInfo(node).Symbol is IMethodSymbol method
             && Is(method.ReturnType, Section)
@@ -78,13 +79,15 @@ public sealed class SectionTests
     {
         UsingStatementSyntax => true,
         EqualsValueClauseSyntax { Parent.Parent: VariableDeclarationSyntax declaration } =>
-            declaration.Parent is UsingStatementSyntax or LocalDeclarationStatementSyntax { UsingKeyword.RawKind: (int)SyntaxKind.UsingKeyword },
+            declaration.Parent is UsingStatementSyntax
+                or LocalDeclarationStatementSyntax { UsingKeyword.RawKind: (int)SyntaxKind.UsingKeyword },
         _ => false,
     };
 
     private static bool Is(ITypeSymbol? type, string name) => type?.Name == name;
 
-    private static bool IsWithin(SyntaxNode node, string type) => node.FirstAncestorOrSelf<TypeDeclarationSyntax>()?.Identifier.Text == type;
+    private static bool IsWithin(SyntaxNode node, string type) =>
+        node.FirstAncestorOrSelf<TypeDeclarationSyntax>()?.Identifier.Text == type;
 
     private static bool IsOfSample(string fault) => fault.StartsWith("sample", StringComparison.Ordinal);
 

@@ -18,7 +18,7 @@ public sealed partial class VocabularyTests
     private static readonly string[] NotYetRenamed =
     [
         "Ask", "AskForIdle", "AskForThread", "AskGroup", "AskPolicy", "Asks", "AsksForNumbers", "BufferGeometry", "Bury",
-        "CheckHere", "ChecksHere", "CreateHere", "Discard", "Draw", "Drop", "DropArray", "DropAttached", "DropStale",
+        "CheckHere", "CreateHere", "Discard", "Draw", "Drop", "DropArray", "DropAttached", "DropStale",
         "DropStaleResting", "EndHere", "ForWhom", "Forever", "Forget", "ForgetRecord", "ForgetTooSmall", "Geometry", "Guard",
         "IsHomeless", "IsHotStranded", "IsSpared", "ItemStation", "LaidHot", "LayIdle", "Leasable", "LeasedShell", "LetGo",
         "Lies", "Mail", "OnDiscard", "Patience", "Pump", "ResetHere", "Settle", "SettleHot", "SettleSlow", "Shell", "SparedFor",

@@ -22,10 +22,10 @@ internal struct Effects<T>
     internal bool SetsTimer { get; set; }
 
     /// <summary>Checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
-    internal bool ChecksHere { get; set; }
+    internal bool ChecksInline { get; set; }
 
     internal readonly bool IsEmpty =>
-        _firstDone is null && _lastCheck is null && _wanting is null && _others is null && _reporter is null && !SetsTimer && !ChecksHere;
+        _firstDone is null && _lastCheck is null && _wanting is null && _others is null && _reporter is null && !SetsTimer && !ChecksInline;
 
     internal PoolReport ReportOf(ResourceCore<T> core, PoolSection<T> section)
     {

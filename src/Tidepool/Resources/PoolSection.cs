@@ -5,8 +5,8 @@ namespace Tidepool;
 
 /// <summary>Holds the gate of a pool, or of all keys of a keyed pool: the only way to what the gate guards.</summary>
 /// <remarks>
-/// Made by <see cref="PoolGate{T}.Enter(string)"/> in a <c>using</c>, which a test of the source enforces, and handed down to whatever needs the gate:
-/// a method that takes a section runs under the gate, at the section's time, and adds to its effects. Disposing it leaves the gate and then runs them.
+/// <see cref="PoolGate{T}.Enter(string)"/> makes it in a <c>using</c>, which a test of the source enforces. A method that takes a section
+/// runs under the gate, at the section's time, and adds to its effects. Disposing it leaves the gate and then runs them.
 /// </remarks>
 internal readonly ref struct PoolSection<T>
     where T : class
@@ -23,7 +23,7 @@ internal readonly ref struct PoolSection<T>
     internal long Now { get; }
 
     /// <summary>Whether checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
-    internal bool ChecksHere => Effects.ChecksHere;
+    internal bool ChecksInline => Effects.ChecksInline;
 
     private ref Effects<T> Effects
     {
@@ -34,7 +34,7 @@ internal readonly ref struct PoolSection<T>
         }
     }
 
-    internal void BeginChecksHere() => Effects.ChecksHere = true;
+    internal void BeginChecksInline() => Effects.ChecksInline = true;
 
     /// <summary>Has the timer fire at this moment, unless it fires before.</summary>
     internal void WakeAt(long due) => Effects.SetsTimer |= _gate.Timer.Ask(due);
@@ -61,7 +61,7 @@ internal readonly ref struct PoolSection<T>
     public void Dispose() => _gate.Leave();
 }
 
-/// <summary>Guards what a pool, or all keys of a keyed pool, decide: a lock that is held for some nanoseconds, and what follows from its section.</summary>
+/// <summary>Guards what a pool, or all keys of a keyed pool, decide: a lock, and what follows from the section that holds it.</summary>
 internal sealed class PoolGate<T>
     where T : class
 {
@@ -87,7 +87,7 @@ internal sealed class PoolGate<T>
     /// <param name="place">The name of this place for schedules.</param>
     internal PoolSection<T> Enter(string place)
     {
-        long now = Clock.Now; // not under the lock: the clock may be somebody else's code
+        long now = Clock.Now; // not under the lock: the clock may be code of a caller
         Schedule.Point(place);
         return EnterAt(now);
     }

@@ -67,7 +67,7 @@ internal sealed partial class ResourceCore<T>
     {
         slot.Work = kind;
         slot.IsForPool = false;
-        if (kind == SlotWork.Check && section.ChecksHere)
+        if (kind == SlotWork.Check && section.ChecksInline)
         {
             SetDue(slot, section);
             section.Check(slot);

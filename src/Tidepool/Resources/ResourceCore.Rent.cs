@@ -343,7 +343,7 @@ internal sealed partial class ResourceCore<T>
 
             if (!isSync)
             {
-                section.BeginChecksHere();
+                section.BeginChecksInline();
             }
 
             SettleHot(section);
