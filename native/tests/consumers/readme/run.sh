@@ -66,7 +66,7 @@ done
 # shellcheck disable=SC2016 # backquotes of Markdown
 sed -n 's/^| `\(TIDEPOOL_[A-Z_]*\)` | \(-\?[0-9]*\) | \([a-z ]*\) |.*/\1 \2 \3/p' "$readme" |
   sed 's/always/true/; s/before the first use/false/' >"$scratch/options.page"
-sed -n 's/^ *{"\(TIDEPOOL_[A-Z_]*\)", \(-\?[0-9]*\),.*, \(true\|false\)},.*/\1 \2 \3/p' "$native/src/api/options.cpp" >"$scratch/options.source"
+sed -n 's/^ *{"\(TIDEPOOL_[A-Z_]*\)", \(-\?[0-9]*\),.*, \(true\|false\)},.*/\1 \2 \3/p' "$native/src/base/options.cpp" >"$scratch/options.source"
 [[ -s $scratch/options.source ]] || fail "no options were found in the source"
 diff "$scratch/options.page" "$scratch/options.source" || fail "the table of options differs from the source"
 echo ok
