@@ -59,7 +59,9 @@ public sealed partial class PackageTests
     {
         Problems.AssertNone(
             Repository.Files.Where(
-                file => Path.GetFileName(file) == "package-lock.json" && Repository.Read(file).Contains("\"resolved\"", StringComparison.Ordinal)),
+                file =>
+                    Path.GetFileName(file) == "package-lock.json"
+                        && Repository.Read(file).Contains("\"resolved\"", StringComparison.Ordinal)),
             "Write lock files with npm's omit-lockfile-registry-resolved:");
         Problems.AssertNone(
             Repository.Files.Where(file => Path.GetFileName(file).Equals("nuget.config", StringComparison.OrdinalIgnoreCase)),
@@ -72,7 +74,8 @@ public sealed partial class PackageTests
     private static Row[] Rows()
     {
         Row[] rows = [.. TableRow().Matches(Repository.Read("THIRD-PARTY.md"))
-            .Select(m => new Row(m.Groups["package"].Value, m.Groups["version"].Value, m.Groups["licence"].Value, m.Groups["npm"].Success))];
+            .Select(
+                m => new Row(m.Groups["package"].Value, m.Groups["version"].Value, m.Groups["licence"].Value, m.Groups["npm"].Success))];
         Assert.NotEmpty(rows);
         return rows;
     }

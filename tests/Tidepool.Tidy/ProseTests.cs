@@ -62,7 +62,8 @@ public sealed partial class ProseTests
         Problems.AssertNone(
             [
                 .. found.Where(file => !NotYetMended.Contains(file.Key)).SelectMany(file => file),
-                .. NotYetMended.Where(file => !found.Contains(file)).Select(file => $"{file} is mended: take it out of {nameof(NotYetMended)}"),
+                .. NotYetMended.Where(file => !found.Contains(file)).Select(
+                    file => $"{file} is mended: take it out of {nameof(NotYetMended)}"),
             ],
             "Prose that can be said more plainly:");
     }

@@ -79,7 +79,9 @@ public sealed class PublicApiTests
         }
         text.Append(type.ToDisplayString(Format));
         IEnumerable<INamedTypeSymbol> bases = (
-            type.TypeKind == TypeKind.Class && type.BaseType is { SpecialType: not SpecialType.System_Object } parent ? [parent] : Array.Empty<INamedTypeSymbol>())
+            type.TypeKind == TypeKind.Class && type.BaseType is { SpecialType: not SpecialType.System_Object } parent
+                ? [parent]
+                : Array.Empty<INamedTypeSymbol>())
             .Concat(type.Interfaces.Where(Core.IsVisible).OrderBy(i => i.ToDisplayString(), StringComparer.Ordinal));
         string inherits = string.Join(", ", bases.Select(b => b.ToDisplayString()));
         return inherits.Length == 0 ? text.ToString() : text.Append(" : ").Append(inherits).ToString();

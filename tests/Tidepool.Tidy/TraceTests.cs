@@ -100,7 +100,8 @@ public sealed partial class TraceTests
         string native = page[page.IndexOf("# One allocation and one remote free", StringComparison.Ordinal)..];
         string sources = string.Concat(Repository.Under("native/", ".h").Concat(Repository.Under("native/", ".cpp"))
             .Where(
-                file => file.StartsWith("native/src/", StringComparison.Ordinal) || file.StartsWith("native/include/", StringComparison.Ordinal))
+                file => file.StartsWith("native/src/", StringComparison.Ordinal)
+                    || file.StartsWith("native/include/", StringComparison.Ordinal))
             .Select(Repository.Read));
         string[] names = [.. NativeFunction().Matches(native).Select(match => match.Groups[1].Value).Distinct()];
         Assert.True(names.Length > 20, $"only {names.Length} functions are named");

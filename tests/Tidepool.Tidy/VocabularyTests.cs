@@ -141,7 +141,8 @@ public sealed partial class VocabularyTests
     /// <summary>Whether the words follow each other in a name.</summary>
     private static bool Holds(string[] name, string[] words) => Enumerable.Range(0, Math.Max(0, name.Length - words.Length + 1))
         .Any(
-            start => words.Select((word, i) => string.Equals(word, name[start + i], StringComparison.OrdinalIgnoreCase)).All(equal => equal));
+            start =>
+                words.Select((word, i) => string.Equals(word, name[start + i], StringComparison.OrdinalIgnoreCase)).All(equal => equal));
 
     /// <summary>The cells of every table of the dictionary whose first heading, or whose column, has this name.</summary>
     private static IEnumerable<string[]> Table(string heading)

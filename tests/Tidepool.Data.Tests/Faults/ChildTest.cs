@@ -31,7 +31,12 @@ internal sealed class ChildTest : IDisposable
     {
         string[] command = [.. front, "dotnet", typeof(ChildTest).Assembly.Location, part];
         var start =
-            new ProcessStartInfo(command[0], command[1..]) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true };
+            new ProcessStartInfo(command[0], command[1..])
+            {
+                RedirectStandardInput = true,
+                RedirectStandardOutput = true,
+                RedirectStandardError = true,
+            };
         start.Environment[Variable] = server;
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
         return new(Process.Start(start)!);

@@ -13,7 +13,16 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     {
         await Cluster.ExecuteAsync("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'old'");
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 10, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, BackoffMin = TimeSpan.FromMilliseconds(50), BackoffMax = TimeSpan.FromMilliseconds(100), CreateTimeout = Never, PolicyTimeout = Never },
+            new()
+            {
+                MaxSize = 10,
+                ValidateAfterIdle = TimeSpan.Zero,
+                RentTimeout = Never,
+                BackoffMin = TimeSpan.FromMilliseconds(50),
+                BackoffMax = TimeSpan.FromMilliseconds(100),
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            },
             more: "Username=guest;Password=old");
         int[] processes = await FillAsync(pool, 2);
 
