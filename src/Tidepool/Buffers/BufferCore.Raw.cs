@@ -44,7 +44,7 @@ internal sealed partial class BufferCore<T>
         }
         else
         {
-            DropArray(array);
+            EvictArray(array);
         }
     }
 
@@ -117,7 +117,7 @@ internal sealed partial class BufferCore<T>
     }
 
     /// <summary>Ends the rental of an array that is not kept.</summary>
-    internal void DropArray(T[] array)
+    internal void EvictArray(T[] array)
     {
         if (Guard is not null)
         {
@@ -130,7 +130,7 @@ internal sealed partial class BufferCore<T>
         WriteDropped(-1, [array]);
         if (IsOurs(array))
         {
-            Free(Forget(array));
+            Free(Unregister(array));
         }
     }
 
@@ -173,7 +173,7 @@ internal sealed partial class BufferCore<T>
     }
 
     /// <summary>An array that is one no longer: the buffer that the source made, with its tag.</summary>
-    private SourceBuffer<T> Forget(T[] array)
+    private SourceBuffer<T> Unregister(T[] array)
     {
         object? tag = null;
         if (!Geometry.TakesForeignArrays && _made.TryGetValue(array, out tag))
@@ -183,7 +183,7 @@ internal sealed partial class BufferCore<T>
 
         if (FindRecord(array) is { } record)
         {
-            record.Forget();
+            record.StopWatching();
             _records.Remove(array);
         }
 

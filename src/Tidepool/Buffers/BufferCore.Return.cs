@@ -71,7 +71,7 @@ internal sealed partial class BufferCore<T>
             OnRetired(slot, MisuseKind.UseAfterReturn);
         }
 
-        slot.Record?.Forget();
+        slot.Record?.StopWatching();
         Counters.AddReturns(1, slot.Bucket.ItemBytes);
         return new ArraySegment<T>(array, slot.Offset, length);
     }

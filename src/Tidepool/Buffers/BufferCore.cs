@@ -138,13 +138,13 @@ internal sealed partial class BufferCore<T> : Station
     {
         if (item is PooledSlot<T> idle)
         {
-            idle.Record?.Forget();
+            idle.Record?.StopWatching();
             Remember(idle.Array!, idle.Tag);
             return idle.Array!;
         }
 
         var slot = new PooledSlot<T>(this, bucket);
-        slot.Adopt(Forget((T[])item));
+        slot.Adopt(Unregister((T[])item));
         slot.ClearReferences(-1); // arrays come back as their renters left them, leases clear
         return slot;
     }
@@ -201,7 +201,7 @@ internal sealed partial class BufferCore<T> : Station
         {
             if (item is PooledSlot<T> slot)
             {
-                slot.Record?.Forget();
+                slot.Record?.StopWatching();
                 if (slot.TryTakeBuffer(out SourceBuffer<T> buffer))
                 {
                     Free(buffer);
@@ -209,7 +209,7 @@ internal sealed partial class BufferCore<T> : Station
             }
             else if (item is T[] array)
             {
-                Free(Forget(array));
+                Free(Unregister(array));
             }
         }
     }

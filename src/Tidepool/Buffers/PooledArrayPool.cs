@@ -115,7 +115,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
         Bucket? bucket = (array.GetType() == _arrayType || typeof(T).IsValueType) && _core.IsOurs(array) ? _raw.Find(array.Length) : null;
         if (bucket is null)
         {
-            _core.DropArray(array);
+            _core.EvictArray(array);
         }
         else
         {

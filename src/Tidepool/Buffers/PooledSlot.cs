@@ -32,7 +32,7 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
         var slot = new PooledSlot<T>(Core, Bucket);
         slot.Adopt(ToBuffer());
         slot.Record = Record is null ? null : new RentalRecord(Core, slot, Bucket.ItemBytes, "A leased buffer", slot.Capacity);
-        Record?.Forget();
+        Record?.StopWatching();
         (Array, Address, Capacity, Record) = (null, 0, 0, null);
         return slot;
     }

@@ -49,7 +49,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
 
         if (_slot is Slot { OutlivesSlot: true } slot)
         {
-            Bury(slot);
+            FreeLostItem(slot);
         }
         else if (_slot is null ? Volatile.Read(ref _out) != 0 : _slot.IsLeased)
         {
@@ -91,7 +91,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     [SuppressMessage(
         "Usage", "CA1816:Dispose methods should call SuppressFinalize",
         Justification = "The finalizer is the leak detector; there is nothing to dispose.")]
-    internal void Forget() => GC.SuppressFinalize(this);
+    internal void StopWatching() => GC.SuppressFinalize(this);
 
     /// <summary>
     /// Gives memory that the collector does not manage to its source when the slot cannot be reached: at once while it is leased, because
@@ -99,7 +99,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     /// dead a second time and nothing has happened to it in between, it has no renter (the stock of a thread handle that was never
     /// disposed).
     /// </summary>
-    private void Bury(Slot slot)
+    private void FreeLostItem(Slot slot)
     {
         var seen = new TicketState { Word = Volatile.Read(ref slot.State.Word) };
         bool isLeased = slot.IsActive(seen.Generation) && (seen.Generation & 1) != 0;

@@ -81,11 +81,11 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
         {
             if (bucket == _raw)
             {
-                Bury(Unsafe.As<T>(item!));
+                DestroyItem(Unsafe.As<T>(item!));
             }
             else
             {
-                Bury(Unsafe.As<PooledObject<T, TPolicy>>(item!));
+                DestroyItem(Unsafe.As<PooledObject<T, TPolicy>>(item!));
             }
         }
     }
@@ -114,12 +114,12 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     {
         if (bucket == _slots)
         {
-            ForgetRecord(Unsafe.As<T>(item));
+            RemoveRecord(Unsafe.As<T>(item));
             return NewSlot(Unsafe.As<T>(item), isNew: false);
         }
 
         var slot = Unsafe.As<PooledObject<T, TPolicy>>(item);
-        slot.Record?.Forget();
+        slot.Record?.StopWatching();
         return slot.Item;
     }
 
@@ -177,24 +177,24 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     }
 
     /// <summary>Destroys the object of an idle slot.</summary>
-    private void Bury(PooledObject<T, TPolicy> slot)
+    private void DestroyItem(PooledObject<T, TPolicy> slot)
     {
-        slot.Record?.Forget();
+        slot.Record?.StopWatching();
         Destroy(slot.Item);
     }
 
     /// <summary>Destroys an object that was rented raw, or idle for that.</summary>
-    private void Bury(T item)
+    private void DestroyItem(T item)
     {
-        ForgetRecord(item);
+        RemoveRecord(item);
         Destroy(item);
     }
 
-    private void ForgetRecord(T item)
+    private void RemoveRecord(T item)
     {
         if (_records is not null && _records.TryGetValue(item, out RentalRecord? record))
         {
-            record.Forget();
+            record.StopWatching();
             _records.Remove(item);
         }
     }

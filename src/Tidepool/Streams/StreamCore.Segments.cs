@@ -72,7 +72,7 @@ internal sealed partial class StreamCore
         StoredLength = Length;
         if (StoredLength == 0)
         {
-            ForgetTooSmall(end);
+            FreeTooSmall(end);
         }
 
         if (SegmentCount == 0 && end <= AttachedLength && (Flags & StreamFlags.OwnPool) == 0)
@@ -99,7 +99,7 @@ internal sealed partial class StreamCore
 
         if (StoredLength == 0)
         {
-            ForgetTooSmall(length);
+            FreeTooSmall(length);
         }
 
         // Rent first: when the pool fails nothing has changed.
@@ -361,7 +361,7 @@ internal sealed partial class StreamCore
     }
 
     /// <summary>Room that holds nothing yet and is too small for what comes is no good as a first segment.</summary>
-    private void ForgetTooSmall(long end)
+    private void FreeTooSmall(long end)
     {
         if (SegmentCount > 0 && _segments[0].End < end)
         {
@@ -463,7 +463,7 @@ internal sealed partial class StreamCore
         SegmentCount = number;
         if (number > 0)
         {
-            _segments[number - 1].EndHere();
+            _segments[number - 1].EndChain();
         }
 
         if (last == _attachedSegment)

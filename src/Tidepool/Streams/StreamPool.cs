@@ -42,5 +42,5 @@ internal sealed class StreamPool : ItemPool<StreamCore>
         return new StreamCore(watched ? new RentalRecord(this, null, CoreBytes, "A PooledMemoryStream") : null);
     }
 
-    protected override void OnDiscard(StreamCore item) => item.Watch?.Forget();
+    protected override void OnDiscard(StreamCore item) => item.Watch?.StopWatching();
 }

@@ -179,13 +179,13 @@ internal sealed partial class Magazine
             return false;
         }
 
-        bool holds = Lies(item, _state.Count);
+        bool holds = Contains(item, _state.Count);
         Leave();
         return holds;
     }
 
     /// <summary>Whether the item is the hot one or one of the last ones above it.</summary>
-    private bool Lies(object item, int last)
+    private bool Contains(object item, int last)
     {
         if (_state.HotFull != 0 && _state.Hot == item)
         {

@@ -103,7 +103,7 @@ internal sealed partial class Magazine
         _state.RestingCount = 0;
     }
 
-    private void DropStaleResting()
+    private void ClearStaleResting()
     {
         for (int i = _state.RestingCount; i < (Bucket.IsRested ? RestingPlaces : 0); i++)
         {

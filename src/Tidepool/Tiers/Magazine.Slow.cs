@@ -183,7 +183,7 @@ internal sealed partial class Magazine
 
         try
         {
-            isTwice = !isOnce && Lies(item, Compared);
+            isTwice = !isOnce && Contains(item, Compared);
             if (!isTwice)
             {
                 object mover = item is Slot slot ? slot.MoveTo(this) : item;

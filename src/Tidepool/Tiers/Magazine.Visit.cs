@@ -79,7 +79,7 @@ internal sealed partial class Magazine
             TakeResting(taken);
         }
 
-        DropStale();
+        ClearStale();
         Owners = null; // they refer to the buffers they had; the owner may go on with the ring it has in hand
         if (!isEpoch)
         {
@@ -133,7 +133,7 @@ internal sealed partial class Magazine
             TakeInbox(owner: false);
             TakeOldest(int.MaxValue, taken);
             TakeResting(taken);
-            DropStale();
+            ClearStale();
             Owners = null;
             ref StationCounters counters = ref Bucket.Station.Counters;
             long returned = _state.Rents + _state.Flushed - _state.Refilled;
@@ -319,7 +319,7 @@ internal sealed partial class Magazine
         return moved;
     }
 
-    private void DropStale()
+    private void ClearStale()
     {
         if (_state.HotFull == 0)
         {
@@ -328,7 +328,7 @@ internal sealed partial class Magazine
 
         Places[_state.Count..].Clear();
         _state.Spare = null;
-        DropStaleResting();
+        ClearStaleResting();
     }
 
     /// <summary>

@@ -350,7 +350,7 @@ internal static unsafe class ThreadTier
 
                 Shards[s_nextReap] = Shards[^1];
                 Shards.RemoveAt(Shards.Count - 1);
-                Forget(shard);
+                RemoveFromDirectory(shard);
                 taken.AddRange(Close(from magazine in shard.Table where magazine != Magazine.None select (shard, magazine)));
                 shard.IsReaped = true;
                 if (Volatile.Read(ref shard.Handles) == 0)
@@ -378,7 +378,7 @@ internal static unsafe class ThreadTier
         }
     }
 
-    private static void Forget(Shard shard)
+    private static void RemoveFromDirectory(Shard shard)
     {
         for (int page = 0; page < DirectorySize; page++)
         {
