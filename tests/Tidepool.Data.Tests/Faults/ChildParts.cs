@@ -54,7 +54,7 @@ internal static class ChildParts
 
         await FaultTest.UntilAsync(
             () => strict.GetStatistics() is { Total: 2, Destroying: 0 },
-            "those that were idle for too long are ended, and no others");
+            "those that were idle for too long are closed, and no others");
         ResourcePoolStatistics ended = strict.GetStatistics();
         Assert.Equal((3L, 3L, 5L), (ended.GetDestroyed(DestroyReason.Idle), ended.Destroyed, ended.Created));
         Assert.Equal((5, 0L), (patient.GetStatistics().Total, patient.GetStatistics().Destroyed));
@@ -203,7 +203,7 @@ internal static class ChildParts
                     failure.ToString()));
         Assert.Equal((held.Count, 0L), (pool.GetStatistics().Total, pool.GetStatistics().Destroyed));
 
-        // Those that are there serve everybody.
+        // Those that are there serve all callers.
         Assert.All(await Task.WhenAll(held.Select(static connection => FaultTest.TryAskAsync(connection))), Assert.Null);
         Assert.Null(await FaultTest.TryUseAsync(pool));
         await FaultTest.SettleAsync(pool);

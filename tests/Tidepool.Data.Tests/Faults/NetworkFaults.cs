@@ -104,13 +104,13 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
         proxy.SetBlackhole(true);
         Task<Exception?> hanging = Task.Run(async () => (Exception?)await TryAskAsync(held));
         Task<Exception?>[] waiting = [.. Enumerable.Range(0, 3).Select(_ => Task.Run(async () => (Exception?)await TryUseAsync(pool)))];
-        await UntilAsync(() => pool.GetStatistics() is { Creating: > 0 } or { Checking: > 0 }, "somebody is at work");
+        await UntilAsync(() => pool.GetStatistics() is { Creating: > 0 } or { Checking: > 0 }, "an operation runs");
 
         Assert.False(await pool.ShutdownAsync(Short)); // a lease is out
 
         foreach (Task<Exception?> one in waiting)
         {
-            await UntilAsync(() => one.IsCompleted, "whoever waits is told, also one whose thread has asked a session that is silent");
+            await UntilAsync(() => one.IsCompleted, "every waiting caller is told, also one whose thread has asked a session that is silent");
             Assert.IsType<ResourcePoolShutdownException>(Assert.IsType<PooledDbException>(await one).PoolError);
         }
 

@@ -69,7 +69,7 @@ internal static class StarvedParts
             Assert.DoesNotContain(waiting.Concat(asking), static task => task.IsCompleted);
         }
 
-        // Who was given a session has it, however late it is told; the time of the others is up.
+        // A caller that was given a session has it, however late it is told; the time of the others is up.
         DbException?[] ends = await Task.WhenAll(waiting);
         Assert.All(ends[..2], Assert.Null);
         Assert.All(ends[2..], AssertTimedOut);
@@ -78,7 +78,7 @@ internal static class StarvedParts
         ResourcePoolStatistics statistics = returned.GetStatistics();
         Assert.Equal((4L, 6L, 0L), (statistics.Rented, statistics.TimedOut, statistics.Destroyed));
 
-        // Sessions whose answer was read after the time of whoever asked for them are as good as they were.
+        // Sessions whose answer was read after their caller's time are as good as they were.
         int timedOut = CountTimedOut(await Task.WhenAll(asking));
         await FaultTest.SettleAsync(asked);
         statistics = asked.GetStatistics();
