@@ -110,7 +110,9 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
 
         foreach (Task<Exception?> one in waiting)
         {
-            await UntilAsync(() => one.IsCompleted, "every waiting caller is told, also one whose thread has asked a session that is silent");
+            await UntilAsync(
+                () => one.IsCompleted,
+                "every waiting caller is told, also one whose thread has asked a session that is silent");
             Assert.IsType<ResourcePoolShutdownException>(Assert.IsType<PooledDbException>(await one).PoolError);
         }
 
