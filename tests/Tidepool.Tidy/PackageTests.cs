@@ -82,7 +82,9 @@ public sealed partial class PackageTests
 
     private sealed record Row(string Package, string Version, string Licence, bool IsNpm);
 
-    [GeneratedRegex(@"^\| (?<package>[\w.@/-]+)(?<npm> \(npm\))? \| (?<version>\d[\w.-]*) \| (?<licence>[\w.-]+) \| [^|]+ \|$", RegexOptions.Multiline)]
+    [GeneratedRegex(
+        @"^\| (?<package>[\w.@/-]+)(?<npm> \(npm\))? \| (?<version>\d[\w.-]*) \| (?<licence>[\w.-]+) \| [^|]+ \|$",
+        RegexOptions.Multiline)]
     private static partial Regex TableRow();
 
     [GeneratedRegex(@"""node_modules/(?<name>[^""]+)"": \{\s*""version"": ""(?<version>[^""]+)""")]
