@@ -71,7 +71,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     }
 
     internal void ChoosePath(bool slow) =>
-        _ids = slow || Sizes != SizeClasses.PowersOfTwo || !_core.Geometry.TakesForeignArrays ? [] : _raw.FastIds;
+        _ids = slow || Sizes != SizeClasses.PowersOfTwo || !_core.Settings.TakesForeignArrays ? [] : _raw.FastIds;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T[] RentSlow(int minimumLength)

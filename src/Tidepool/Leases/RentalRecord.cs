@@ -14,7 +14,7 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class RentalRecord : CriticalFinalizerObject
 {
-    private readonly Station _station;
+    private readonly TieredPool _pool;
     private readonly Leasable? _slot;
     private readonly long _bytes;
     private readonly string _what;
@@ -25,15 +25,15 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     private long? _wordWhenLost;
 
     /// <summary>Watches an item.</summary>
-    /// <param name="station">The pool.</param>
+    /// <param name="pool">The pool.</param>
     /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/>
     /// tell.</param>
     /// <param name="bytes">What the item counts for while it is rented.</param>
     /// <param name="what">What is dropped when the rental is, as a sentence begins: "A lease".</param>
     /// <param name="length">How many elements it has; 0 for what has none.</param>
-    internal RentalRecord(Station station, Leasable? slot, long bytes, string what, int length = 0)
+    internal RentalRecord(TieredPool pool, Leasable? slot, long bytes, string what, int length = 0)
     {
-        _station = station;
+        _pool = pool;
         _slot = slot;
         _bytes = bytes;
         _what = what;
@@ -129,14 +129,14 @@ internal sealed class RentalRecord : CriticalFinalizerObject
 
     private void Report()
     {
-        if (!_station.Retired)
+        if (!_pool.Retired)
         {
-            _station.ReportLater(MisuseKind.NeverReturned, () => (_length == 0 ? _what : $"{_what} of {_length} elements", Where()));
+            _pool.ReportLater(MisuseKind.NeverReturned, () => (_length == 0 ? _what : $"{_what} of {_length} elements", Where()));
         }
     }
 
     /// <summary>What is lost is no longer leased.</summary>
-    private void CountLost() => _station.Counters.AddReturns(1, _bytes);
+    private void CountLost() => _pool.Counters.AddReturns(1, _bytes);
 
     /// <summary>Where the buffer was rented and returned, as far as it was recorded.</summary>
     internal string? Where()

@@ -11,7 +11,7 @@ namespace Tidepool;
 /// the shared tier. In every method that takes an object or an idle slot, no other thread has it: the policy is called with nothing held
 /// and nothing busy.
 /// </remarks>
-internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
+internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     where T : class
     where TPolicy : struct, IObjectPolicy<T>
 {
@@ -19,12 +19,12 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     internal TPolicy Policy;
 
     /// <summary>
-    /// The place of the slots in a thread's table, or <see cref="Station.NoId"/>: every rental must take the slow path, or the pool was
+    /// The place of the slots in a thread's table, or <see cref="TieredPool.NoId"/>: every rental must take the slow path, or the pool was
     /// disposed.
     /// </summary>
     internal int LeaseId = NoId;
 
-    /// <summary>The place of the raw objects in a thread's table, or <see cref="Station.NoId"/>.</summary>
+    /// <summary>The place of the raw objects in a thread's table, or <see cref="TieredPool.NoId"/>.</summary>
     internal int RawId = NoId;
 
     private const int StackSampling = 128;
@@ -75,7 +75,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     /// <summary>Whether every rental is recorded, so that a raw return can be checked.</summary>
     internal bool IsTracked => _records is not null;
 
-    internal override void Discard(Bucket bucket, ReadOnlySpan<object?> items)
+    internal override void Evict(Bucket bucket, ReadOnlySpan<object?> items)
     {
         foreach (object? item in items)
         {

@@ -217,7 +217,7 @@ internal sealed partial class StreamCore
         Pool = pool;
         ArrayPool = arrays;
         Flags |= StreamFlags.OwnPool;
-        if (pool is { Core.Geometry.Secrets: true })
+        if (pool is { Core.Settings.Secrets: true })
         {
             Flags |= StreamFlags.Wipes; // also what does not come from that pool
         }
