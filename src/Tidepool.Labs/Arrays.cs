@@ -248,7 +248,9 @@ internal sealed class ArraysLab : ILab
         plan.Add(Within(Bars.LeaseCallSite, callSite, RentalCatalog.Shared, RentalCatalog.Lease));
         plan.Add(new BytesRule(Bars.LeaseBytes, [new(inlined, RentalCatalog.Lease), new(callSite, RentalCatalog.Lease)]));
         plan.Add(
-            new RatioRule(Bars.ScopeOwn, [Pair(inlined, RentalCatalog.Scope, RentalCatalog.Raw), Pair(callSite, RentalCatalog.Scope, RentalCatalog.Raw)]));
+            new RatioRule(
+                Bars.ScopeOwn,
+                [Pair(inlined, RentalCatalog.Scope, RentalCatalog.Raw), Pair(callSite, RentalCatalog.Scope, RentalCatalog.Raw)]));
         plan.Add(Within(Bars.ScopeCallSite, callSite, RentalCatalog.Shared, RentalCatalog.Scope));
         plan.Add(Within(Bars.Handle, inlined, RentalCatalog.Lease, RentalCatalog.Handle));
         JudgeDepth(plan);

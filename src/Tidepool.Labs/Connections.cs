@@ -161,9 +161,13 @@ internal sealed class ConnectionsLab : ILab
             5,
             "operation");
         Add(plan, section, OpenPlain, PoolKind.Provider.Name(Postgres), PoolKind.Provider, 2000, LabServer.Missing,
-            static () => ConnectionLoops<NpgsqlSourceSubject, NpgsqlConnection>.OpenAndClose(PoolKinds.OpenPostgres(PoolKind.Provider, Few, resets: false), Few));
+            static () =>
+                ConnectionLoops<NpgsqlSourceSubject, NpgsqlConnection>.OpenAndClose(
+                    PoolKinds.OpenPostgres(PoolKind.Provider, Few, resets: false), Few));
         Add(plan, section, OpenPlain, PoolKinds.Ours, PoolKind.Tidepool, 2000, LabServer.Missing,
-            static () => ConnectionLoops<PooledSourceSubject, PooledDbConnection>.OpenAndClose(PoolKinds.OpenPostgres(PoolKind.Tidepool, Few, resets: false), Few));
+            static () =>
+                ConnectionLoops<PooledSourceSubject, PooledDbConnection>.OpenAndClose(
+                    PoolKinds.OpenPostgres(PoolKind.Tidepool, Few, resets: false), Few));
         plan.Add(Against(Bars.ConnectionOpen, OpenPlain));
     }
 
@@ -196,7 +200,9 @@ internal sealed class ConnectionsLab : ILab
         plan.Add(Against(Bars.ConnectionManyResets, ManyResets));
         plan.Add(Against(Bars.ConnectionManyPlain, ManyPlain));
         plan.Add(
-            new RatioRule(Bars.ConnectionUnpooled, (new WorkloadKey(OneResets, PoolKinds.Ours), new WorkloadKey(OneResets, PoolKind.None.Name(Postgres)))));
+            new RatioRule(
+                Bars.ConnectionUnpooled,
+                (new WorkloadKey(OneResets, PoolKinds.Ours), new WorkloadKey(OneResets, PoolKind.None.Name(Postgres)))));
     }
 
     private static void AddFailovers(LabPlan plan)
@@ -229,7 +235,10 @@ internal sealed class ConnectionsLab : ILab
         }
 
         plan.Add(
-            new MetricRule(Bars.ConnectionKilled, Failover.Beyond, new WorkloadKey(Cell.Of(("server", FailoverKind.SessionsEnded.Name())), PoolKinds.Ours)));
+            new MetricRule(
+                Bars.ConnectionKilled,
+                Failover.Beyond,
+                new WorkloadKey(Cell.Of(("server", FailoverKind.SessionsEnded.Name())), PoolKinds.Ours)));
     }
 
     private static void AddRecovery(LabPlan plan)

@@ -113,7 +113,13 @@ internal sealed class MemoryLab : ILab
             foreach (var subject in Subjects.Where(subject => subject.Name != MemorySubject.Shared))
             {
                 plan.Add(
-                    PipeWorkload(section, cell, subject.Name, subject.Ours, () => subject.Exists() ? new PipeLoop(subject.Pool(), pipes) : null, subject.Rental.Missing));
+                    PipeWorkload(
+                        section,
+                        cell,
+                        subject.Name,
+                        subject.Ours,
+                        () => subject.Exists() ? new PipeLoop(subject.Pool(), pipes) : null,
+                        subject.Rental.Missing));
             }
         }
     }

@@ -104,7 +104,9 @@ internal sealed class ObjectsLab : ILab
         plan.Add(Within(Bars.ObjectsDepth1, alone[..1], [InstanceSubject.Raw]));
         plan.Add(Within(Bars.ObjectsDepth8, alone[1..], [InstanceSubject.Raw]));
         plan.Add(
-            new BytesRule(Bars.ObjectsBytes, [.. from cell in alone.Concat(together) from subject in both select new WorkloadKey(cell, subject)]));
+            new BytesRule(
+                Bars.ObjectsBytes,
+                [.. from cell in alone.Concat(together) from subject in both select new WorkloadKey(cell, subject)]));
         plan.Add(Within(Bars.ObjectsThreads, together, both));
         plan.Add(new RatioRule(
             Bars.ObjectsScaling,

@@ -83,7 +83,10 @@ internal sealed class ResourcesLab : ILab
         }
 
         plan.Add(
-            new MetricRule(Bars.ResourceFair, ResourceProbes.Spread, [.. plan.Probes.Where(p => p.Section == fairness && p.Ours).Select(p => p.Key)]));
+            new MetricRule(
+                Bars.ResourceFair,
+                ResourceProbes.Spread,
+                [.. plan.Probes.Where(p => p.Section == fairness && p.Ours).Select(p => p.Key)]));
     }
 
     private static void SyncCallers(LabPlan plan)
@@ -154,7 +157,13 @@ internal sealed class ResourcesLab : ILab
         Add(plan, section, hot, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.OneAsync(8));
         Add(plan, section, hot, Keyed, true, static () => ResourceLoops<KeyedSubject, KeyedResourceLease<int, Thing>>.OneAsync(8));
         var many =
-            new Section { Title = "A thousand keys", About = "The same with a thousand keys in turn.", Varies = ["keys"], Operation = "rental" };
+            new Section
+            {
+                Title = "A thousand keys",
+                About = "The same with a thousand keys in turn.",
+                Varies = ["keys"],
+                Operation = "rental",
+            };
         Add(plan, many, thousand, Keyed, true, static () => Thousand());
         plan.Add(new RatioRule(Bars.KeyedHot, (new WorkloadKey(hot, Keyed), new WorkloadKey(hot, Ours))));
         var cold = new Section { Title = "Cold keys", About = "Keys that are used once, and "

@@ -240,7 +240,9 @@ internal sealed class StreamsLab : ILab
         plan.Add(Within(Bars.StreamMediumRivals, medium, both, StreamSubject.Recyclable));
         plan.Add(Within(Bars.StreamLarge, large, [StreamSubject.New], StreamSubject.Plain));
         plan.Add(
-            new BytesRule(Bars.StreamLargeBytes, [.. large.Where(cell => cell["size"] == "16 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
+            new BytesRule(
+                Bars.StreamLargeBytes,
+                [.. large.Where(cell => cell["size"] == "16 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
         plan.Add(new MetricRule(Bars.StreamLargeObjects, "loh_B", [.. both.Select(name => new WorkloadKey(HeapCell, name))]));
         plan.Add(Within(Bars.StreamLargeRecyclable, large, [StreamSubject.New], StreamSubject.Recyclable));
         plan.Add(Within(Bars.StreamLargeSlim, large, [StreamSubject.New], StreamSubject.Slim));

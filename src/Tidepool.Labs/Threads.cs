@@ -103,7 +103,14 @@ internal sealed class ThreadsLab : ILab
                 WorkloadKey key = new(Counted(work, items), way);
                 counted.Add(key);
                 plan.Add(
-                    new Probe { Key = key, Section = section, Ours = false, Waits = waits, Run = site => ThreadProbes.Count(way, work, items, site) });
+                    new Probe
+                    {
+                        Key = key,
+                        Section = section,
+                        Ours = false,
+                        Waits = waits,
+                        Run = site => ThreadProbes.Count(way, work, items, site),
+                    });
             }
         }
 

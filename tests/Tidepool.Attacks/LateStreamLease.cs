@@ -10,7 +10,7 @@ internal sealed class LateStreamLease : Attack
     public override string Name => "late-stream-lease";
 
     public override string Promise =>
-        "A lease of a stream that is ended again, and a writer that closes its stream, touch no other renter's stream.";
+        "A lease of a stream that is returned again, and a writer that closes its stream, touch no other renter's stream.";
 
     public override void Run(TimeSpan time, int threads, int seed)
     {

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 namespace Tidepool.Attacks;
 
 /// <summary>
-/// With an unlimited stack the C library tells of a main thread whose stack reaches down to the heap; a thread has its stack there.
+/// With an unlimited stack the C library reports a main thread whose stack reaches down to the heap; a thread has its stack there.
 /// </summary>
 internal sealed unsafe class StackOnTheHeap : ForeignStacks
 {

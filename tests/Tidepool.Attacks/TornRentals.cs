@@ -37,13 +37,13 @@ internal abstract class TornRentals<TLease> : Attack
     /// <summary>Uses, or ends, what is in a field that others replace. What this throws is as documented.</summary>
     protected abstract void Use(ref TLease? field, int way);
 
-    /// <summary>Ends a rental that may have been ended by others.</summary>
+    /// <summary>Ends a rental that others may have ended.</summary>
     protected abstract void End(TLease lease);
 
     /// <summary>Rents, uses and returns what no other thread has.</summary>
     protected abstract void Hold(int me, Random random);
 
-    /// <summary>Notes a pool of which something is left when all was ended.</summary>
+    /// <summary>Notes a pool of which something is left after the end of all rentals.</summary>
     protected void AllEnded(long leased)
     {
         if (leased != 0)

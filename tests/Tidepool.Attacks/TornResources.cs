@@ -48,7 +48,7 @@ internal sealed class TornResources : TornRentals<ResourceLease<Marked>>
         using ResourceLease<Marked> lease = _pool!.Rent(TimeSpan.FromMinutes(1));
         if (!lease.Value.IsMineAlone(me))
         {
-            Break("one resource had two renters, or was ended under one");
+            Break("one resource had two renters, or was destroyed under one");
         }
 
         if (!lease.IsActive)

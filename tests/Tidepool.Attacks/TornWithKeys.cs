@@ -66,7 +66,7 @@ internal sealed class TornKeyed : TornWithKeys<KeyedResourceLease<int, Marked>>
 
         if (!lease.Value.IsMineAlone(me))
         {
-            Break("one resource had two renters, or was ended under one");
+            Break("one resource had two renters, or was destroyed under one");
         }
     }
 
@@ -107,7 +107,7 @@ internal sealed class TornShared : TornWithKeys<SharedLease<Marked>>
         Thread.SpinWait(20);
         if (value.HasEnded || !lease.IsActive)
         {
-            Break("a shared resource was ended under a renter");
+            Break("a shared resource was destroyed under a renter");
         }
     }
 

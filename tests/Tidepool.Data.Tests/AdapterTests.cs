@@ -201,10 +201,10 @@ public sealed class AdapterTests : IDisposable
     public void The_log_names_a_pooler_that_was_found_and_its_failure_is_its_own()
     {
         var log = new StringWriter();
-        PoolDiagnostics.TellPooler("orders", "a pooler", log);
+        PoolDiagnostics.ReportPooler("orders", "a pooler", log);
         Assert.Equal($"Tidepool: orders: a pooler{Environment.NewLine}", log.ToString());
         log.Dispose();
-        PoolDiagnostics.TellPooler("orders", "a pooler", log);
+        PoolDiagnostics.ReportPooler("orders", "a pooler", log);
     }
 
     [Fact]

@@ -22,10 +22,10 @@ public sealed class BlockingTests(PostgresServer server)
     /// <summary>As many callers as the thread pool may have threads share one session.</summary>
     internal static Task BlockAsync(string connectionString) => Block(connectionString, Timeout.InfiniteTimeSpan);
 
-    /// <summary>The same with sessions that are too old when they come back, so that each is ended and another one opened.</summary>
+    /// <summary>Sessions are too old when they come back, so that each is closed and another one opened.</summary>
     internal static Task BlockShortlyAsync(string connectionString) => Block(connectionString, TimeSpan.FromMilliseconds(1));
 
-    /// <summary>The same where every other creation fails: the end of the backoff is seen although the timer has no thread.</summary>
+    /// <summary>Every other creation fails: the end of the backoff is seen although the timer has no thread.</summary>
     internal static async Task BlockFailingAsync(string _)
     {
         const int turns = 4;

@@ -222,7 +222,9 @@ public sealed class DataSourceTests : IDisposable
         await connection.ExecuteAsync("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)");
         Assert.Equal(
             3,
-            await connection.ExecuteAsync("INSERT INTO people (name) VALUES (@Name)", new[] { new { Name = "Ann" }, new { Name = "Bob" }, new { Name = "Cy" } }));
+            await connection.ExecuteAsync(
+                "INSERT INTO people (name) VALUES (@Name)",
+                new[] { new { Name = "Ann" }, new { Name = "Bob" }, new { Name = "Cy" } }));
         Assert.Equal(ConnectionState.Closed, connection.State);
         IEnumerable<Person> people = await connection.QueryAsync<Person>(
             "SELECT id, name FROM people WHERE id > @Least ORDER BY id", new { Least = 1 });

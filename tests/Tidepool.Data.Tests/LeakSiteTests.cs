@@ -67,7 +67,8 @@ public sealed class LeakSiteTests : IDisposable
         Assert.StartsWith("   at Dapper.", site[0], StringComparison.Ordinal);
         Assert.Contains(
             site,
-            static frame => frame.Contains(nameof(A_call_site_of_a_library_is_its_method_and_the_stack_names_the_program), StringComparison.Ordinal));
+            static frame =>
+                frame.Contains(nameof(A_call_site_of_a_library_is_its_method_and_the_stack_names_the_program), StringComparison.Ordinal));
         rows.Dispose();
     }
 

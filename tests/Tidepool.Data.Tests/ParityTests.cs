@@ -9,7 +9,7 @@ using Xunit.Abstractions;
 namespace Tidepool.Data.Tests;
 
 /// <summary>
-/// The same random operations on a pooled connection and on one of the provider: results, errors, events and states are the same.
+/// Random operations on a pooled connection and on one of the provider: results, errors, events and states are the same.
 /// </summary>
 [Collection(PostgresServer.Collection)]
 public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)

@@ -82,7 +82,7 @@ public sealed class PostgresFeatureTests(PostgresServer server)
         Assert.Equal(1L, next.Read<long>("SELECT count(*) FROM enlisted"));
     }
 
-    /// <summary>Whoever opens first has an ambient transaction, and its session is somebody else's when that transaction ends.</summary>
+    /// <summary>The first caller has an ambient transaction, and its session is another one's when that transaction ends.</summary>
     [PostgresTheory]
     [InlineData(false, false)]
     [InlineData(false, true)]

@@ -6,7 +6,7 @@ using Tidepool.Data.Tests.Support;
 
 namespace Tidepool.Data.Tests;
 
-/// <summary>What a program makes of each new session is there for everybody who rents it, and the same for all of them.</summary>
+/// <summary>What a program makes of each new session is there for all its renters, and the same for each.</summary>
 [Collection(PostgresServer.Collection)]
 public sealed class SessionInitializationTests(PostgresServer server) : IDisposable
 {
@@ -159,7 +159,7 @@ public sealed class SessionInitializationTests(PostgresServer server) : IDisposa
         Assert.Equal(0, connection.Read<int>("SELECT count(*) FROM t"));
     }
 
-    /// <summary>A transaction that nobody who rents the session knows of would swallow what they write.</summary>
+    /// <summary>A transaction that no renter of the session knows of would swallow what they write.</summary>
     [Theory]
     [InlineData("text", false, ResetMode.Background, false)]
     [InlineData("provider", false, ResetMode.Background, false)]

@@ -47,7 +47,7 @@ public sealed class SessionInvariantTests(PostgresServer server)
         connection.Run("PREPARE \"my \"\"plan\" AS SELECT 1");
         connection.Run("SELECT nextval('public.numbers')");
         connection.Run("SET ROLE guest");
-        connection.Run("BEGIN"); // by hand: nobody but the server knows
+        connection.Run("BEGIN"); // by hand: only the server knows
         connection.Run("SET LOCAL TIME ZONE 'Asia/Tokyo'");
         await CloseAsync(connection, isSync);
         connection = await OpenAsync(pool, isSync);

@@ -129,7 +129,7 @@ public sealed class SqliteSessionTests : IDisposable
         using (PooledDbConnection connection = pool.OpenConnection())
         {
             connection.Run("CREATE TABLE kept (a INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO kept VALUES (7)");
-            connection.Run(left); // SQLite makes temp.sqlite_sequence for it, which nobody can drop
+            connection.Run(left); // SQLite makes temp.sqlite_sequence for it, which cannot be dropped
         }
 
         using PooledDbConnection next = pool.OpenConnection();

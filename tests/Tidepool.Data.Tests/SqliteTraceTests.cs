@@ -369,7 +369,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         }
     }
 
-    /// <summary>The same statement in another case, with other blanks, with comments.</summary>
+    /// <summary>Writes a statement in another case, with other blanks, with comments.</summary>
     private static string Decorate(Random random, string text)
     {
         string[] words = text.Split(' ');

@@ -6,7 +6,7 @@ namespace Tidepool.Misuse;
 /// <summary>A lease is returned twice. The second return is what the mode makes of it; nothing else happens in any mode.</summary>
 public abstract class DoubleReturn(PoolChecks mode) : MisuseTest(mode)
 {
-    /// <summary>Returns a lease again while somebody else has its buffer.</summary>
+    /// <summary>Returns a lease again while another renter has its buffer.</summary>
     protected void ReturnWhatSomeoneElseHasRented(Action<Action> second)
     {
         ArgumentNullException.ThrowIfNull(second);

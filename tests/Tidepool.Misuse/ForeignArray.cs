@@ -16,7 +16,7 @@ public abstract class ForeignArray(PoolChecks mode) : MisuseTest(mode)
         Assert.Equal(0, Pool.GetStatistics().Misuses);
     }
 
-    /// <summary>Whoever rented it could not write every object into it.</summary>
+    /// <summary>Its next renter could not write every object into it.</summary>
     protected void ReturnAnArrayOfADerivedElementType()
     {
         BufferPool<object> pool = NewPool<object>(new() { Checks = Pool.Checks });

@@ -110,7 +110,7 @@ public sealed class RentingInsideACallbackOfThePool : ResourceMisuseTest
         Time.Advance(5000);
         (await Soon(rental)).Dispose();
         Assert.NotSame(first, await Soon(inner.Task));
-        Eventually.True(() => first.Ends == 1 && pool.GetStatistics().Leased == 0, "the resource at hand to be ended");
+        Eventually.True(() => first.Ends == 1 && pool.GetStatistics().Leased == 0, "the resource at hand to be destroyed");
         AssertOneRenterEach(pool);
     }
 }

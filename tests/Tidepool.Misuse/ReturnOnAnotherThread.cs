@@ -4,7 +4,7 @@ using Tidepool.Misuse.Support;
 namespace Tidepool.Misuse;
 
 /// <summary>
-/// What is rented on one thread goes back on another, which is no mistake: each step ends with the check that nobody said it was.
+/// What is rented on one thread goes back on another, which is no mistake: each step ends with the check that none was reported.
 /// </summary>
 public abstract class ReturnOnAnotherThread(PoolChecks mode) : MisuseTest(mode)
 {

@@ -263,7 +263,7 @@ public sealed class StreamUsedWhileItIsDisposed
     }
 
     /// <summary>
-    /// Thread W writes to a shared stream all the time; the caller makes it, disposes it and uses a stream that nobody else has.
+    /// Thread W writes to a shared stream all the time; the caller makes it, disposes it and uses a stream of its own.
     /// </summary>
     private sealed class Race(bool isRented, int size)
     {

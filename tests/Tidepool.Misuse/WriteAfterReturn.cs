@@ -2,7 +2,7 @@ using Tidepool.Misuse.Support;
 
 namespace Tidepool.Misuse;
 
-/// <summary>A buffer is written to after its return, and nobody notices: what full checks are for.</summary>
+/// <summary>A buffer is written to after its return, unnoticed: what full checks are for.</summary>
 public abstract class WriteAfterReturn(PoolChecks mode) : MisuseTest(mode)
 {
     /// <summary>The next renter sees what was written.</summary>

@@ -15,7 +15,9 @@ public sealed class CoreProjectTests
             "Public members without XML documentation:");
         Problems.AssertNone(
             Repository.Files.Where(
-                file => file.StartsWith("src/", StringComparison.Ordinal) && Repository.Read(file).Contains("CS1591", StringComparison.Ordinal)),
+                file =>
+                    file.StartsWith("src/", StringComparison.Ordinal)
+                        && Repository.Read(file).Contains("CS1591", StringComparison.Ordinal)),
             "Nothing in src/ switches the documentation warning off:");
     }
 

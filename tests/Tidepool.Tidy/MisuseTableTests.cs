@@ -19,7 +19,10 @@ public sealed class MisuseTableTests
     {
         string[] mistakes = [.. Tables().First()[2..].Select(row => $"{Folder}{Pascal(row[0])}.cs")];
         string[] steps =
-            [.. Repository.Under(Folder, ".cs").Where(file => !file[Folder.Length..].Contains('/', StringComparison.Ordinal) && !HasTests(file))];
+            [
+                .. Repository.Under(Folder, ".cs")
+                    .Where(file => !file[Folder.Length..].Contains('/', StringComparison.Ordinal) && !HasTests(file)),
+            ];
         Assert.NotEmpty(steps);
         Assert.Empty(steps.Except(mistakes));
     }

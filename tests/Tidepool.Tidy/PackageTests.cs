@@ -59,7 +59,9 @@ public sealed partial class PackageTests
     {
         Problems.AssertNone(
             Repository.Files.Where(
-                file => Path.GetFileName(file) == "package-lock.json" && Repository.Read(file).Contains("\"resolved\"", StringComparison.Ordinal)),
+                file =>
+                    Path.GetFileName(file) == "package-lock.json"
+                        && Repository.Read(file).Contains("\"resolved\"", StringComparison.Ordinal)),
             "Write lock files with npm's omit-lockfile-registry-resolved:");
         Problems.AssertNone(
             Repository.Files.Where(file => Path.GetFileName(file).Equals("nuget.config", StringComparison.OrdinalIgnoreCase)),
@@ -72,14 +74,17 @@ public sealed partial class PackageTests
     private static Row[] Rows()
     {
         Row[] rows = [.. TableRow().Matches(Repository.Read("THIRD-PARTY.md"))
-            .Select(m => new Row(m.Groups["package"].Value, m.Groups["version"].Value, m.Groups["licence"].Value, m.Groups["npm"].Success))];
+            .Select(
+                m => new Row(m.Groups["package"].Value, m.Groups["version"].Value, m.Groups["licence"].Value, m.Groups["npm"].Success))];
         Assert.NotEmpty(rows);
         return rows;
     }
 
     private sealed record Row(string Package, string Version, string Licence, bool IsNpm);
 
-    [GeneratedRegex(@"^\| (?<package>[\w.@/-]+)(?<npm> \(npm\))? \| (?<version>\d[\w.-]*) \| (?<licence>[\w.-]+) \| [^|]+ \|$", RegexOptions.Multiline)]
+    [GeneratedRegex(
+        @"^\| (?<package>[\w.@/-]+)(?<npm> \(npm\))? \| (?<version>\d[\w.-]*) \| (?<licence>[\w.-]+) \| [^|]+ \|$",
+        RegexOptions.Multiline)]
     private static partial Regex TableRow();
 
     [GeneratedRegex(@"""node_modules/(?<name>[^""]+)"": \{\s*""version"": ""(?<version>[^""]+)""")]

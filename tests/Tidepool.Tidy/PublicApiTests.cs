@@ -11,14 +11,25 @@ public sealed class PublicApiTests
     private static readonly SymbolDisplayFormat Format = new(
         globalNamespaceStyle: SymbolDisplayGlobalNamespaceStyle.Omitted,
         typeQualificationStyle: SymbolDisplayTypeQualificationStyle.NameAndContainingTypesAndNamespaces,
-        genericsOptions: SymbolDisplayGenericsOptions.IncludeTypeParameters | SymbolDisplayGenericsOptions.IncludeTypeConstraints | SymbolDisplayGenericsOptions.IncludeVariance,
-        memberOptions: SymbolDisplayMemberOptions.IncludeParameters | SymbolDisplayMemberOptions.IncludeType | SymbolDisplayMemberOptions.IncludeModifiers
-            | SymbolDisplayMemberOptions.IncludeAccessibility | SymbolDisplayMemberOptions.IncludeConstantValue | SymbolDisplayMemberOptions.IncludeRef,
-        kindOptions: SymbolDisplayKindOptions.IncludeTypeKeyword | SymbolDisplayKindOptions.IncludeMemberKeyword,
-        parameterOptions: SymbolDisplayParameterOptions.IncludeType | SymbolDisplayParameterOptions.IncludeName | SymbolDisplayParameterOptions.IncludeModifiers
-            | SymbolDisplayParameterOptions.IncludeDefaultValue | SymbolDisplayParameterOptions.IncludeExtensionThis,
+        genericsOptions: SymbolDisplayGenericsOptions.IncludeTypeParameters
+            | SymbolDisplayGenericsOptions.IncludeTypeConstraints
+            | SymbolDisplayGenericsOptions.IncludeVariance,
+        memberOptions: SymbolDisplayMemberOptions.IncludeParameters
+            | SymbolDisplayMemberOptions.IncludeType
+            | SymbolDisplayMemberOptions.IncludeModifiers
+            | SymbolDisplayMemberOptions.IncludeAccessibility
+            | SymbolDisplayMemberOptions.IncludeConstantValue
+            | SymbolDisplayMemberOptions.IncludeRef,
+        kindOptions: SymbolDisplayKindOptions.IncludeTypeKeyword
+            | SymbolDisplayKindOptions.IncludeMemberKeyword,
+        parameterOptions: SymbolDisplayParameterOptions.IncludeType
+            | SymbolDisplayParameterOptions.IncludeName
+            | SymbolDisplayParameterOptions.IncludeModifiers
+            | SymbolDisplayParameterOptions.IncludeDefaultValue
+            | SymbolDisplayParameterOptions.IncludeExtensionThis,
         propertyStyle: SymbolDisplayPropertyStyle.ShowReadWriteDescriptor,
-        miscellaneousOptions: SymbolDisplayMiscellaneousOptions.UseSpecialTypes | SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier
+        miscellaneousOptions: SymbolDisplayMiscellaneousOptions.UseSpecialTypes
+            | SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier
             | SymbolDisplayMiscellaneousOptions.AllowDefaultLiteral);
 
     public static TheoryData<string> Folders => [.. Library.All.Select(library => library.Folder)];
@@ -79,7 +90,9 @@ public sealed class PublicApiTests
         }
         text.Append(type.ToDisplayString(Format));
         IEnumerable<INamedTypeSymbol> bases = (
-            type.TypeKind == TypeKind.Class && type.BaseType is { SpecialType: not SpecialType.System_Object } parent ? [parent] : Array.Empty<INamedTypeSymbol>())
+            type.TypeKind == TypeKind.Class && type.BaseType is { SpecialType: not SpecialType.System_Object } parent
+                ? [parent]
+                : Array.Empty<INamedTypeSymbol>())
             .Concat(type.Interfaces.Where(Core.IsVisible).OrderBy(i => i.ToDisplayString(), StringComparer.Ordinal));
         string inherits = string.Join(", ", bases.Select(b => b.ToDisplayString()));
         return inherits.Length == 0 ? text.ToString() : text.Append(" : ").Append(inherits).ToString();

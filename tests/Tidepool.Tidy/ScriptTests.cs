@@ -66,10 +66,15 @@ public sealed class ScriptTests
         string folder = Directory.CreateTempSubdirectory("tidepool path ").FullName;
         try
         {
-            foreach (string tool in new[] { "bash", "dirname", "basename", "readlink", "sed", "cat", "find", "head", "touch", "mkdir", "mv" })
+            string[] tools = ["bash", "dirname", "basename", "readlink", "sed", "cat", "find", "head", "touch", "mkdir", "mv"];
+            foreach (string tool in tools)
             {
                 string[] places =
-                    [.. Environment.GetEnvironmentVariable("PATH")!.Split(Path.PathSeparator).Select(f => Path.Combine(f, tool)).Where(File.Exists)];
+                    [
+                        .. Environment.GetEnvironmentVariable("PATH")!.Split(Path.PathSeparator)
+                            .Select(f => Path.Combine(f, tool))
+                            .Where(File.Exists),
+                    ];
                 File.CreateSymbolicLink(Path.Combine(folder, tool), places[0]);
             }
             (int code, string output) = Programs.Run("env", $"PATH={folder}", "bash", Repository.Path("tidepool"), "build");

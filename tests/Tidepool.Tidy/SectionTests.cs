@@ -58,7 +58,7 @@ public sealed class SectionTests
         return faults;
     }
 
-    /// <summary>A call that enters, or a section that nobody has entered.</summary>
+    /// <summary>A call that enters, or a section that was not entered.</summary>
     private static bool MakesSection(SyntaxNode node, SemanticModel model) => node switch
     {
         InvocationExpressionSyntax or BaseObjectCreationExpressionSyntax or DefaultExpressionSyntax =>

@@ -1,3 +1,4 @@
+using System.Text.RegularExpressions;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
@@ -5,7 +6,7 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 namespace Tidepool.Tidy;
 
 /// <summary>A line fits beside another one on a screen, and a function on one.</summary>
-public sealed class SizeTests
+public sealed partial class SizeTests
 {
     private const int LongestLine = 140;
     private const int LongestFunction = 70;
@@ -24,13 +25,8 @@ public sealed class SizeTests
         "src/Tidepool.Labs/Docs/RatioSpan.cs",
         "src/Tidepool.Labs/Docs/ResultFolder.cs",
         "src/Tidepool.Labs/Http.cs",
-        "src/Tidepool.Labs/Http/HttpProbes.cs",
-        "src/Tidepool.Labs/Http/NetworkNamespace.cs",
-        "src/Tidepool.Labs/Instances/InstanceSubject.cs",
-        "src/Tidepool.Labs/Memory.cs",
         "src/Tidepool.Labs/Natives/DriverProcess.cs",
         "src/Tidepool.Labs/Natives/NativeBuild.cs",
-        "src/Tidepool.Labs/Natives/NativeFaces.cs",
         "src/Tidepool.Labs/Natives/NativeLeases.cs",
         "src/Tidepool.Labs/Natives/NativePrograms.cs",
         "src/Tidepool.Labs/Natives/NativeResidency.cs",
@@ -38,19 +34,13 @@ public sealed class SizeTests
         "src/Tidepool.Labs/Natives/NativeTimes.cs",
         "src/Tidepool.Labs/Natives/NativeTuner.cs",
         "src/Tidepool.Labs/Natives/PreloadPrograms.cs",
-        "src/Tidepool.Labs/Objects.cs",
         "src/Tidepool.Labs/Output/HtmlSummary.cs",
         "src/Tidepool.Labs/Output/HtmlTables.cs",
         "src/Tidepool.Labs/Output/ReportRow.cs",
-        "src/Tidepool.Labs/Output/ResultJson.cs",
         "src/Tidepool.Labs/Pdf/PdfLexer.cs",
-        "src/Tidepool.Labs/Renting/ResourceProbes.cs",
         "src/Tidepool.Labs/Resources.cs",
-        "src/Tidepool.Labs/Running/LabRunner.cs",
         "src/Tidepool.Labs/Servers/PostgresCluster.cs",
         "src/Tidepool.Labs/Servers/PostgresSupervisor.cs",
-        "src/Tidepool.Labs/Streams.cs",
-        "src/Tidepool.Labs/Threading/ThreadProbes.cs",
         "src/Tidepool.Labs/Threads.cs",
         "src/Tidepool.Labs/Verdicts/Bars.cs",
         "src/Tidepool.Labs/Verdicts/LabResults.cs",
@@ -91,33 +81,21 @@ public sealed class SizeTests
         "src/Tidepool/Resources/Waiter.cs",
         "tests/Tidepool.Data.Tests/BlockingTests.cs",
         "tests/Tidepool.Data.Tests/DataSourceTests.cs",
-        "tests/Tidepool.Data.Tests/Faults/BackendFaults.cs",
         "tests/Tidepool.Data.Tests/Faults/ChildParts.cs",
-        "tests/Tidepool.Data.Tests/Faults/ChildTest.cs",
         "tests/Tidepool.Data.Tests/Faults/FaultTest.cs",
-        "tests/Tidepool.Data.Tests/Faults/NetworkFaults.cs",
-        "tests/Tidepool.Data.Tests/Faults/RestartFaults.cs",
-        "tests/Tidepool.Data.Tests/Faults/RightsFaults.cs",
         "tests/Tidepool.Data.Tests/Faults/SessionFaults.cs",
-        "tests/Tidepool.Data.Tests/Faults/StarvedParts.cs",
-        "tests/Tidepool.Data.Tests/LeakSiteTests.cs",
         "tests/Tidepool.Data.Tests/MetricsTests.cs",
         "tests/Tidepool.Data.Tests/MisuseTests.cs",
         "tests/Tidepool.Data.Tests/SqliteSessionTests.cs",
         "tests/Tidepool.Data.Tests/SqliteTraceTests.cs",
         "tests/Tidepool.Data.Tests/Support/Actor.cs",
-        "tests/Tidepool.Labs.Tests/Databases/DatabaseLabTests.cs",
         "tests/Tidepool.Labs.Tests/Docs/GeneratedDocsTests.cs",
         "tests/Tidepool.Labs.Tests/Natives/DriverTests.cs",
-        "tests/Tidepool.Labs.Tests/Natives/NativeSubjectTests.cs",
         "tests/Tidepool.Labs.Tests/Output/HtmlReportTests.cs",
         "tests/Tidepool.Labs.Tests/Output/NumberTextTests.cs",
-        "tests/Tidepool.Labs.Tests/Planning/DerivedRowTests.cs",
         "tests/Tidepool.Labs.Tests/Processes/LabRunnerTests.cs",
-        "tests/Tidepool.Labs.Tests/Servers/FaultProxyTests.cs",
         "tests/Tidepool.Labs.Tests/Verdicts/BarsTests.cs",
         "tests/Tidepool.Labs.Tests/Verdicts/MeanRatioRuleTests.cs",
-        "tests/Tidepool.Labs.Tests/Verdicts/VerdictRuleTests.cs",
         "tests/Tidepool.Misuse/RentingInsideACallbackOfThePool.cs",
         "tests/Tidepool.Models/Barriers/BufferedMachine.cs",
         "tests/Tidepool.Models/Barriers/ShardProtocol.cs",
@@ -153,7 +131,6 @@ public sealed class SizeTests
         "tests/Tidepool.Tests/Buffers/ClearingTests.cs",
         "tests/Tidepool.Tests/Buffers/ElementTypeTests.cs",
         "tests/Tidepool.Tests/Buffers/LengthTests.cs",
-        "tests/Tidepool.Tests/Compatibility/PipeTests.cs",
         "tests/Tidepool.Tests/Leases/BufferLeaseTests.cs",
         "tests/Tidepool.Tests/Memory/LifetimeTests.cs",
         "tests/Tidepool.Tests/Memory/NativeLifetimeTests.cs",
@@ -178,28 +155,23 @@ public sealed class SizeTests
         "tests/Tidepool.Tests/Resources/TornResourceLeaseTests.cs",
         "tests/Tidepool.Tests/Signals/EventSourceTests.cs",
         "tests/Tidepool.Tests/Signals/InstrumentTableTests.cs",
-        "tests/Tidepool.Tests/Signals/PoolNameTests.cs",
         "tests/Tidepool.Tests/Streams/OverrideTests.cs",
         "tests/Tidepool.Tests/Streams/PooledMemoryStreamTests.cs",
-        "tests/Tidepool.Tests/Streams/RandomComparisonTests.cs",
         "tests/Tidepool.Tests/Streams/StreamArguments.cs",
         "tests/Tidepool.Tests/Streams/StreamCopyTests.cs",
         "tests/Tidepool.Tests/Streams/StreamDifferenceTests.cs",
         "tests/Tidepool.Tests/Streams/StreamLimitTests.cs",
-        "tests/Tidepool.Tests/Streams/StreamOperation.cs",
         "tests/Tidepool.Tests/Streams/StreamPair.cs",
-        "tests/Tidepool.Tests/Streams/StreamPropertyTests.cs",
         "tests/Tidepool.Tests/Support/OddStacks.cs",
         "tests/Tidepool.Tests/Writers/BufferWriterContract.cs",
-        "tests/Tidepool.Tidy/CoreProjectTests.cs",
-        "tests/Tidepool.Tidy/MisuseTableTests.cs",
-        "tests/Tidepool.Tidy/PackageTests.cs",
-        "tests/Tidepool.Tidy/ProseTests.cs",
-        "tests/Tidepool.Tidy/PublicApiTests.cs",
-        "tests/Tidepool.Tidy/ScriptTests.cs",
-        "tests/Tidepool.Tidy/TextTests.cs",
-        "tests/Tidepool.Tidy/TraceTests.cs",
-        "tests/Tidepool.Tidy/VocabularyTests.cs",
+    ];
+
+    /// <summary>Pages with longer lines outside of tables. Take a page out when it is wrapped; add none.</summary>
+    private static readonly string[] PagesNotYetWrapped =
+    [
+        "CHANGELOG.md",
+        "docs/design/native.md",
+        "docs/design/resources.md",
     ];
 
     /// <summary>Longer functions, by file and name. Take one out when it is split; add none.</summary>
@@ -221,6 +193,24 @@ public sealed class SizeTests
             .ToLookup(line => line.file, line => $"{line.file}:{line.number}: {line.text.Length} characters");
         AssertOnly(found, NotYetWrapped, nameof(NotYetWrapped), $"Lines of more than {LongestLine} characters:");
     }
+
+    [Fact]
+    public void No_line_of_a_paragraph_is_longer_than_140_characters()
+    {
+        ILookup<string, string> found = Repository.Under("", ".md")
+            .SelectMany(file => Typed(file).Select((text, index) => (file, text, number: index + 1)))
+            .Where(line => line.text.Length > LongestLine && !line.text.TrimStart().StartsWith('|'))
+            .ToLookup(line => line.file, line => $"{line.file}:{line.number}: {line.text.Length} characters");
+        AssertOnly(
+            found, PagesNotYetWrapped, nameof(PagesNotYetWrapped), $"Lines of more than {LongestLine} characters outside of tables:");
+    }
+
+    /// <summary>The lines of a page; empty ones in place of code and of what is generated.</summary>
+    private static string[] Typed(string page) =>
+        NotTyped().Replace(Repository.Read(page), match => new string('\n', match.Value.Count(letter => letter == '\n'))).Split('\n');
+
+    [GeneratedRegex("<!-- generated:.*?<!-- /generated -->|^ *```.*?^ *```", RegexOptions.Singleline | RegexOptions.Multiline)]
+    private static partial Regex NotTyped();
 
     [Fact]
     public void No_function_is_longer_than_70_lines()

@@ -18,7 +18,10 @@ public sealed class TextTests
     public void No_file_names_a_package_registry()
     {
         string[] hosts =
-            ["api.nu" + "get.org", "registry.np" + "mjs.org", "registry.ya" + "rnpkg.com", "deb.deb" + "ian.org", "artif" + "actory", "pypi" + ".org"];
+            [
+                "api.nu" + "get.org", "registry.np" + "mjs.org", "registry.ya" + "rnpkg.com", "deb.deb" + "ian.org", "artif" + "actory",
+                "pypi" + ".org",
+            ];
         AssertAbsent(string.Join('|', hosts.Select(Regex.Escape)), "Packages come from the feeds that the user has set up:");
     }
 

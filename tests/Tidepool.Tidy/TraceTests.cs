@@ -7,7 +7,11 @@ namespace Tidepool.Tidy;
 public sealed partial class TraceTests
 {
     private static readonly string[] Naming =
-        ["docs/trace.md", "ARCHITECTURE.md", .. Repository.Under("docs/design/", ".md").Where(page => Member().IsMatch(Repository.Read(page)))];
+    [
+        "docs/trace.md",
+        "ARCHITECTURE.md",
+        .. Repository.Under("docs/design/", ".md").Where(page => Member().IsMatch(Repository.Read(page))),
+    ];
 
     public static TheoryData<string> Pages() => [.. Naming];
 
@@ -100,7 +104,8 @@ public sealed partial class TraceTests
         string native = page[page.IndexOf("# One allocation and one remote free", StringComparison.Ordinal)..];
         string sources = string.Concat(Repository.Under("native/", ".h").Concat(Repository.Under("native/", ".cpp"))
             .Where(
-                file => file.StartsWith("native/src/", StringComparison.Ordinal) || file.StartsWith("native/include/", StringComparison.Ordinal))
+                file => file.StartsWith("native/src/", StringComparison.Ordinal)
+                    || file.StartsWith("native/include/", StringComparison.Ordinal))
             .Select(Repository.Read));
         string[] names = [.. NativeFunction().Matches(native).Select(match => match.Groups[1].Value).Distinct()];
         Assert.True(names.Length > 20, $"only {names.Length} functions are named");
@@ -111,16 +116,56 @@ public sealed partial class TraceTests
             "docs/trace.md names native functions that do not exist:");
     }
 
+    [Fact]
+    public void A_native_function_of_a_step_is_called_by_one_before_it()
+    {
+        string page = Repository.Read("docs/trace.md");
+        string native = page[page.IndexOf("# One allocation and one remote free", StringComparison.Ordinal)..];
+        int calls = 0;
+        var problems = new List<string>();
+        var earlier = new HashSet<string>();
+        foreach (Match section in Section().Matches(native))
+        {
+            var before = new List<string>();
+            foreach (Match step in Step().Matches(section.Groups["text"].Value))
+            {
+                string[] names =
+                    [.. NativeFunction().Matches(step.Value).Select(match => match.Groups[1].Value).Where(NativeCallGraph.Defines)];
+                for (int i = 0; i < names.Length; i++)
+                {
+                    // A step may begin anew with a function of an earlier section.
+                    if (before.Count > 0 && !before.Contains(names[i]) && !(i == 0 && earlier.Contains(names[i])))
+                    {
+                        calls++;
+                        if (!before.Any(caller => NativeCallGraph.Calls(caller, names[i])))
+                        {
+                            problems.Add($"{section.Groups["heading"].Value}: nothing that is named before {names[i]} calls it");
+                        }
+                    }
+                    before.Add(names[i]);
+                }
+            }
+            earlier.UnionWith(before);
+        }
+        Assert.True(calls > 20, $"only {calls} calls are checked");
+        Problems.AssertNone(
+            problems,
+            "A step of docs/trace.md names a function that one of the functions before it calls, itself or by another one of its file:");
+    }
+
     private static bool Has(INamedTypeSymbol type, string member) =>
         type.GetMembers(member).Length > 0 || (type.BaseType is { } parent && Has(parent, member));
 
     /// <summary>Types of the platform that the pages mention by their short names.</summary>
     private static IEnumerable<INamedTypeSymbol> PlatformTypes(string name) =>
-        from space in new[] { "System", "System.Threading", "System.Buffers", "System.Runtime.CompilerServices", "System.Runtime.InteropServices" }
+        from space in PlatformSpaces
         from arity in new[] { "", "`1" }
         let type = Core.Compilation.GetTypeByMetadataName($"{space}.{name}{arity}")
         where type is not null
         select type;
+
+    private static readonly string[] PlatformSpaces =
+        ["System", "System.Threading", "System.Buffers", "System.Runtime.CompilerServices", "System.Runtime.InteropServices"];
 
     private static bool IsProject(string name) => Repository.Files.Any(file => Path.GetFileName(file) == name + ".csproj");
 

@@ -101,7 +101,13 @@ internal static class HttpProbes
             await Task.Delay(Pace).ConfigureAwait(false);
         }
 
-        var metrics = new Dictionary<string, double> { [Late] = late, ["by_old_requests"] = byOld, ["all_requests"] = requests, ["lifetime_ns"] = Lifetime.TotalNanoseconds };
+        var metrics = new Dictionary<string, double>
+        {
+            [Late] = late,
+            ["by_old_requests"] = byOld,
+            ["all_requests"] = requests,
+            ["lifetime_ns"] = Lifetime.TotalNanoseconds,
+        };
         if (followed is { } after)
         {
             metrics["followed_after_ns"] = after.TotalNanoseconds;

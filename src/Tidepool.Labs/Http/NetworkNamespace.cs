@@ -25,7 +25,12 @@ internal static class NetworkNamespace
 
         try
         {
-            var info = new ProcessStartInfo("unshare", ["-Urn", "sh", "-c", Setup]) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true };
+            var info = new ProcessStartInfo("unshare", ["-Urn", "sh", "-c", Setup])
+            {
+                RedirectStandardInput = true,
+                RedirectStandardOutput = true,
+                RedirectStandardError = true,
+            };
             using var process = Process.Start(info) ?? throw new LabProcessException("unshare did not start");
             process.StandardInput.Close();
             string errors = process.StandardError.ReadToEnd();

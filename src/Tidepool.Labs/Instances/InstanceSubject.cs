@@ -39,7 +39,13 @@ internal sealed record InstanceSubject(string Name, bool Ours, Func<int, int, Lo
     ];
 
     /// <summary>Options of a pool of ours: the same bound as its rivals have, and no leak watching, which they do not have.</summary>
-    public static ObjectPoolOptions Options(string name) => new() { Name = name, Budget = Retained, LeakSampling = 0, Checks = PoolChecks.Default };
+    public static ObjectPoolOptions Options(string name) => new()
+    {
+        Name = name,
+        Budget = Retained,
+        LeakSampling = 0,
+        Checks = PoolChecks.Default,
+    };
 
     private static InstanceSubject Of<TSubject, TItem>(string name, bool ours)
         where TSubject : struct, IRentalSubject<TSubject, TItem>

@@ -58,7 +58,11 @@ internal static class NativeFaces
             returned += driver.Measure($"run ring {size} 2 1").Operations;
         }
 
-        return new() { ["returned"] = returned, ["still_rented_B"] = double.Parse(driver.Ask("left"), System.Globalization.CultureInfo.InvariantCulture) };
+        return new()
+        {
+            ["returned"] = returned,
+            ["still_rented_B"] = double.Parse(driver.Ask("left"), System.Globalization.CultureInfo.InvariantCulture),
+        };
     }
 
     private static Cell[] AddResources(LabPlan plan)
@@ -86,7 +90,12 @@ internal static class NativeFaces
             foreach (var subject in subjects.Where(subject => subject.ManyThreads || cell["threads"] == "1"))
             {
                 plan.Add(
-                    NativeTimes.WorkloadOf(section, cell, subject, plan.Mode, plan.Mode == LabMode.Full || cell["threads"] == "1" ? 1 : plan.Rounds));
+                    NativeTimes.WorkloadOf(
+                        section,
+                        cell,
+                        subject,
+                        plan.Mode,
+                        plan.Mode == LabMode.Full || cell["threads"] == "1" ? 1 : plan.Rounds));
             }
         }
     }

@@ -212,7 +212,8 @@ internal static class NativeResidency
             Varies = ["distribution"],
         };
         plan.Add(
-            NativeSubjects.Shared.NewProbe(section, TunerCell, static site => NativeTuner.Measure(TunerProfile, site), otherwise: NativeBuild.Missing));
+            NativeSubjects.Shared.NewProbe(
+                section, TunerCell, static site => NativeTuner.Measure(TunerProfile, site), otherwise: NativeBuild.Missing));
         plan.Add(new MetricRule(Bars.TunedWaste, NativeTuner.Remaining, new WorkloadKey(TunerCell, NativeSubjects.Shared.Name)));
     }
 

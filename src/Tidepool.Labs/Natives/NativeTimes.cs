@@ -143,7 +143,13 @@ internal static class NativeTimes
             foreach (var subject in subjects.Where(subject => group.Cells.All(cell => measured.Contains(new(cell, subject.Name)))))
             {
                 plan.Add(
-                    new MeanRow { Key = new(Cell.Of(("group", group.Name)), subject.Name), Section = section, Ours = subject.Ours, Group = group });
+                    new MeanRow
+                    {
+                        Key = new(Cell.Of(("group", group.Name)), subject.Name),
+                        Section = section,
+                        Ours = subject.Ours,
+                        Group = group,
+                    });
             }
         }
     }
@@ -166,7 +172,9 @@ internal static class NativeTimes
         var classic = new CellGroup("the classic experiment", [.. NativeGrid.Classic]);
         plan.Add(new MeanRatioRule(Bars.VectorMean, [classic], ours, [NativeSubjects.Vector.Name]));
         plan.Add(
-            new RatioRule(Bars.VectorCell, [.. classic.Cells.Select(cell => (new WorkloadKey(cell, ours), new WorkloadKey(cell, NativeSubjects.Vector.Name)))]));
+            new RatioRule(
+                Bars.VectorCell,
+                [.. classic.Cells.Select(cell => (new WorkloadKey(cell, ours), new WorkloadKey(cell, NativeSubjects.Vector.Name)))]));
         plan.Add(new MeanRatioRule(Bars.VectorZeroed, [classic], NativeSubjects.Zeroed.Name, [NativeSubjects.Vector.Name]));
     }
 }

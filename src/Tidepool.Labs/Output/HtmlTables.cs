@@ -155,7 +155,9 @@ internal static class HtmlTables
                 row.IsEmpty ? $"<td colspan=\"{Math.Max(metrics.Length, 1)}\">{Badge("NOT RUN")} {Encode(row.Dropped ?? "")}</td>" : "");
             page.AppendJoin(
                 "",
-                metrics.Where(_ => !row.IsEmpty).Select(metric => $"<td class=\"n\">{(row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)}</td>"));
+                metrics.Where(_ => !row.IsEmpty).Select(
+                    metric =>
+                        $"<td class=\"n\">{(row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)}</td>"));
             page.Append("</tr>\n");
         }
 

@@ -133,7 +133,13 @@ internal static class ReportBuilder
     private static ReportRow? FromDerived(DerivedRow derived, LabResults results)
     {
         var row =
-            new ReportRow { Cell = derived.Key.Cell, Subject = derived.Key.Subject, Ours = derived.Ours, Baseline = derived.Section.Baseline };
+            new ReportRow
+            {
+                Cell = derived.Key.Cell,
+                Subject = derived.Key.Subject,
+                Ours = derived.Ours,
+                Baseline = derived.Section.Baseline,
+            };
         string? baseline = row.Baseline == row.Subject ? null : row.Baseline;
         switch (derived)
         {

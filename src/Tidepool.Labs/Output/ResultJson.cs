@@ -50,7 +50,13 @@ internal static class ResultJson
             .. from lab in labs
                from row in lab.Rows
                where row.Dropped is not null
-               select new JsonObject { ["lab"] = lab.Name, ["cell"] = CellOf(row.Cell), ["subject"] = row.Subject, ["reason"] = row.Dropped },
+               select new JsonObject
+               {
+                   ["lab"] = lab.Name,
+                   ["cell"] = CellOf(row.Cell),
+                   ["subject"] = row.Subject,
+                   ["reason"] = row.Dropped,
+               },
         ]);
         return machine;
     }

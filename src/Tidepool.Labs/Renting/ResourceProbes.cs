@@ -101,7 +101,13 @@ internal static class ResourceProbes
         }
 
         Dispose(pool);
-        return new() { [ErrorsBeyond] = Math.Max(0, errors + after - Leases), ["errors"] = errors + after, ["leases_out"] = Leases, ["requests"] = Leases + 100 };
+        return new()
+        {
+            [ErrorsBeyond] = Math.Max(0, errors + after - Leases),
+            ["errors"] = errors + after,
+            ["leases_out"] = Leases,
+            ["requests"] = Leases + 100,
+        };
     }
 
     /// <summary>Many keys that are used once each, and forgotten.</summary>

@@ -90,7 +90,8 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
         try
         {
             return new(
-                metrics.Concat(await Task.Run(() => look(new(process.Id, options.Child.Folder!)), stop)).ToDictionary(metric => metric.Key, metric => metric.Value));
+                metrics.Concat(await Task.Run(() => look(new(process.Id, options.Child.Folder!)), stop))
+                    .ToDictionary(metric => metric.Key, metric => metric.Value));
         }
         catch (Exception failure) when (failure is not OperationCanceledException)
         {

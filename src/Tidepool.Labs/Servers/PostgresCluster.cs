@@ -246,7 +246,12 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         while (await reader.ReadAsync().ConfigureAwait(false))
         {
             sessions.Add(
-                new(reader.GetInt32(0), reader.GetString(1), reader.GetString(2), reader.GetString(3), reader.GetFieldValue<DateTimeOffset>(4)));
+                new(
+                    reader.GetInt32(0),
+                    reader.GetString(1),
+                    reader.GetString(2),
+                    reader.GetString(3),
+                    reader.GetFieldValue<DateTimeOffset>(4)));
         }
 
         return sessions;

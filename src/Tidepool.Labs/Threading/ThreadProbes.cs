@@ -66,7 +66,13 @@ internal static class ThreadProbes
         double nanoseconds = Stopwatch.GetElapsedTime(start).TotalNanoseconds;
         watch.Stop();
         pool.DisposeAsync().AsTask().GetAwaiter().GetResult();
-        return new() { ["threads_while_held"] = whileHeld, ["peak_threads"] = watch.Peak, ["served_after_ns"] = nanoseconds, ["callers_count"] = Callers };
+        return new()
+        {
+            ["threads_while_held"] = whileHeld,
+            ["peak_threads"] = watch.Peak,
+            ["served_after_ns"] = nanoseconds,
+            ["callers_count"] = Callers,
+        };
     }
 
     private static async Task UseAsync(ResourcePool<Thing> pool, string way)

@@ -44,7 +44,7 @@ internal sealed partial class BufferCore<T>
         }
         else
         {
-            DropArray(array);
+            EvictArray(array);
         }
     }
 
@@ -57,12 +57,12 @@ internal sealed partial class BufferCore<T>
             Begin(array, requested, poolId, cleared);
         }
 
-        if (Guard is not null)
+        if (Quarantine is not null)
         {
             CheckPoison(bucket, array);
         }
 
-        if (Geometry.ClearsRentals)
+        if (Settings.ClearsRentals)
         {
             Array.Clear(array);
         }
@@ -73,9 +73,9 @@ internal sealed partial class BufferCore<T>
     /// <summary>An array longer than what the pool keeps.</summary>
     internal T[] RentUnkeptArray(int length, int poolId, bool cleared)
     {
-        cleared |= Geometry.Clear == ClearMode.OnRent;
+        cleared |= Settings.Clear == ClearMode.OnRent;
         T[] array;
-        if (length <= Geometry.Source.MaxLength)
+        if (length <= Settings.Source.MaxLength)
         {
             array = MakeArray(length);
             Interlocked.Increment(ref Counters.Missed);
@@ -86,10 +86,10 @@ internal sealed partial class BufferCore<T>
             array = new T[length];
         }
 
-        Counters.AddRental(BufferGeometry<T>.BytesOf(length));
-        if (Guard is not null)
+        Counters.AddRental(BufferPoolSettings<T>.BytesOf(length));
+        if (Quarantine is not null)
         {
-            _records.GetOrAdd(array, NewRecord).TryBegin(Guard.SampleStack());
+            _records.GetOrAdd(array, NewRecord).TryBegin(Quarantine.SampleStack());
         }
 
         return array;
@@ -99,49 +99,49 @@ internal sealed partial class BufferCore<T>
     /// <exception cref="PoolMisuseException">The array is not out: it was returned before, or is foreign (full checks).</exception>
     internal void ReturnArray(Bucket bucket, T[] array)
     {
-        if (Guard is not null)
+        if (Quarantine is not null)
         {
             EndRecord(array);
         }
 
         Scrub(array);
-        if (Guard is null)
+        if (Quarantine is null)
         {
             Keep(bucket, array);
             return;
         }
 
-        Guard<T>.Fill(array);
+        Quarantine<T>.Fill(array);
         FindRecord(array)!.IsPoisoned = true;
         LetRest(array, bucket.ItemBytes);
     }
 
     /// <summary>Ends the rental of an array that is not kept.</summary>
-    internal void DropArray(T[] array)
+    internal void EvictArray(T[] array)
     {
-        if (Guard is not null)
+        if (Quarantine is not null)
         {
             EndRecord(array);
         }
 
         Scrub(array);
-        Counters.AddReturns(1, BufferGeometry<T>.BytesOf(array.Length));
+        Counters.AddReturns(1, BufferPoolSettings<T>.BytesOf(array.Length));
         Interlocked.Increment(ref Counters.Dropped);
         WriteDropped(-1, [array]);
         if (IsOurs(array))
         {
-            Free(Forget(array));
+            Free(Unregister(array));
         }
     }
 
     /// <summary>Does what the options ask for with the content of an array whose rental has ended.</summary>
     private void Scrub(T[] array)
     {
-        if (Geometry.Secrets)
+        if (Settings.Secrets)
         {
             Wipe(array);
         }
-        else if (Geometry.Clear == ClearMode.OnReturn)
+        else if (Settings.Clear == ClearMode.OnReturn)
         {
             Array.Clear(array);
         }
@@ -151,12 +151,12 @@ internal sealed partial class BufferCore<T>
     /// Whether an array may be kept. Pools of heap arrays take foreign ones, as ArrayPool does; where arrays have a property that a
     /// foreign one lacks (pinned memory), only those that the source made.
     /// </summary>
-    internal bool IsOurs(T[] array) => Geometry.TakesForeignArrays || _made.TryGetValue(array, out _);
+    internal bool IsOurs(T[] array) => Settings.TakesForeignArrays || _made.TryGetValue(array, out _);
 
     /// <summary>Clears a new array where its renter expects that, and reports it.</summary>
     private void Begin(T[] array, int requested, int poolId, bool cleared)
     {
-        if (cleared && !Geometry.ClearsNew && !BufferGeometry<T>.HoldsReferences)
+        if (cleared && !Settings.ClearsNew && !BufferPoolSettings<T>.HoldsReferences)
         {
             Array.Clear(array);
         }
@@ -166,24 +166,24 @@ internal sealed partial class BufferCore<T>
 
     private void Remember(T[] array, object? tag)
     {
-        if (!Geometry.TakesForeignArrays)
+        if (!Settings.TakesForeignArrays)
         {
             _made.AddOrUpdate(array, tag ?? this);
         }
     }
 
     /// <summary>An array that is one no longer: the buffer that the source made, with its tag.</summary>
-    private SourceBuffer<T> Forget(T[] array)
+    private SourceBuffer<T> Unregister(T[] array)
     {
         object? tag = null;
-        if (!Geometry.TakesForeignArrays && _made.TryGetValue(array, out tag))
+        if (!Settings.TakesForeignArrays && _made.TryGetValue(array, out tag))
         {
             _made.Remove(array);
         }
 
         if (FindRecord(array) is { } record)
         {
-            record.Forget();
+            record.StopWatching();
             _records.Remove(array);
         }
 
@@ -191,9 +191,9 @@ internal sealed partial class BufferCore<T>
     }
 
     private RentalRecord? FindRecord(T[] array) =>
-        Guard is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
+        Quarantine is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
 
-    private RentalRecord NewRecord(T[] array) => new(this, null, BufferGeometry<T>.BytesOf(array.Length), "An array", array.Length);
+    private RentalRecord NewRecord(T[] array) => new(this, null, BufferPoolSettings<T>.BytesOf(array.Length), "An array", array.Length);
 
     private Bucket? FindRawBucket(T[] array)
     {
@@ -206,13 +206,13 @@ internal sealed partial class BufferCore<T>
     private void CheckPoison(Bucket bucket, T[] array)
     {
         RentalRecord record = _records.GetOrAdd(array, NewRecord);
-        int damage = record.IsPoisoned ? Guard<T>.FindDamage(array) : -1;
+        int damage = record.IsPoisoned ? Quarantine<T>.FindDamage(array) : -1;
         string? history = damage < 0 ? null : record.Where();
         record.IsPoisoned = false;
         if (damage >= 0)
         {
             Counters.AddReturns(1, bucket.ItemBytes);
-            Drop(bucket, [array]);
+            EvictDropped(bucket, [array]);
             throw Misuse(
                 MisuseKind.WriteAfterReturn,
                 null,
@@ -220,7 +220,7 @@ internal sealed partial class BufferCore<T>
                 history);
         }
 
-        record.TryBegin(Guard!.SampleStack());
+        record.TryBegin(Quarantine!.SampleStack());
     }
 
     private void EndRecord(T[] array)
@@ -239,7 +239,7 @@ internal sealed partial class BufferCore<T>
     private void OnTwice(T[] array)
     {
         PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, MisuseText.OneArray(array.Length), "It is idle in the pool already.");
-        if (Geometry.Checks != PoolChecks.Off)
+        if (Settings.Checks != PoolChecks.Off)
         {
             throw misuse;
         }

@@ -22,11 +22,11 @@ internal sealed partial class BufferCore<T>
 
     internal void CheckLength(int length)
     {
-        if (length < 0 || length > Array.MaxLength || length > Geometry.Source.MaxLength)
+        if (length < 0 || length > Array.MaxLength || length > Settings.Source.MaxLength)
         {
             throw new ArgumentOutOfRangeException(
                 nameof(length), length, $"The length must be 0 to "
-                    + $"{Math.Min(Array.MaxLength, Geometry.Source.MaxLength)} elements (pool '{Name}').");
+                    + $"{Math.Min(Array.MaxLength, Settings.Source.MaxLength)} elements (pool '{Name}').");
         }
     }
 
@@ -46,7 +46,7 @@ internal sealed partial class BufferCore<T>
     private PooledSlot<T> RentUnkept(int length)
     {
         int made = Math.Max(length, 1); // sources make nothing empty
-        var bucket = new Bucket(this, -1, made, BufferGeometry<T>.BytesOf(made)) { IsKept = false };
+        var bucket = new Bucket(this, -1, made, BufferPoolSettings<T>.BytesOf(made)) { IsKept = false };
         var slot = (PooledSlot<T>)Create(bucket);
         WriteAllocated(slot, PoolId, bucket.Id, length);
         Counters.AddRental(bucket.ItemBytes);
@@ -59,12 +59,12 @@ internal sealed partial class BufferCore<T>
     private PooledSlot<T> Prepare(PooledSlot<T> slot, int length)
     {
         slot = (PooledSlot<T>)slot.MoveTo(slot.Bucket.ClosedHome);
-        if (Guard is not null)
+        if (Quarantine is not null)
         {
             CheckPoison(slot);
         }
 
-        if (Geometry.ClearsRentals)
+        if (Settings.ClearsRentals)
         {
             slot.Reachable(length).Clear();
         }
@@ -83,13 +83,13 @@ internal sealed partial class BufferCore<T>
     private void CheckPoison(PooledSlot<T> slot)
     {
         RentalRecord record = slot.Record ??= new RentalRecord(this, slot, slot.Bucket.ItemBytes, "A leased buffer", slot.Capacity);
-        int damage = record.IsPoisoned ? Guard<T>.FindDamage(slot.Whole()) : -1;
+        int damage = record.IsPoisoned ? Quarantine<T>.FindDamage(slot.Whole()) : -1;
         string? history = damage < 0 ? null : record.Where();
         record.IsPoisoned = false;
         if (damage >= 0)
         {
             Counters.AddReturns(1, slot.Bucket.ItemBytes);
-            Drop(slot.Bucket, [slot]);
+            EvictDropped(slot.Bucket, [slot]);
             throw Misuse(
                 MisuseKind.WriteAfterReturn,
                 null,
@@ -97,6 +97,6 @@ internal sealed partial class BufferCore<T>
                 history);
         }
 
-        record.TryBegin(Guard!.SampleStack());
+        record.TryBegin(Quarantine!.SampleStack());
     }
 }

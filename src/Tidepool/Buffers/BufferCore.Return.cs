@@ -47,7 +47,7 @@ internal sealed partial class BufferCore<T>
             return true;
         }
 
-        if (!slot.TrySettle(out _))
+        if (!slot.TryEndPosted(out _))
         {
             ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
             return false;
@@ -71,7 +71,7 @@ internal sealed partial class BufferCore<T>
             OnRetired(slot, MisuseKind.UseAfterReturn);
         }
 
-        slot.Record?.Forget();
+        slot.Record?.StopWatching();
         Counters.AddReturns(1, slot.Bucket.ItemBytes);
         return new ArraySegment<T>(array, slot.Offset, length);
     }
@@ -81,7 +81,7 @@ internal sealed partial class BufferCore<T>
     {
         bool isOutAgain = slot.IsLeased && !slot.IsPosted;
         AnswerRetired(
-            kind, isOutAgain, Geometry.Checks, slot, static slot => ($"BufferLease<{typeof(T).Name}>", slot.Record?.Where()));
+            kind, isOutAgain, Settings.Checks, slot, static slot => ($"BufferLease<{typeof(T).Name}>", slot.Record?.Where()));
     }
 
     /// <summary>Keeps an idle item in the tiers, or gives it to the source.</summary>
@@ -97,7 +97,7 @@ internal sealed partial class BufferCore<T>
     /// <summary>Ends the rest of everything in quarantine: into the tiers, or to the source when the pool is retired.</summary>
     internal override void EndRest()
     {
-        while (Guard?.TryWake(BytesOf) is { } item)
+        while (Quarantine?.TryWake(BytesOf) is { } item)
         {
             PutRested(item);
         }
@@ -106,7 +106,7 @@ internal sealed partial class BufferCore<T>
     private static ReturnOutcome ReturnAtHome(Magazine home, PooledSlot<T> slot, int generation, int length)
     {
         Chunk? flushed;
-        ReturnOutcome outcome = BufferGeometry<T>.HoldsReferences
+        ReturnOutcome outcome = BufferPoolSettings<T>.HoldsReferences
             ? home.ReturnSlow(slot, generation, slot.ToClear(length), out flushed)
             : home.ReturnSlow(slot, generation, default(NoClear), out flushed);
         home.PutShared(flushed);
@@ -122,11 +122,11 @@ internal sealed partial class BufferCore<T>
             TidepoolEventSource.Log.BufferReturned(slot.GetHashCode(), slot.Capacity, PoolId);
         }
 
-        if (Geometry.Secrets)
+        if (Settings.Secrets)
         {
             Wipe(slot.Whole());
         }
-        else if (Geometry.Clear == ClearMode.OnReturn)
+        else if (Settings.Clear == ClearMode.OnReturn)
         {
             slot.Reachable(length).Clear();
         }
@@ -134,11 +134,11 @@ internal sealed partial class BufferCore<T>
         if (!bucket.IsKept)
         {
             Counters.AddReturns(1, bucket.ItemBytes);
-            Drop(bucket, [slot]);
+            EvictDropped(bucket, [slot]);
         }
-        else if (Guard is not null)
+        else if (Quarantine is not null)
         {
-            Guard<T>.Fill(slot.Whole());
+            Quarantine<T>.Fill(slot.Whole());
             slot.Record!.IsPoisoned = true;
             slot.Record.TryEnd(CallerStack.Capture);
             LetRest(slot, bucket.ItemBytes);
@@ -152,11 +152,11 @@ internal sealed partial class BufferCore<T>
     private void LetRest(object item, long bytes)
     {
         Trimmer.Wake(); // an epoch ends the rest
-        object? rested = Guard!.Rest(item, bytes, BytesOf);
+        object? rested = Quarantine!.Rest(item, bytes, BytesOf);
         while (rested is not null)
         {
             PutRested(rested);
-            rested = Guard.IsCrowded ? Guard.TryWake(BytesOf) : null;
+            rested = Quarantine.IsCrowded ? Quarantine.TryWake(BytesOf) : null;
         }
 
         if (Retired)
@@ -175,18 +175,18 @@ internal sealed partial class BufferCore<T>
     }
 
     private static readonly Func<object, long> BytesOf = static item =>
-        BufferGeometry<T>.BytesOf(item is PooledSlot<T> slot ? slot.Capacity : ((T[])item).Length);
+        BufferPoolSettings<T>.BytesOf(item is PooledSlot<T> slot ? slot.Capacity : ((T[])item).Length);
 
     private static void Wipe(Span<T> whole)
     {
-        if (BufferGeometry<T>.HoldsReferences)
+        if (BufferPoolSettings<T>.HoldsReferences)
         {
             whole.Clear();
             return;
         }
 
         ref byte first = ref Unsafe.As<T, byte>(ref MemoryMarshal.GetReference(whole));
-        long bytes = BufferGeometry<T>.BytesOf(whole.Length);
+        long bytes = BufferPoolSettings<T>.BytesOf(whole.Length);
         for (long done = 0; done < bytes; done += int.MaxValue)
         {
             CryptographicOperations.ZeroMemory(

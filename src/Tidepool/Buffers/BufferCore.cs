@@ -6,16 +6,16 @@ namespace Tidepool;
 /// What lives of a buffer pool behind its facade: buckets, births and deaths. Slots refer to it, the facade does too, and it refers to
 /// neither, so a facade without references can be collected while buffers are idle or out.
 /// </summary>
-internal sealed partial class BufferCore<T> : Station
+internal sealed partial class BufferCore<T> : TieredPool
 {
-    internal readonly BufferGeometry<T> Geometry;
+    internal readonly BufferPoolSettings<T> Settings;
 
     /// <summary>
-    /// Bucket ids by class for the fast look-up; <see cref="Station.NoId"/> where the slow path must look, and everywhere once retired.
+    /// Bucket ids by class for the fast look-up; <see cref="TieredPool.NoId"/> where the slow path must look, and everywhere once retired.
     /// </summary>
     internal readonly int[] FastIds;
 
-    internal readonly Guard<T>? Guard;
+    internal readonly Quarantine<T>? Quarantine;
 
     private readonly Lock _gate = new();
     private readonly Bucket?[] _buckets;
@@ -23,23 +23,23 @@ internal sealed partial class BufferCore<T> : Station
     private readonly int _lastIndex;
     private int _slotsMade;
 
-    internal BufferCore(BufferGeometry<T> geometry)
-        : base(geometry.Name, geometry.Budget)
+    internal BufferCore(BufferPoolSettings<T> settings)
+        : base(settings.Name, settings.Budget)
     {
-        Geometry = geometry;
-        _buckets = new Bucket?[geometry.Sizes.Count];
-        _lastIndex = geometry.LastIndexOf(geometry.Sizes);
-        FastIds = new int[geometry.Sizes.IsDefault ? SizeClasses.FineCount : geometry.Sizes.Count];
+        Settings = settings;
+        _buckets = new Bucket?[settings.Sizes.Count];
+        _lastIndex = settings.LastIndexOf(settings.Sizes);
+        FastIds = new int[settings.Sizes.IsDefault ? SizeClasses.FineCount : settings.Sizes.Count];
         Array.Fill(FastIds, NoId);
-        if (geometry.Checks == PoolChecks.Full)
+        if (settings.Checks == PoolChecks.Full)
         {
-            Guard = new Guard<T>(geometry.CaptureStacks);
+            Quarantine = new Quarantine<T>(settings.CaptureStacks);
         }
 
         Trimmer.Add(this);
     }
 
-    internal override bool IsOnHeap => !Geometry.IsNative;
+    internal override bool IsOnHeap => !Settings.IsNative;
 
     internal override IEnumerable<Bucket> Buckets()
     {
@@ -67,7 +67,7 @@ internal sealed partial class BufferCore<T> : Station
     /// <summary>The bucket that serves <paramref name="length"/> elements, or null when the pool keeps no buffers of that length.</summary>
     internal Bucket? FindBucket(int length)
     {
-        int index = Geometry.Sizes.IndexOf(length);
+        int index = Settings.Sizes.IndexOf(length);
         if (index < 0 || index > _lastIndex)
         {
             return null;
@@ -79,7 +79,7 @@ internal sealed partial class BufferCore<T> : Station
     /// <summary>The slots of the class after <paramref name="bucket"/>'s, if it exists and wastes at most a quarter.</summary>
     protected override Bucket? FindNext(Bucket bucket)
     {
-        int index = Geometry.Sizes.IndexOf(bucket.ItemLength) + 1;
+        int index = Settings.Sizes.IndexOf(bucket.ItemLength) + 1;
         if (bucket.HoldsArrays || index >= _buckets.Length)
         {
             return null;
@@ -104,7 +104,7 @@ internal sealed partial class BufferCore<T> : Station
     /// <summary>Makes a bucket of this pool.</summary>
     internal Bucket NewBucket(int length, bool holdsArrays)
     {
-        long bytes = BufferGeometry<T>.BytesOf(length);
+        long bytes = BufferPoolSettings<T>.BytesOf(length);
         int id = Bucket.FitsThreadTier(bytes) && !Retired ? ThreadTier.AllocateId() : -1;
         return new Bucket(this, id, length, bytes) { HoldsArrays = holdsArrays };
     }
@@ -112,7 +112,7 @@ internal sealed partial class BufferCore<T> : Station
     /// <summary>Connects the buckets of equal length, so that idle buffers can change their form.</summary>
     internal void FindSibling(Bucket bucket)
     {
-        if (!Geometry.HasWholeArrays)
+        if (!Settings.HasWholeArrays)
         {
             return;
         }
@@ -138,13 +138,13 @@ internal sealed partial class BufferCore<T> : Station
     {
         if (item is PooledSlot<T> idle)
         {
-            idle.Record?.Forget();
+            idle.Record?.StopWatching();
             Remember(idle.Array!, idle.Tag);
             return idle.Array!;
         }
 
         var slot = new PooledSlot<T>(this, bucket);
-        slot.Adopt(Forget((T[])item));
+        slot.Adopt(Unregister((T[])item));
         slot.ClearReferences(-1); // arrays come back as their renters left them, leases clear
         return slot;
     }
@@ -154,13 +154,15 @@ internal sealed partial class BufferCore<T> : Station
         SourceBuffer<T> buffer = Allocate(bucket.ItemLength);
         var slot = new PooledSlot<T>(this, bucket);
         slot.Adopt(buffer);
-        if (Geometry.ClearsNew)
+        if (Settings.ClearsNew)
         {
             slot.Whole().Clear();
         }
 
-        bool isSampled = Guard is null && Geometry.LeakSampling > 0 && Interlocked.Increment(ref _slotsMade) % Geometry.LeakSampling == 0;
-        if (isSampled || Guard is not null || slot.OutlivesSlot)
+        bool isSampled = Quarantine is null
+            && Settings.LeakSampling > 0
+            && Interlocked.Increment(ref _slotsMade) % Settings.LeakSampling == 0;
+        if (isSampled || Quarantine is not null || slot.OutlivesSlot)
         {
             slot.Record = new RentalRecord(this, slot, bucket.ItemBytes, "A leased buffer", bucket.ItemLength);
         }
@@ -178,7 +180,7 @@ internal sealed partial class BufferCore<T> : Station
         SourceBuffer<T> buffer = Allocate(length);
         T[] array = buffer.Array!;
         Remember(array, buffer.Tag);
-        if (Geometry.ClearsNew)
+        if (Settings.ClearsNew)
         {
             Array.Clear(array);
         }
@@ -195,13 +197,13 @@ internal sealed partial class BufferCore<T> : Station
         }
     }
 
-    internal override void Discard(Bucket bucket, ReadOnlySpan<object?> items)
+    internal override void Evict(Bucket bucket, ReadOnlySpan<object?> items)
     {
         foreach (object? item in items)
         {
             if (item is PooledSlot<T> slot)
             {
-                slot.Record?.Forget();
+                slot.Record?.StopWatching();
                 if (slot.TryTakeBuffer(out SourceBuffer<T> buffer))
                 {
                     Free(buffer);
@@ -209,7 +211,7 @@ internal sealed partial class BufferCore<T> : Station
             }
             else if (item is T[] array)
             {
-                Free(Forget(array));
+                Free(Unregister(array));
             }
         }
     }
@@ -254,7 +256,7 @@ internal sealed partial class BufferCore<T> : Station
 
     private SourceBuffer<T> Allocate(int length)
     {
-        SourceBuffer<T> buffer = Geometry.Source.Allocate(length, Geometry.Alignment);
+        SourceBuffer<T> buffer = Settings.Source.Allocate(length, Settings.Alignment);
         if (buffer.Length == length)
         {
             return buffer;
@@ -262,7 +264,7 @@ internal sealed partial class BufferCore<T> : Station
 
         Free(buffer);
         throw new InvalidOperationException(
-            $"{Geometry.Source.GetType()} was asked for {length} elements and made {buffer.Length} (pool '{Name}').");
+            $"{Settings.Source.GetType()} was asked for {length} elements and made {buffer.Length} (pool '{Name}').");
     }
 
     /// <summary>A source that throws must not end the trim timer's thread, nor keep other buffers from their death.</summary>
@@ -270,7 +272,7 @@ internal sealed partial class BufferCore<T> : Station
     {
         try
         {
-            Geometry.Source.Free(buffer);
+            Settings.Source.Free(buffer);
         }
         catch (Exception e)
         {
@@ -287,7 +289,7 @@ internal sealed partial class BufferCore<T> : Station
                 return made;
             }
 
-            Bucket bucket = NewBucket(Geometry.Sizes.LengthOf(index), holdsArrays: false);
+            Bucket bucket = NewBucket(Settings.Sizes.LengthOf(index), holdsArrays: false);
             FindSibling(bucket);
             Volatile.Write(ref _buckets[index], bucket);
             if (index < FastIds.Length && bucket.Id >= 0)

@@ -35,7 +35,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     private BufferPool(BufferPoolOptions<T> options, bool isShared)
     {
         IsShared = isShared;
-        _core = new BufferCore<T>(new BufferGeometry<T>(options));
+        _core = new BufferCore<T>(new BufferPoolSettings<T>(options));
         _core.Facade = new WeakReference<BufferPool<T>>(this);
         PoolMeter.Start();
         ChoosePath();
@@ -51,7 +51,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     public string Name => _core.Name;
 
     /// <summary>How much the pool checks.</summary>
-    public PoolChecks Checks => _core.Geometry.Checks;
+    public PoolChecks Checks => _core.Settings.Checks;
 
     internal bool IsShared { get; }
 
@@ -128,7 +128,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     {
         _core.ThrowIfRetired();
         _core.CheckLength(maxLength);
-        if (_core.Geometry.IsAlwaysSlow)
+        if (_core.Settings.IsAlwaysSlow)
         {
             throw new NotSupportedException($"Pool '{Name}' checks or clears on every rental; rent from the pool itself.");
         }
@@ -239,10 +239,10 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     {
         lock (_gate)
         {
-            bool slow = _core.Geometry.IsAlwaysSlow || TidepoolEventSource.Rentals;
+            bool slow = _core.Settings.IsAlwaysSlow || TidepoolEventSource.Rentals;
             _slow = slow;
-            _ids = slow || !_core.Geometry.Sizes.IsDefault ? [] : _core.FastIds;
-            _scopeIds = slow || _scopes is null || !_core.Geometry.Sizes.IsDefault ? [] : _scopes.FastIds;
+            _ids = slow || !_core.Settings.Sizes.IsDefault ? [] : _core.FastIds;
+            _scopeIds = slow || _scopes is null || !_core.Settings.Sizes.IsDefault ? [] : _scopes.FastIds;
             _arrayPools.ForEach(p => p.ChoosePath(slow));
         }
     }
@@ -265,7 +265,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         if (scopes.Find(length) is not { } bucket)
         {
             // Longer than what the pool keeps: it comes back to be wiped and counted, and dies then.
-            bucket = new Bucket(_core, -1, Math.Max(1, length), BufferGeometry<T>.BytesOf(Math.Max(1, length))) { IsKept = false };
+            bucket = new Bucket(_core, -1, Math.Max(1, length), BufferPoolSettings<T>.BytesOf(Math.Max(1, length))) { IsKept = false };
             return new ArrayScope<T>(_core.RentUnkeptArray(length, _core.PoolId, cleared: false), bucket.ClosedHome, length);
         }
 
@@ -290,7 +290,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         CheckWholeArrays();
         lock (_gate)
         {
-            _scopes ??= _core.AddRaw(_core.Geometry.Sizes);
+            _scopes ??= _core.AddRaw(_core.Settings.Sizes);
         }
 
         ChoosePath();
@@ -308,11 +308,11 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
 
     private void CheckWholeArrays()
     {
-        if (!_core.Geometry.HasWholeArrays)
+        if (!_core.Settings.HasWholeArrays)
         {
             throw new NotSupportedException(
-                $"The buffers of pool '{Name}' are not whole arrays ({_core.Geometry.Source.GetType().Name}, alignment "
-                    + $"{_core.Geometry.Alignment}); rent leases from it.");
+                $"The buffers of pool '{Name}' are not whole arrays ({_core.Settings.Source.GetType().Name}, alignment "
+                    + $"{_core.Settings.Alignment}); rent leases from it.");
         }
     }
 }

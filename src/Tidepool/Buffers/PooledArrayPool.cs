@@ -71,7 +71,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     }
 
     internal void ChoosePath(bool slow) =>
-        _ids = slow || Sizes != SizeClasses.PowersOfTwo || !_core.Geometry.TakesForeignArrays ? [] : _raw.FastIds;
+        _ids = slow || Sizes != SizeClasses.PowersOfTwo || !_core.Settings.TakesForeignArrays ? [] : _raw.FastIds;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T[] RentSlow(int minimumLength)
@@ -115,7 +115,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
         Bucket? bucket = (array.GetType() == _arrayType || typeof(T).IsValueType) && _core.IsOurs(array) ? _raw.Find(array.Length) : null;
         if (bucket is null)
         {
-            _core.DropArray(array);
+            _core.EvictArray(array);
         }
         else
         {

@@ -46,7 +46,7 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
         _pool = pool;
         _reuseOwners = reuseOwners;
         _ignoresDispose = ignoresDispose;
-        _maxLength = pool.Core.Geometry.Source.MaxLength;
+        _maxLength = pool.Core.Settings.Source.MaxLength;
     }
 
     /// <summary>The longest memory that can be rented, in elements.</summary>

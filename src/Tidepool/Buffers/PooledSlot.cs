@@ -25,21 +25,21 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
 
     internal override bool OutlivesSlot => Address != 0;
 
-    internal override void FreeLost() => Core.Discard(Bucket, [this]);
+    internal override void FreeLost() => Core.Evict(Bucket, [this]);
 
     internal override Slot Replace()
     {
         var slot = new PooledSlot<T>(Core, Bucket);
         slot.Adopt(ToBuffer());
         slot.Record = Record is null ? null : new RentalRecord(Core, slot, Bucket.ItemBytes, "A leased buffer", slot.Capacity);
-        Record?.Forget();
+        Record?.StopWatching();
         (Array, Address, Capacity, Record) = (null, 0, 0, null);
         return slot;
     }
 
     internal override void ClearReferences(int length)
     {
-        if (BufferGeometry<T>.HoldsReferences && Array is not null)
+        if (BufferPoolSettings<T>.HoldsReferences && Array is not null)
         {
             AtMost(length).Clear(); // as a number without sign, -1 is more than any buffer has
         }
@@ -52,7 +52,7 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
         Address = buffer.Address;
         Capacity = buffer.Length;
         Tag = buffer.Tag;
-        IsPlain = buffer.Array is not null && Core.Geometry.Checks != PoolChecks.Full;
+        IsPlain = buffer.Array is not null && Core.Settings.Checks != PoolChecks.Full;
     }
 
     internal SourceBuffer<T> ToBuffer() =>

@@ -4,7 +4,7 @@ namespace Tidepool;
 internal sealed class RawBuckets<T>
 {
     /// <summary>
-    /// Bucket ids of the fast path by class; <see cref="Station.NoId"/> where the slow path must look. Empty for tables without a fast
+    /// Bucket ids of the fast path by class; <see cref="TieredPool.NoId"/> where the slow path must look. Empty for tables without a fast
     /// look-up.
     /// </summary>
     internal readonly int[] FastIds;
@@ -19,9 +19,9 @@ internal sealed class RawBuckets<T>
         _core = core;
         _sizes = sizes;
         _buckets = new Bucket?[sizes.Count];
-        _lastIndex = core.Geometry.LastIndexOf(sizes);
+        _lastIndex = core.Settings.LastIndexOf(sizes);
         FastIds = new int[sizes.IsDefault ? SizeClasses.FineCount : sizes == SizeClasses.PowersOfTwo ? sizes.Count : 0];
-        Array.Fill(FastIds, Station.NoId);
+        Array.Fill(FastIds, TieredPool.NoId);
     }
 
     internal IEnumerable<Bucket> Made() => _buckets.Where(static b => b is not null)!;
@@ -29,7 +29,7 @@ internal sealed class RawBuckets<T>
     /// <summary>The bucket that serves <paramref name="length"/> elements, or null when arrays of that length are not kept.</summary>
     internal Bucket? Find(int length)
     {
-        int index = length <= _core.Geometry.Source.MaxLength ? _sizes.IndexOf(length) : -1;
+        int index = length <= _core.Settings.Source.MaxLength ? _sizes.IndexOf(length) : -1;
         if (index < 0 || index > _lastIndex)
         {
             return null;
@@ -49,7 +49,7 @@ internal sealed class RawBuckets<T>
     internal int MaxLength => _lastIndex < 0 ? 0 : _sizes.LengthOf(_lastIndex);
 
     /// <summary>Sends every caller to the slow path.</summary>
-    internal void Stop() => Array.Fill(FastIds, Station.NoId);
+    internal void Stop() => Array.Fill(FastIds, TieredPool.NoId);
 
     private Bucket Make(int index)
     {

@@ -276,7 +276,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         if (pooler is not null)
         {
-            PoolDiagnostics.TellPooler(Core?.Name ?? string.Empty, pooler, ProcessChecks.Logs ? Console.Error : null);
+            PoolDiagnostics.ReportPooler(Core?.Name ?? string.Empty, pooler, ProcessChecks.Logs ? Console.Error : null);
         }
 
         Volatile.Write(ref _look, LookDone);

@@ -33,7 +33,7 @@ internal struct PooledDbColumn<T>(PooledDbDataReader reader, T native)
         }
         finally
         {
-            reader.Forget(native);
+            reader.Unregister(native);
         }
     }
 }

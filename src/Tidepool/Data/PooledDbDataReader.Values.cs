@@ -108,7 +108,7 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
         Watch(static (native, at) => native.IsDBNullAsync(at.ordinal, at.cancellationToken), (ordinal, cancellationToken));
 
     /// <summary>Forgets a column that was read to its end: the end of the session's use need not close it.</summary>
-    internal void Forget(IDisposable native) => _connection.Remove(native);
+    internal void Unregister(IDisposable native) => _connection.Remove(native);
 
     protected override DbDataReader GetDbDataReader(int ordinal) => Native.GetData(ordinal);
 

@@ -26,12 +26,12 @@ internal sealed class SqliteAdapter : DbAdapter
     /// Seconds that the reset's own statements wait for a locked file, which those that read need for what they know of its tables. The
     /// provider knows no shorter wait; then the session is closed.
     /// </summary>
-    private const int Patience = 1;
+    private const int LockTimeoutSeconds = 1;
 
     /// <summary>
     /// A session remembers what its last statement changed, and the last row that it inserted; only further statements make it forget.
     /// </summary>
-    private const string Forget =
+    private const string ClearLastChange =
         """
         BEGIN;
         CREATE TEMP TABLE "tidepool forget" (a INTEGER PRIMARY KEY);
@@ -60,7 +60,7 @@ internal sealed class SqliteAdapter : DbAdapter
     /// The list of what is attached takes a look at the file, for which this one waits as long as the program's own statements do.
     /// </summary>
     internal override object? RememberInitialized(DbConnection connection) =>
-        new Beginning(LeastTraces(connection), Databases(connection, patience: null));
+        new Beginning(LeastTraces(connection), Databases(connection, timeoutSeconds: null));
 
     /// <summary>What the program has set, added or attached stays.</summary>
     internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Traces = SessionTraces.Objects };
@@ -98,7 +98,7 @@ internal sealed class SqliteAdapter : DbAdapter
 
         if (traces != SessionTraces.Nothing && HasChanged(connection))
         {
-            Execute(connection, Forget);
+            Execute(connection, ClearLastChange);
         }
 
         return true;
@@ -161,8 +161,8 @@ internal sealed class SqliteAdapter : DbAdapter
 
     private static string Quote(string name) => $"\"{name.Replace("\"", "\"\"", StringComparison.Ordinal)}\"";
 
-    private static List<string> Databases(DbConnection connection, int? patience = Patience) =>
-        Read(connection, "PRAGMA database_list", static row => row.GetString(1), patience);
+    private static List<string> Databases(DbConnection connection, int? timeoutSeconds = LockTimeoutSeconds) =>
+        Read(connection, "PRAGMA database_list", static row => row.GetString(1), timeoutSeconds);
 
     private static void RollBack(DbConnection connection)
     {
@@ -182,21 +182,22 @@ internal sealed class SqliteAdapter : DbAdapter
         command.ExecuteNonQuery();
     }
 
-    private static DbCommand NewCommand(DbConnection connection, string sql, int? patience = Patience)
+    private static DbCommand NewCommand(DbConnection connection, string sql, int? timeoutSeconds = LockTimeoutSeconds)
     {
         DbCommand command = connection.CreateCommand();
         command.CommandText = sql;
-        command.CommandTimeout = patience ?? command.CommandTimeout;
+        command.CommandTimeout = timeoutSeconds ?? command.CommandTimeout;
         return command;
     }
 
     private static bool HasChanged(DbConnection connection) =>
         Read(connection, "SELECT changes() <> 0 OR last_insert_rowid() <> 0", static row => row.GetBoolean(0))[0];
 
-    private static List<T> Read<T>(DbConnection connection, string sql, Func<DbDataReader, T> value, int? patience = Patience)
+    private static List<T> Read<T>(
+        DbConnection connection, string sql, Func<DbDataReader, T> value, int? timeoutSeconds = LockTimeoutSeconds)
     {
         List<T> values = [];
-        using DbCommand command = NewCommand(connection, sql, patience);
+        using DbCommand command = NewCommand(connection, sql, timeoutSeconds);
         using DbDataReader reader = command.ExecuteReader();
         while (reader.Read())
         {

@@ -119,13 +119,13 @@ internal static class SqliteWords
         }
 
         // The tables by which pragmas are read, pragma_table_info and its like, exist only for those that set nothing so.
-        return word.Length > Pragma.Length || Asks(rest) ? SessionTraces.Objects : SessionTraces.Anything;
+        return word.Length > Pragma.Length || IsQuery(rest) ? SessionTraces.Objects : SessionTraces.Anything;
     }
 
     /// <summary>
     /// Whether what follows the word <c>PRAGMA</c> is known to change no setting. Anything that is written in an unusual way is not.
     /// </summary>
-    private static bool Asks(ReadOnlySpan<char> rest)
+    private static bool IsQuery(ReadOnlySpan<char> rest)
     {
         ReadOnlySpan<char> name = ReadWord(ref rest);
         if (rest is ['.', ..] && name.Equals("main", StringComparison.OrdinalIgnoreCase)) // those of temp are the session's

@@ -65,5 +65,5 @@ public readonly ref struct ArrayScope<T>
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void ReturnSlow(Magazine? magazine, T[] array) => magazine?.Bucket.Station.ReturnItem(magazine.Bucket, array);
+    private static void ReturnSlow(Magazine? magazine, T[] array) => magazine?.Bucket.Pool.ReturnItem(magazine.Bucket, array);
 }

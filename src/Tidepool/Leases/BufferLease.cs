@@ -53,7 +53,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
             BufferSlot<T>? slot = _slot;
             ulong rental = _rental;
             if (slot is null
-                || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Mail) != 0
+                || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Posted) != 0
                 || (RentalWord.MayTear && (uint)RentalWord.LengthOf(rental) > (uint)slot.Capacity))
             {
                 slot = Check(slot, rental);
@@ -76,7 +76,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
             BufferSlot<T>? slot = _slot;
             ulong rental = _rental;
             if (slot is null
-                || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Mail) != 0
+                || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Posted) != 0
                 || (RentalWord.MayTear && (uint)RentalWord.LengthOf(rental) > (uint)slot.Capacity))
             {
                 slot = Check(slot, rental);

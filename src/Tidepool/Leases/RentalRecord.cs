@@ -14,7 +14,7 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class RentalRecord : CriticalFinalizerObject
 {
-    private readonly Station _station;
+    private readonly TieredPool _pool;
     private readonly Leasable? _slot;
     private readonly long _bytes;
     private readonly string _what;
@@ -25,15 +25,15 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     private long? _wordWhenLost;
 
     /// <summary>Watches an item.</summary>
-    /// <param name="station">The pool.</param>
+    /// <param name="pool">The pool.</param>
     /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/>
     /// tell.</param>
     /// <param name="bytes">What the item counts for while it is rented.</param>
     /// <param name="what">What is dropped when the rental is, as a sentence begins: "A lease".</param>
     /// <param name="length">How many elements it has; 0 for what has none.</param>
-    internal RentalRecord(Station station, Leasable? slot, long bytes, string what, int length = 0)
+    internal RentalRecord(TieredPool pool, Leasable? slot, long bytes, string what, int length = 0)
     {
-        _station = station;
+        _pool = pool;
         _slot = slot;
         _bytes = bytes;
         _what = what;
@@ -49,7 +49,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
 
         if (_slot is Slot { OutlivesSlot: true } slot)
         {
-            Bury(slot);
+            FreeLostItem(slot);
         }
         else if (_slot is null ? Volatile.Read(ref _out) != 0 : _slot.IsLeased)
         {
@@ -91,7 +91,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     [SuppressMessage(
         "Usage", "CA1816:Dispose methods should call SuppressFinalize",
         Justification = "The finalizer is the leak detector; there is nothing to dispose.")]
-    internal void Forget() => GC.SuppressFinalize(this);
+    internal void StopWatching() => GC.SuppressFinalize(this);
 
     /// <summary>
     /// Gives memory that the collector does not manage to its source when the slot cannot be reached: at once while it is leased, because
@@ -99,7 +99,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     /// dead a second time and nothing has happened to it in between, it has no renter (the stock of a thread handle that was never
     /// disposed).
     /// </summary>
-    private void Bury(Slot slot)
+    private void FreeLostItem(Slot slot)
     {
         var seen = new TicketState { Word = Volatile.Read(ref slot.State.Word) };
         bool isLeased = slot.IsActive(seen.Generation) && (seen.Generation & 1) != 0;
@@ -129,14 +129,14 @@ internal sealed class RentalRecord : CriticalFinalizerObject
 
     private void Report()
     {
-        if (!_station.Retired)
+        if (!_pool.Retired)
         {
-            _station.ReportLater(MisuseKind.NeverReturned, () => (_length == 0 ? _what : $"{_what} of {_length} elements", Where()));
+            _pool.ReportLater(MisuseKind.NeverReturned, () => (_length == 0 ? _what : $"{_what} of {_length} elements", Where()));
         }
     }
 
     /// <summary>What is lost is no longer leased.</summary>
-    private void CountLost() => _station.Counters.AddReturns(1, _bytes);
+    private void CountLost() => _pool.Counters.AddReturns(1, _bytes);
 
     /// <summary>Where the buffer was rented and returned, as far as it was recorded.</summary>
     internal string? Where()

@@ -24,7 +24,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
             }
 
             Counters.UndoRental(_slots.ItemBytes);
-            Bury(slot);
+            DestroyItem(slot);
         }
     }
 
@@ -43,7 +43,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
             }
 
             Counters.UndoRental(_raw.ItemBytes);
-            Bury(item);
+            DestroyItem(item);
         }
     }
 

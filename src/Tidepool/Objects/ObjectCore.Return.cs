@@ -20,13 +20,13 @@ internal sealed partial class ObjectCore<T, TPolicy>
     internal void RefuseSlot(PooledObject<T, TPolicy> slot)
     {
         CountRefusal();
-        Bury(slot);
+        DestroyItem(slot);
     }
 
     /// <summary>The rental has ended and the object leaves the pool in its renter's hands.</summary>
-    internal void LetGo(PooledObject<T, TPolicy> slot)
+    internal void Detach(PooledObject<T, TPolicy> slot)
     {
-        slot.Record?.Forget();
+        slot.Record?.StopWatching();
         Counters.AddReturns(1, _slots.ItemBytes);
     }
 
@@ -105,7 +105,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
         }
 
         CountRefusal();
-        Bury(item);
+        DestroyItem(item);
     }
 
     /// <summary>Answers the use of a ticket that has ended.</summary>

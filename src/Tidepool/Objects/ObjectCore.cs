@@ -11,7 +11,7 @@ namespace Tidepool;
 /// the shared tier. In every method that takes an object or an idle slot, no other thread has it: the policy is called with nothing held
 /// and nothing busy.
 /// </remarks>
-internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
+internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     where T : class
     where TPolicy : struct, IObjectPolicy<T>
 {
@@ -19,12 +19,12 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     internal TPolicy Policy;
 
     /// <summary>
-    /// The place of the slots in a thread's table, or <see cref="Station.NoId"/>: every rental must take the slow path, or the pool was
+    /// The place of the slots in a thread's table, or <see cref="TieredPool.NoId"/>: every rental must take the slow path, or the pool was
     /// disposed.
     /// </summary>
     internal int LeaseId = NoId;
 
-    /// <summary>The place of the raw objects in a thread's table, or <see cref="Station.NoId"/>.</summary>
+    /// <summary>The place of the raw objects in a thread's table, or <see cref="TieredPool.NoId"/>.</summary>
     internal int RawId = NoId;
 
     private const int StackSampling = 128;
@@ -75,17 +75,17 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     /// <summary>Whether every rental is recorded, so that a raw return can be checked.</summary>
     internal bool IsTracked => _records is not null;
 
-    internal override void Discard(Bucket bucket, ReadOnlySpan<object?> items)
+    internal override void Evict(Bucket bucket, ReadOnlySpan<object?> items)
     {
         foreach (object? item in items)
         {
             if (bucket == _raw)
             {
-                Bury(Unsafe.As<T>(item!));
+                DestroyItem(Unsafe.As<T>(item!));
             }
             else
             {
-                Bury(Unsafe.As<PooledObject<T, TPolicy>>(item!));
+                DestroyItem(Unsafe.As<PooledObject<T, TPolicy>>(item!));
             }
         }
     }
@@ -114,12 +114,12 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     {
         if (bucket == _slots)
         {
-            ForgetRecord(Unsafe.As<T>(item));
+            RemoveRecord(Unsafe.As<T>(item));
             return NewSlot(Unsafe.As<T>(item), isNew: false);
         }
 
         var slot = Unsafe.As<PooledObject<T, TPolicy>>(item);
-        slot.Record?.Forget();
+        slot.Record?.StopWatching();
         return slot.Item;
     }
 
@@ -177,24 +177,24 @@ internal sealed partial class ObjectCore<T, TPolicy> : ItemStation
     }
 
     /// <summary>Destroys the object of an idle slot.</summary>
-    private void Bury(PooledObject<T, TPolicy> slot)
+    private void DestroyItem(PooledObject<T, TPolicy> slot)
     {
-        slot.Record?.Forget();
+        slot.Record?.StopWatching();
         Destroy(slot.Item);
     }
 
     /// <summary>Destroys an object that was rented raw, or idle for that.</summary>
-    private void Bury(T item)
+    private void DestroyItem(T item)
     {
-        ForgetRecord(item);
+        RemoveRecord(item);
         Destroy(item);
     }
 
-    private void ForgetRecord(T item)
+    private void RemoveRecord(T item)
     {
         if (_records is not null && _records.TryGetValue(item, out RentalRecord? record))
         {
-            record.Forget();
+            record.StopWatching();
             _records.Remove(item);
         }
     }

@@ -57,7 +57,7 @@ internal sealed class PooledObject<T, TPolicy> : ObjectSlot<T>
         bool isEnded = TryEnd(generation);
         if (isEnded)
         {
-            _core.LetGo(this);
+            _core.Detach(this);
         }
 
         return isEnded;

@@ -41,7 +41,7 @@ public static class PoolDiagnostics
         Tell(pool, MisuseKind.NeverReturned, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
 
     /// <summary>Reports a pooler before a database, which is no misuse: in an event, and in the log if there is one.</summary>
-    internal static void TellPooler(string pool, string message, TextWriter? log)
+    internal static void ReportPooler(string pool, string message, TextWriter? log)
     {
         TidepoolEventSource.Log.PoolerFound(message, pool);
         if (log is not null)

@@ -7,7 +7,7 @@ internal sealed class ReportRate
     internal const long Interval = 60_000;
 
     private readonly Lock _gate = new();
-    private Told[]? _kinds;
+    private Reported[]? _kinds;
 
     /// <summary>Whether a report may go out now.</summary>
     /// <param name="kind">Its kind.</param>
@@ -17,7 +17,7 @@ internal sealed class ReportRate
     {
         lock (_gate)
         {
-            ref Told told = ref (_kinds ??= new Told[MisuseCounts.Kinds])[(int)kind];
+            ref Reported told = ref (_kinds ??= new Reported[MisuseCounts.Kinds])[(int)kind];
             leftOut = told.LeftOut;
             if (told.Count >= First && now - told.Last < Interval)
             {
@@ -25,12 +25,12 @@ internal sealed class ReportRate
                 return false;
             }
 
-            told = new Told { Count = Math.Min(told.Count + 1, First), Last = now };
+            told = new Reported { Count = Math.Min(told.Count + 1, First), Last = now };
             return true;
         }
     }
 
-    private struct Told
+    private struct Reported
     {
         internal int Count;
         internal long Last;

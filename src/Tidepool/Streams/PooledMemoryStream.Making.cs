@@ -164,9 +164,9 @@ public sealed partial class PooledMemoryStream
     public static StreamLease RentLease()
     {
         StreamCore core = Begin();
-        if (core.LeasedShell is not { } stream || StreamPool.WatchesAll)
+        if (core.LeasedStream is not { } stream || StreamPool.WatchesAll)
         {
-            stream = core.LeasedShell = new PooledMemoryStream(core);
+            stream = core.LeasedStream = new PooledMemoryStream(core);
         }
 
         stream._core = core;
@@ -200,7 +200,7 @@ public sealed partial class PooledMemoryStream
             return false;
         }
 
-        core.LeasedShell!._core = StreamCore.Closed;
+        core.LeasedStream!._core = StreamCore.Closed;
         Return(core);
         return true;
     }

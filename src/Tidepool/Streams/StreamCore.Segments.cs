@@ -72,7 +72,7 @@ internal sealed partial class StreamCore
         StoredLength = Length;
         if (StoredLength == 0)
         {
-            ForgetTooSmall(end);
+            FreeTooSmall(end);
         }
 
         if (SegmentCount == 0 && end <= AttachedLength && (Flags & StreamFlags.OwnPool) == 0)
@@ -99,7 +99,7 @@ internal sealed partial class StreamCore
 
         if (StoredLength == 0)
         {
-            ForgetTooSmall(length);
+            FreeTooSmall(length);
         }
 
         // Rent first: when the pool fails nothing has changed.
@@ -337,7 +337,7 @@ internal sealed partial class StreamCore
     /// <summary>Refuses at once what would otherwise be rented and zeroed until the process ends.</summary>
     private void CheckMemory(long bytes)
     {
-        if (bytes <= UncheckedBytes || Pool is { Core.Geometry.IsNative: true })
+        if (bytes <= UncheckedBytes || Pool is { Core.Settings.IsNative: true })
         {
             return;
         }
@@ -356,12 +356,12 @@ internal sealed partial class StreamCore
         long last = SegmentCount == 0 ? 0 : _segments[SegmentCount - 1].Length;
         long growth = SegmentCount == 0 ? Math.Max(MinSegmentLength, Options?.InitialSize ?? 0) : last << GrowthShift;
         long wanted = Math.Max(growth, Math.Max(needed, Capacity - PhysicalEnd));
-        int most = Pool is { } pool ? Math.Min(MaxSegmentLength, pool.Core.Geometry.LongestBuffer) : MaxSegmentLength;
+        int most = Pool is { } pool ? Math.Min(MaxSegmentLength, pool.Core.Settings.LongestBuffer) : MaxSegmentLength;
         return (int)Math.Min((ulong)most, BitOperations.RoundUpToPowerOf2((ulong)wanted));
     }
 
     /// <summary>Room that holds nothing yet and is too small for what comes is no good as a first segment.</summary>
-    private void ForgetTooSmall(long end)
+    private void FreeTooSmall(long end)
     {
         if (SegmentCount > 0 && _segments[0].End < end)
         {
@@ -373,13 +373,13 @@ internal sealed partial class StreamCore
 
     /// <summary>The pool of the stream, or the shared one where the stream's own makes nothing as long.</summary>
     private BufferPool<byte> PoolFor(int length) =>
-        Pool is { } pool && length <= pool.Core.Geometry.LongestBuffer ? pool : BufferPool<byte>.Shared;
+        Pool is { } pool && length <= pool.Core.Settings.LongestBuffer ? pool : BufferPool<byte>.Shared;
 
     private StreamSegment RentSegment(int length) => RentSegment(length, PoolFor(length));
 
     /// <summary>A segment that is an array from its start on; from the shared pool where the stream's own has no such memory.</summary>
     private StreamSegment RentWhole(int length) =>
-        RentSegment(length, Pool is { Core.Geometry.HasWholeArrays: false } ? BufferPool<byte>.Shared : PoolFor(length));
+        RentSegment(length, Pool is { Core.Settings.HasWholeArrays: false } ? BufferPool<byte>.Shared : PoolFor(length));
 
     private StreamSegment RentSegment(int length, BufferPool<byte> pool)
     {
@@ -463,7 +463,7 @@ internal sealed partial class StreamCore
         SegmentCount = number;
         if (number > 0)
         {
-            _segments[number - 1].EndHere();
+            _segments[number - 1].EndChain();
         }
 
         if (last == _attachedSegment)

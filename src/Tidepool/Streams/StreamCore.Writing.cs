@@ -147,7 +147,7 @@ internal sealed partial class StreamCore
         if (TryTakeOnlyLease(out BufferLease<byte> lease))
         {
             // What the lease does not show must not come to light elsewhere when the stream promised to zero it.
-            if ((Flags & StreamFlags.Wipes) != 0 || Pool is { Core.Geometry.Clear: not ClearMode.Never })
+            if ((Flags & StreamFlags.Wipes) != 0 || Pool is { Core.Settings.Clear: not ClearMode.Never })
             {
                 lease.Span[length..].Clear();
             }

@@ -67,7 +67,7 @@ internal sealed partial class StreamCore
     internal Task<int>? LastRead;
 
     /// <summary>The stream object of leases over this core: see <see cref="StreamLease"/>. Null until it is first leased.</summary>
-    internal PooledMemoryStream? LeasedShell;
+    internal PooledMemoryStream? LeasedStream;
 
     /// <summary>The ticket of the lease that is out, an odd number; each lease of each core of the process has another.</summary>
     internal long Ticket;
@@ -217,12 +217,12 @@ internal sealed partial class StreamCore
         Pool = pool;
         ArrayPool = arrays;
         Flags |= StreamFlags.OwnPool;
-        if (pool is { Core.Geometry.Secrets: true })
+        if (pool is { Core.Settings.Secrets: true })
         {
             Flags |= StreamFlags.Wipes; // also what does not come from that pool
         }
 
-        DropAttached();
+        FreeAttached();
     }
 
     /// <summary>Makes a fresh core one over the caller's array.</summary>
@@ -231,7 +231,7 @@ internal sealed partial class StreamCore
         Flags = StreamFlags.Fixed | StreamFlags.OverArray
             | (writable ? StreamFlags.Writable | StreamFlags.WritesForeign : 0)
             | (visible ? StreamFlags.Exposable : 0);
-        DropAttached();
+        FreeAttached();
         StreamSegment only = NewNode();
         only.SetForeign(new ReadOnlyMemory<byte>(array, index, count));
         only.Array = array; // also of length 0, where the memory forgets it
@@ -246,7 +246,7 @@ internal sealed partial class StreamCore
     internal void UseMemory(in ReadOnlySequence<byte> content)
     {
         Flags = StreamFlags.Fixed;
-        DropAttached();
+        FreeAttached();
         foreach (ReadOnlyMemory<byte> part in content)
         {
             if (!part.IsEmpty)
@@ -301,7 +301,7 @@ internal sealed partial class StreamCore
         Flags = kept;
         if ((kept & StreamFlags.OwnPool) != 0)
         {
-            DropAttached();
+            FreeAttached();
         }
 
         if (failure is not null)
@@ -422,7 +422,7 @@ internal sealed partial class StreamCore
         BeFresh();
     }
 
-    private void DropAttached()
+    private void FreeAttached()
     {
         SegmentCount = 0;
         Leave(0);

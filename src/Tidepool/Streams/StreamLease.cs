@@ -46,7 +46,7 @@ public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
                 Refuse(core);
             }
 
-            return core.LeasedShell!;
+            return core.LeasedStream!;
         }
     }
 

@@ -3,7 +3,7 @@ using System.Numerics;
 namespace Tidepool;
 
 /// <summary>The idle cores of all streams of the process.</summary>
-internal sealed class StreamPool : ItemPool<StreamCore>
+internal sealed class StreamPool : InternalObjectPool<StreamCore>
 {
     internal const int LeakSampling = 64;
 
@@ -42,5 +42,5 @@ internal sealed class StreamPool : ItemPool<StreamCore>
         return new StreamCore(watched ? new RentalRecord(this, null, CoreBytes, "A PooledMemoryStream") : null);
     }
 
-    protected override void OnDiscard(StreamCore item) => item.Watch?.Forget();
+    protected override void OnEvicted(StreamCore item) => item.Watch?.StopWatching();
 }

@@ -72,7 +72,7 @@ internal sealed class StreamSegment : ReadOnlySequenceSegment<byte>
     internal void LinkSpare(StreamSegment? next) => Next = next;
 
     /// <summary>Ends the list here.</summary>
-    internal void EndHere() => Next = null;
+    internal void EndChain() => Next = null;
 
     /// <summary>Gives up everything from <paramref name="length"/> on; what is behind is lost until the segment is returned.</summary>
     internal void Cut(int length) => Memory = Memory[..length];

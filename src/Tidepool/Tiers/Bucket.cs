@@ -10,17 +10,17 @@ internal sealed class Bucket
     private const int InboxBytes = 1 << 20;
     private const int MaxInbox = 256;
 
-    internal Bucket(Station station, int id, int itemLength, long itemBytes, bool isHomeless = false)
+    internal Bucket(TieredPool pool, int id, int itemLength, long itemBytes, bool holdsObjects = false)
     {
-        Station = station;
+        Pool = pool;
         Id = id;
         ItemLength = itemLength;
         ItemBytes = itemBytes;
-        IsHomeless = isHomeless;
+        HoldsObjects = holdsObjects;
         long fitting = Math.Max(0, (MagazineBytes / itemBytes) - 1);
         MagazineCapacity = itemBytes <= FullMagazineBytes ? Items.Capacity : (int)Math.Min(fitting, Items.Capacity);
-        GrownCapacity = isHomeless ? (int)Math.Clamp(fitting, MagazineCapacity, MostObjects - 1) : MagazineCapacity;
-        ChunkCapacity = isHomeless ? MostObjects : Items.Capacity;
+        GrownCapacity = holdsObjects ? (int)Math.Clamp(fitting, MagazineCapacity, MostObjects - 1) : MagazineCapacity;
+        ChunkCapacity = holdsObjects ? MostObjects : Items.Capacity;
         InboxLimit = (int)Math.Clamp(InboxBytes / itemBytes, 1, MaxInbox);
         Shared = new SharedTier(this);
         ClosedHome = Magazine.NewClosed(this);
@@ -31,7 +31,7 @@ internal sealed class Bucket
     /// </summary>
     internal Magazine ClosedHome { get; }
 
-    internal Station Station { get; }
+    internal TieredPool Pool { get; }
 
     /// <summary>
     /// The index of this bucket's magazine in every thread's table, or -1 when its items are too large for the thread tier.
@@ -44,7 +44,7 @@ internal sealed class Bucket
     internal long ItemBytes { get; }
 
     /// <summary>Whether the items have no home: objects. Their magazines may grow.</summary>
-    internal bool IsHomeless { get; }
+    internal bool HoldsObjects { get; }
 
     /// <summary>Whether its items are arrays without slots.</summary>
     internal bool HoldsArrays { get; init; }

@@ -5,7 +5,7 @@ internal sealed class Chunk
 {
     /// <summary>
     /// The places. Behind the last item there is nothing, but an empty chunk of objects may still show what lay there
-    /// (<see cref="Forget"/>).
+    /// (<see cref="ClearPlaces"/>).
     /// </summary>
     internal object?[] Places;
 
@@ -57,5 +57,5 @@ internal sealed class Chunk
     }
 
     /// <summary>Clears what the places of an empty chunk still refer to.</summary>
-    internal void Forget() => Places.AsSpan().Clear();
+    internal void ClearPlaces() => Places.AsSpan().Clear();
 }

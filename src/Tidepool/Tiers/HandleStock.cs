@@ -26,7 +26,7 @@ internal sealed class HandleStock(Magazine magazine, Shard shard) : IDisposable
         var items = new List<object?>();
         magazine.Close(items);
         ThreadTier.CloseHandle(shard);
-        magazine.Bucket.Station.Budget.Refund(magazine.Charge);
+        magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
         Magazine.PutShared(magazine.Bucket, items);
     }
 }

@@ -28,7 +28,7 @@ internal abstract class Leasable
     internal bool IsActive(int generation)
     {
         var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-        return seen.Generation == generation && seen.Mail != generation;
+        return seen.Generation == generation && seen.Posted != generation;
     }
 
     /// <summary>

@@ -22,7 +22,7 @@ internal sealed partial class Magazine
     private const int Compared = 15;
 
     /// <summary>All places but the hot one, those in use first.</summary>
-    private Span<object?> Places => Bucket.IsHomeless ? _state.Stack.AsSpan(1) : Items.Span(ref _state.Items);
+    private Span<object?> Places => Bucket.HoldsObjects ? _state.Stack.AsSpan(1) : Items.Span(ref _state.Items);
 
     /// <summary>Takes the item that was returned last. Only for the owning thread. No locked instruction, no call.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -73,7 +73,7 @@ internal sealed partial class Magazine
         {
             if (_state.HotFull == 0)
             {
-                Settle(ref _state.Hot, item);
+                StoreIfDifferent(ref _state.Hot, item);
                 _state.HotFull = 1;
                 Schedule.Point("push last: hot");
                 Volatile.Write(ref _state.Busy, 0);
@@ -83,7 +83,7 @@ internal sealed partial class Magazine
             int count = _state.Count;
             if (count < _state.Capacity && (isOnce || (count == 0 ? _state.Hot : Place(count)) != item))
             {
-                Settle(ref Place(count + 1), item);
+                StoreIfDifferent(ref Place(count + 1), item);
                 _state.Count = count + 1;
                 Schedule.Point("push last: item");
                 Volatile.Write(ref _state.Busy, 0);
@@ -114,7 +114,7 @@ internal sealed partial class Magazine
             chunk.Count = 0;
             if (moved > 0)
             {
-                Settle(ref _state.Hot, Place(0)!);
+                StoreIfDifferent(ref _state.Hot, Place(0)!);
                 _state.HotFull = 1;
                 _state.Count = moved - 1;
             }
@@ -152,7 +152,7 @@ internal sealed partial class Magazine
     /// </summary>
     internal void PutShared(Chunk? chunk)
     {
-        if (chunk is null || !Bucket.IsHomeless)
+        if (chunk is null || !Bucket.HoldsObjects)
         {
             if (!PutShared(Bucket, chunk))
             {
@@ -179,13 +179,13 @@ internal sealed partial class Magazine
             return false;
         }
 
-        bool holds = Lies(item, _state.Count);
+        bool holds = Contains(item, _state.Count);
         Leave();
         return holds;
     }
 
     /// <summary>Whether the item is the hot one or one of the last ones above it.</summary>
-    private bool Lies(object item, int last)
+    private bool Contains(object item, int last)
     {
         if (_state.HotFull != 0 && _state.Hot == item)
         {
@@ -213,7 +213,7 @@ internal sealed partial class Magazine
         object?[] full = _state.Stack;
         int stay = Math.Min(Newest, _state.Count);
         int leave = _state.Count + 1 - stay;
-        Settle(ref full[0], _state.Hot!);
+        StoreIfDifferent(ref full[0], _state.Hot!);
         _state.Stack = into.Places;
         into.Places = full;
         into.Count = leave;
@@ -236,7 +236,7 @@ internal sealed partial class Magazine
     {
         int places = Bucket.GrownCapacity - _state.Capacity;
         long bytes = places * Bucket.ItemBytes;
-        Budget budget = Bucket.Station.Budget;
+        Budget budget = Bucket.Pool.Budget;
         if (places <= 0 || _state.Flushed < Many || !budget.IsAmple(bytes) || !budget.TryCharge(bytes))
         {
             return false;
@@ -285,7 +285,7 @@ internal sealed partial class Magazine
 
     /// <summary>Puts an item into a place, which often still holds it: comparing is cheaper than the write barrier.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static void Settle(ref object? place, object item)
+    private static void StoreIfDifferent(ref object? place, object item)
     {
         if (place != item)
         {

@@ -69,7 +69,7 @@ internal sealed partial class Magazine
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryKeepPrivate(Slot slot, int generation)
     {
-        if (slot.State.Generation != generation || slot.State.Mail != 0 || _state.Stop != Open)
+        if (slot.State.Generation != generation || slot.State.Posted != 0 || _state.Stop != Open)
         {
             return false;
         }

@@ -46,7 +46,7 @@ internal sealed partial class Magazine
         if (Volatile.Read(ref _state.Stop) == Open && _state.RestingCount < RestingPlaces)
         {
             int place = _state.NextPlace;
-            Settle(ref RestingPlace(place), item);
+            StoreIfDifferent(ref RestingPlace(place), item);
             _state.NextPlace = (place + 1) & (RestingPlaces - 1);
             _state.RestingCount++;
             Schedule.Point("rest: item");
@@ -103,7 +103,7 @@ internal sealed partial class Magazine
         _state.RestingCount = 0;
     }
 
-    private void DropStaleResting()
+    private void ClearStaleResting()
     {
         for (int i = _state.RestingCount; i < (Bucket.IsRested ? RestingPlaces : 0); i++)
         {

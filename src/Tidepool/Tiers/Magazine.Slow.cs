@@ -37,7 +37,7 @@ internal sealed partial class Magazine
     /// <returns>Null when the magazine is closed: the whole chunk has gone to the shared tier.</returns>
     internal object? Refill(Chunk chunk)
     {
-        object? item = Bucket.IsHomeless ? RefillAtOnce(chunk) : RefillOneByOne(chunk);
+        object? item = Bucket.HoldsObjects ? RefillAtOnce(chunk) : RefillOneByOne(chunk);
         PutShared(chunk);
         return item;
     }
@@ -70,13 +70,13 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Counts a rental of an item that never lay here: it was just made. The owner's thread, or the counters of the station when closed.
+    /// Counts a rental of an item that never lay here: it was just made. The owner's thread, or the counters of the pool when closed.
     /// </summary>
     internal void CountCreated()
     {
         if (!TryEnter())
         {
-            Bucket.Station.Counters.AddRental(Bucket.ItemBytes);
+            Bucket.Pool.Counters.AddRental(Bucket.ItemBytes);
             return;
         }
 
@@ -102,7 +102,7 @@ internal sealed partial class Magazine
 
         try
         {
-            if (slot.IsActive(generation) && slot.State.Mail != 0)
+            if (slot.IsActive(generation) && slot.State.Posted != 0)
             {
                 TakeInbox(owner: true); // a posting that lost its race may still hold the slot
             }
@@ -112,7 +112,7 @@ internal sealed partial class Magazine
                 return ReturnOutcome.Retired;
             }
 
-            if (slot.State.Mail != 0)
+            if (slot.State.Posted != 0)
             {
                 return ReturnOutcome.Closed;
             }
@@ -183,7 +183,7 @@ internal sealed partial class Magazine
 
         try
         {
-            isTwice = !isOnce && Lies(item, Compared);
+            isTwice = !isOnce && Contains(item, Compared);
             if (!isTwice)
             {
                 object mover = item is Slot slot ? slot.MoveTo(this) : item;
@@ -252,7 +252,7 @@ internal sealed partial class Magazine
     private object? PopInside()
     {
         object? item = null;
-        if (_state.HotFull != 0 && (_state.Count == 0 || !Bucket.IsHomeless))
+        if (_state.HotFull != 0 && (_state.Count == 0 || !Bucket.HoldsObjects))
         {
             item = _state.Hot;
             _state.HotFull = 0;
@@ -275,12 +275,12 @@ internal sealed partial class Magazine
     {
         if (_state.HotFull == 0)
         {
-            Settle(ref _state.Hot, item);
+            StoreIfDifferent(ref _state.Hot, item);
             _state.HotFull = 1;
             return;
         }
 
-        Settle(ref Places[_state.Count], item);
+        StoreIfDifferent(ref Places[_state.Count], item);
         _state.Count++;
     }
 
@@ -299,7 +299,7 @@ internal sealed partial class Magazine
             return;
         }
 
-        if (Bucket.IsHomeless)
+        if (Bucket.HoldsObjects)
         {
             MakeRoomAtOnce(flushed);
         }
@@ -359,7 +359,7 @@ internal sealed partial class Magazine
     private void TakeIn(Slot slot, bool owner)
     {
         slot.Next = null;
-        if (TrySettle(slot, owner))
+        if (TryEndPosted(slot, owner))
         {
             slot.Next = _state.Surplus;
             _state.Surplus = slot;
@@ -368,11 +368,11 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Ends the rental of a slot taken from the inbox, unless its posting lost a race.</summary>
-    private bool TrySettle(Slot slot, bool owner)
+    private bool TryEndPosted(Slot slot, bool owner)
     {
-        if (!slot.TrySettle(out object? companion))
+        if (!slot.TryEndPosted(out object? companion))
         {
-            Bucket.Station.ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
+            Bucket.Pool.ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
             return false;
         }
 

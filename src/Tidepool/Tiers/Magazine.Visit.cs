@@ -79,7 +79,7 @@ internal sealed partial class Magazine
             TakeResting(taken);
         }
 
-        DropStale();
+        ClearStale();
         Owners = null; // they refer to the buffers they had; the owner may go on with the ring it has in hand
         if (!isEpoch)
         {
@@ -93,7 +93,7 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Closes the magazine for good: waits for the owner to leave, takes everything out and folds its counts into the station's.
+    /// Closes the magazine for good: waits for the owner to leave, takes everything out and folds its counts into the pool's.
     /// </summary>
     /// <param name="taken">Receives the idle items.</param>
     internal void Close(List<object?> taken)
@@ -133,9 +133,9 @@ internal sealed partial class Magazine
             TakeInbox(owner: false);
             TakeOldest(int.MaxValue, taken);
             TakeResting(taken);
-            DropStale();
+            ClearStale();
             Owners = null;
-            ref StationCounters counters = ref Bucket.Station.Counters;
+            ref TierCounters counters = ref Bucket.Pool.Counters;
             long returned = _state.Rents + _state.Flushed - _state.Refilled;
             Interlocked.Add(ref counters.Rented, _state.Rents);
             Interlocked.Add(ref counters.Returned, returned);
@@ -189,7 +189,7 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Puts a chunk into the shared tier; when the budget refuses it, its items are discarded.</summary>
+    /// <summary>Puts a chunk into the shared tier; when the budget refuses it, its items are evicted.</summary>
     /// <returns>False when they were.</returns>
     internal static bool PutShared(Bucket bucket, Chunk? chunk)
     {
@@ -199,7 +199,7 @@ internal sealed partial class Magazine
         }
 
         bool isKept = chunk.Count > 0
-            && (bucket.Shared.TryPut(chunk) || (bucket.Station.RecallPlaces(bucket) && bucket.Shared.TryPut(chunk)));
+            && (bucket.Shared.TryPut(chunk) || (bucket.Pool.RecallPlaces(bucket) && bucket.Shared.TryPut(chunk)));
         if (isKept)
         {
             return true;
@@ -209,7 +209,7 @@ internal sealed partial class Magazine
         if (!isEmpty)
         {
             PutWhatFits(bucket, chunk);
-            bucket.Station.Drop(bucket, chunk.Content());
+            bucket.Pool.EvictDropped(bucket, chunk.Content());
         }
 
         bucket.Shared.GiveEmpty(chunk);
@@ -219,7 +219,7 @@ internal sealed partial class Magazine
     /// <summary>Puts as many items of a chunk into the shared tier as the budget has room for.</summary>
     private static void PutWhatFits(Bucket bucket, Chunk chunk)
     {
-        int fitting = (int)Math.Clamp(bucket.Station.Budget.Left / bucket.ItemBytes, 0, chunk.Count - 1);
+        int fitting = (int)Math.Clamp(bucket.Pool.Budget.Left / bucket.ItemBytes, 0, chunk.Count - 1);
         if (fitting == 0)
         {
             return;
@@ -234,7 +234,7 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Puts idle items into the shared tier of their bucket; what the budget refuses is discarded.</summary>
+    /// <summary>Puts idle items into the shared tier of their bucket; what the budget refuses is evicted.</summary>
     internal static void PutShared(Bucket bucket, List<object?> items)
     {
         for (int start = 0; start < items.Count; start += Items.Capacity)
@@ -319,7 +319,7 @@ internal sealed partial class Magazine
         return moved;
     }
 
-    private void DropStale()
+    private void ClearStale()
     {
         if (_state.HotFull == 0)
         {
@@ -328,7 +328,7 @@ internal sealed partial class Magazine
 
         Places[_state.Count..].Clear();
         _state.Spare = null;
-        DropStaleResting();
+        ClearStaleResting();
     }
 
     /// <summary>
@@ -354,13 +354,13 @@ internal sealed partial class Magazine
         {
             TakeInbox(owner: false);
             TakeSurplus(int.MaxValue, taken);
-            _state.Flushed = 0; // the counts of a closed magazine are in the station
+            _state.Flushed = 0; // the counts of a closed magazine are in the pool
         }
         finally
         {
             Volatile.Write(ref _emptying, 0);
         }
 
-        Bucket.Station.Counters.AddReturns(taken.Count - count, Bucket.ItemBytes);
+        Bucket.Pool.Counters.AddReturns(taken.Count - count, Bucket.ItemBytes);
     }
 }

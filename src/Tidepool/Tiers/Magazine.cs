@@ -41,7 +41,7 @@ internal sealed partial class Magazine
         Inbox = new Inbox(bucket.InboxLimit);
         Owner = owner;
         _state.Capacity = capacity;
-        _state.Stack = bucket.IsHomeless ? new object?[bucket.ChunkCapacity] : null!;
+        _state.Stack = bucket.HoldsObjects ? new object?[bucket.ChunkCapacity] : null!;
         _state.Resting = bucket.IsRested ? new object?[RestingPlaces] : null!;
         _padding = default;
     }
@@ -55,11 +55,11 @@ internal sealed partial class Magazine
     {
         int capacity = bucket.MagazineCapacity;
         long charge = ((capacity + 1) * bucket.ItemBytes) + bucket.RestingBytes;
-        if (!bucket.Station.Budget.TryCharge(charge))
+        if (!bucket.Pool.Budget.TryCharge(charge))
         {
             capacity = 0;
             charge = bucket.ItemBytes + bucket.RestingBytes;
-            if (!bucket.Station.Budget.TryCharge(charge))
+            if (!bucket.Pool.Budget.TryCharge(charge))
             {
                 return null;
             }
@@ -154,7 +154,7 @@ internal sealed partial class Magazine
     {
         Volatile.Write(ref _state.Busy, 1);
         Schedule.Point("return: busy");
-        if (Volatile.Read(ref _state.Stop) == Open && slot.State.Generation == generation && slot.State.Mail == 0)
+        if (Volatile.Read(ref _state.Stop) == Open && slot.State.Generation == generation && slot.State.Posted == 0)
         {
             Schedule.Point("return: checked");
             if (_state.HotFull == 0)

@@ -44,34 +44,34 @@ internal static class PoolMeter
 
     private static IEnumerable<Measurement<long>> ByState(Func<PoolStatistics, long> idle, Func<PoolStatistics, long> leased)
     {
-        foreach (Station station in Trimmer.Snapshot())
+        foreach (TieredPool pool in Trimmer.Snapshot())
         {
-            PoolStatistics statistics = station.GetStatistics();
-            yield return new Measurement<long>(idle(statistics), Tag(station), new("state", "idle"));
-            yield return new Measurement<long>(leased(statistics), Tag(station), new("state", "leased"));
+            PoolStatistics statistics = pool.GetStatistics();
+            yield return new Measurement<long>(idle(statistics), Tag(pool), new("state", "idle"));
+            yield return new Measurement<long>(leased(statistics), Tag(pool), new("state", "leased"));
         }
     }
 
     /// <summary>Every kind, also those that were never seen: a series that begins with its first misuse hides it from a rate.</summary>
     private static IEnumerable<Measurement<long>> CountMisuses()
     {
-        foreach (Station station in Trimmer.Snapshot())
+        foreach (TieredPool pool in Trimmer.Snapshot())
         {
-            PoolStatistics statistics = station.GetStatistics();
+            PoolStatistics statistics = pool.GetStatistics();
             for (int kind = 0; kind < Kinds.Length; kind++)
             {
-                yield return new Measurement<long>(statistics.GetMisuse((MisuseKind)kind), Tag(station), new("kind", Kinds[kind]));
+                yield return new Measurement<long>(statistics.GetMisuse((MisuseKind)kind), Tag(pool), new("kind", Kinds[kind]));
             }
         }
     }
 
     private static IEnumerable<Measurement<long>> Measure(Func<PoolStatistics, long> value)
     {
-        foreach (Station station in Trimmer.Snapshot())
+        foreach (TieredPool pool in Trimmer.Snapshot())
         {
-            yield return new Measurement<long>(value(station.GetStatistics()), Tag(station));
+            yield return new Measurement<long>(value(pool.GetStatistics()), Tag(pool));
         }
     }
 
-    private static KeyValuePair<string, object?> Tag(Station station) => new(MeterNames.Resources.PoolTag, station.Name);
+    private static KeyValuePair<string, object?> Tag(TieredPool pool) => new(MeterNames.Resources.PoolTag, pool.Name);
 }

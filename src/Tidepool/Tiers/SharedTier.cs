@@ -60,19 +60,19 @@ internal sealed class SharedTier
     /// <summary>Takes over a chunk, and hands out an empty one where <paramref name="spare"/> is null and there is one.</summary>
     internal bool TryPut(Chunk chunk, ref Chunk? spare)
     {
-        Station station = _bucket.Station;
-        if (!_bucket.IsKept || station.Retired)
+        TieredPool pool = _bucket.Pool;
+        if (!_bucket.IsKept || pool.Retired)
         {
             return false;
         }
 
         Schedule.Point("shared put");
         Stripe own = Own();
-        if (!own.TryPush(chunk, station.Budget, ref spare))
+        if (!own.TryPush(chunk, pool.Budget, ref spare))
         {
             // Room that other stripes keep charged for chunks that were taken from them may be enough.
-            station.ReleaseReserves();
-            if (!own.TryPush(chunk, station.Budget, ref spare))
+            pool.ReleaseReserves();
+            if (!own.TryPush(chunk, pool.Budget, ref spare))
             {
                 return false;
             }
@@ -86,18 +86,18 @@ internal sealed class SharedTier
     /// <returns>False when the budget has no room or the pool is retired: the item stays the caller's.</returns>
     internal bool TryPutOne(object item)
     {
-        Station station = _bucket.Station;
-        if (!_bucket.IsKept || station.Retired)
+        TieredPool pool = _bucket.Pool;
+        if (!_bucket.IsKept || pool.Retired)
         {
             return false;
         }
 
         Schedule.Point("shared put one");
         Stripe own = Own();
-        if (!own.TryPushOne(item, _bucket.ChunkCapacity, station.Budget))
+        if (!own.TryPushOne(item, _bucket.ChunkCapacity, pool.Budget))
         {
-            station.ReleaseReserves();
-            if (!own.TryPushOne(item, _bucket.ChunkCapacity, station.Budget))
+            pool.ReleaseReserves();
+            if (!own.TryPushOne(item, _bucket.ChunkCapacity, pool.Budget))
             {
                 return false;
             }
@@ -166,7 +166,7 @@ internal sealed class SharedTier
         foreach (Stripe? stripe in _stripes)
         {
             stripe?.Trim(all, taken);
-            stripe?.Release(_bucket.Station.Budget);
+            stripe?.Release(_bucket.Pool.Budget);
         }
     }
 
@@ -175,7 +175,7 @@ internal sealed class SharedTier
     {
         foreach (Stripe? stripe in _stripes)
         {
-            stripe?.Release(_bucket.Station.Budget);
+            stripe?.Release(_bucket.Pool.Budget);
         }
     }
 
@@ -185,13 +185,13 @@ internal sealed class SharedTier
     private void AfterPut()
     {
         Trimmer.Wake();
-        if (_bucket.Station.Retired)
+        if (_bucket.Pool.Retired)
         {
             // Retired in between: its drain may have passed this stripe already.
             Chunk? left = TryTake();
             if (left is not null)
             {
-                _bucket.Station.Discard(_bucket, left.Content());
+                _bucket.Pool.Evict(_bucket, left.Content());
             }
 
             Release();

@@ -4,18 +4,19 @@ namespace Tidepool;
 /// The fixed record of one buffer: it lives as long as its item and carries the ticket state. A lease is {slot, generation}.
 /// </summary>
 /// <remarks>
-/// States of a slot, by its generation g and its mail m, which share one aligned word (<see cref="TicketState"/>):
+/// States of a slot, by its generation g and its posted generation p, which share one aligned word (<see cref="TicketState"/>):
 /// <list type="bullet">
 /// <item><b>idle</b>: g is even; the slot lies in a tier or is in one thread's hands.</item>
-/// <item><b>leased</b>: g is odd and equals the generation of exactly one ticket; m is 0, or a stale posting: an older generation.</item>
-/// <item><b>posted</b>: returned by a thread other than the home thread: g is odd, m = g, and the slot is, or is about to be, in the
+/// <item><b>leased</b>: g is odd and equals the generation of exactly one ticket; p is 0, or a stale posting: an older generation.</item>
+/// <item><b>posted</b>: returned by a thread other than the home thread: g is odd, p = g, and the slot is, or is about to be, in the
 /// inbox of its home.</item>
 /// </list>
-/// <para>Who may write. The home thread, inside its busy section: g by a plain 32-bit store, after reading g and m. A thread that holds the
-/// idle slot: g by a plain store (<see cref="Leasable.Begin"/>). All other threads: the whole word by compare-and-swap, (g, m) to (g, g) to
-/// claim, from any thread; (g, g) to (g + 1, 0) to settle and (g, m) to (g + 1, m) to take back, only from a thread that has paused the
-/// home, or when the home is closed. A home return that races with a claim leaves (g + 1, g): a stale posting, which loses.</para>
-/// <para>A slot changes home only while it is idle and its mail is 0; one with a stale posting is replaced by <see cref="Replace"/>. So the
+/// <para>Who may write. The home thread, inside its busy section: g by a plain 32-bit store, after reading g and p. A thread that holds
+/// the idle slot: g by a plain store (<see cref="Leasable.Begin"/>). All other threads: the whole word by compare-and-swap, (g, p) to
+/// (g, g) to claim, from any thread; (g, g) to (g + 1, 0) to end a posted rental and (g, p) to (g + 1, p) to take back, only from a
+/// thread that has paused the home, or when the home is closed. A home return that races with a claim leaves (g + 1, g): a stale posting,
+/// which loses.</para>
+/// <para>A slot changes home only while it is idle and its p is 0; one with a stale posting is replaced by <see cref="Replace"/>. So the
 /// inbox that holds a slot is always that of its home. Generations start at random, so that the ticket of another slot matches
 /// with odds of 1 in 2^31; a ticket of this slot matches again after exactly 2^31 rentals.</para>
 /// </remarks>
@@ -40,7 +41,7 @@ internal abstract class Slot : Leasable
         get
         {
             var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-            return seen.Mail != 0 && seen.Mail == seen.Generation;
+            return seen.Posted != 0 && seen.Posted == seen.Generation;
         }
     }
 
@@ -70,14 +71,14 @@ internal abstract class Slot : Leasable
     internal bool TryClaim(int generation, int length, object? companion, out bool linked)
     {
         var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-        while (seen.Generation == generation && seen.Mail != generation)
+        while (seen.Generation == generation && seen.Posted != generation)
         {
             Schedule.Point("claim");
-            var claimed = new TicketState { Generation = generation, Mail = generation };
+            var claimed = new TicketState { Generation = generation, Posted = generation };
             long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);
             if (found == seen.Word)
             {
-                linked = seen.Mail != 0;
+                linked = seen.Posted != 0;
                 if (!linked)
                 {
                     _postedGeneration = generation;
@@ -101,13 +102,13 @@ internal abstract class Slot : Leasable
     /// </summary>
     /// <param name="companion">What came home with it.</param>
     /// <returns>False when the posting had lost against a return by the home thread: the slot is not the caller's.</returns>
-    internal bool TrySettle(out object? companion)
+    internal bool TryEndPosted(out object? companion)
     {
         var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
         while (true)
         {
             Schedule.Point("settle");
-            bool valid = seen.Mail == seen.Generation;
+            bool valid = seen.Posted == seen.Generation;
             bool known = valid && _postedGeneration == seen.Generation;
             int length = known ? _postedLength : -1;
             companion = known ? _postedCompanion : null;
@@ -119,7 +120,7 @@ internal abstract class Slot : Leasable
             // Clear the field before publishing the new state: after that, the next claimer may write it.
             object? posted = _postedCompanion;
             _postedCompanion = null;
-            var settled = new TicketState { Generation = valid ? seen.Generation + 1 : seen.Generation, Mail = 0 };
+            var settled = new TicketState { Generation = valid ? seen.Generation + 1 : seen.Generation, Posted = 0 };
             if (valid)
             {
                 // No other thread writes now: claims fail on a claimed word. No locked instruction, so that settling many slots overlaps.
@@ -143,10 +144,10 @@ internal abstract class Slot : Leasable
     internal bool TryTakeBack(int generation)
     {
         var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-        while (seen.Generation == generation && seen.Mail != generation)
+        while (seen.Generation == generation && seen.Posted != generation)
         {
             Schedule.Point("take back");
-            var idle = new TicketState { Generation = generation + 1, Mail = seen.Mail };
+            var idle = new TicketState { Generation = generation + 1, Posted = seen.Posted };
             long found = Interlocked.CompareExchange(ref State.Word, idle.Word, seen.Word);
             if (found == seen.Word)
             {
@@ -168,7 +169,7 @@ internal abstract class Slot : Leasable
         Slot mover = this;
         if (Home != home)
         {
-            mover = Volatile.Read(ref State.Mail) == 0 ? this : Replace();
+            mover = Volatile.Read(ref State.Posted) == 0 ? this : Replace();
             mover.Home = home;
         }
 

@@ -158,7 +158,7 @@ internal readonly unsafe partial struct StackIdentity
     /// <summary>
     /// Whether the variable asks for numbers. A value that is not understood must not stop a program: it is said on standard error.
     /// </summary>
-    private static bool AsksForNumbers(string? text)
+    private static bool WantsNumbers(string? text)
     {
         switch (text?.Trim().ToLowerInvariant())
         {
@@ -196,7 +196,7 @@ internal readonly unsafe partial struct StackIdentity
     private static nuint? NewKey()
     {
         bool hasStacks = (OperatingSystem.IsLinux() || OperatingSystem.IsMacOS()) && nuint.Size == sizeof(ulong);
-        if (!hasStacks || AsksForNumbers(Environment.GetEnvironmentVariable(Variable)))
+        if (!hasStacks || WantsNumbers(Environment.GetEnvironmentVariable(Variable)))
         {
             return null;
         }

@@ -159,7 +159,7 @@ internal sealed class Stripe
 
             foreach (Chunk empty in _empties)
             {
-                empty.Forget();
+                empty.ClearPlaces();
             }
         }
     }

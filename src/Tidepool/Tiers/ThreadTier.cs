@@ -153,12 +153,12 @@ internal static unsafe class ThreadTier
     }
 
     /// <summary>
-    /// Closes every magazine of a retired station, in every thread's table, and frees the places. The station makes no more buckets.
+    /// Closes every magazine of a retired pool, in every thread's table, and frees the places. The pool makes no more buckets.
     /// </summary>
-    internal static void Retire(Station station)
+    internal static void Retire(TieredPool pool)
     {
         List<Taken> taken;
-        var buckets = station.Buckets().ToList(); // asked first: a station that makes a bucket holds its own lock and then takes the gate
+        var buckets = pool.Buckets().ToList(); // asked first: a pool that makes a bucket holds its own lock and then takes the gate
         lock (Gate)
         {
             taken = CloseThoseOf(buckets);
@@ -171,17 +171,17 @@ internal static unsafe class ThreadTier
             }
         }
 
-        taken.ForEach(t => station.Discard(t.Bucket, CollectionsMarshal.AsSpan(t.Items)));
+        taken.ForEach(t => pool.Evict(t.Bucket, CollectionsMarshal.AsSpan(t.Items)));
     }
 
     /// <summary>Gives the magazines of ended threads to the shared tier.</summary>
     internal static void ReapDead() => Reap(int.MaxValue);
 
-    /// <summary>Trims the magazines of <paramref name="station"/>, or of all when null.</summary>
-    /// <param name="station">The station, or null.</param>
+    /// <summary>Trims the magazines of <paramref name="pool"/>, or of all when null.</summary>
+    /// <param name="pool">The pool, or null.</param>
     /// <param name="all">Everything idle, or half of what was not reached since the last epoch.</param>
-    /// <returns>What was taken, to be discarded by the caller.</returns>
-    internal static List<Taken> Trim(Station? station, bool all)
+    /// <returns>What was taken, to be evicted by the caller.</returns>
+    internal static List<Taken> Trim(TieredPool? pool, bool all)
     {
         var result = new List<Taken>();
         lock (Gate)
@@ -191,7 +191,7 @@ internal static unsafe class ThreadTier
             {
                 foreach (Magazine magazine in shard.Table)
                 {
-                    if (magazine != Magazine.None && (station is null || magazine.Bucket.Station == station))
+                    if (magazine != Magazine.None && (pool is null || magazine.Bucket.Pool == pool))
                     {
                         chosen.Add((shard, magazine));
                     }
@@ -200,7 +200,7 @@ internal static unsafe class ThreadTier
 
             foreach ((Shard, Magazine)[] batch in chosen.Chunk(64))
             {
-                TrimBatch(batch, all, station is null, result);
+                TrimBatch(batch, all, pool is null, result);
             }
         }
 
@@ -236,7 +236,7 @@ internal static unsafe class ThreadTier
             {
                 magazine.Close(items);
                 shard.Set(magazine.Bucket.Id, Magazine.None);
-                magazine.Bucket.Station.Budget.Refund(magazine.Charge);
+                magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
             }
 
             if (items.Count > 0)
@@ -279,7 +279,7 @@ internal static unsafe class ThreadTier
 
     private static Magazine? NewMagazine(Shard shard, Bucket bucket)
     {
-        if (bucket.Station.IsTight)
+        if (bucket.Pool.IsTight)
         {
             return null;
         }
@@ -292,7 +292,7 @@ internal static unsafe class ThreadTier
 
         lock (Gate)
         {
-            if (!bucket.Station.Retired)
+            if (!bucket.Pool.Retired)
             {
                 shard.Set(bucket.Id, magazine);
                 Trimmer.Wake();
@@ -300,17 +300,17 @@ internal static unsafe class ThreadTier
             }
         }
 
-        bucket.Station.Budget.Refund(magazine.Charge);
+        bucket.Pool.Budget.Refund(magazine.Charge);
         return null;
     }
 
     /// <summary>
-    /// Closes every magazine of a station and gives what they hold to the shared tier. Threads make new ones when they need them.
+    /// Closes every magazine of a pool and gives what they hold to the shared tier. Threads make new ones when they need them.
     /// </summary>
-    internal static void Recall(Station station)
+    internal static void Recall(TieredPool pool)
     {
         List<Taken> taken;
-        var buckets = station.Buckets().ToList();
+        var buckets = pool.Buckets().ToList();
         lock (Gate)
         {
             taken = CloseThoseOf(buckets);
@@ -350,7 +350,7 @@ internal static unsafe class ThreadTier
 
                 Shards[s_nextReap] = Shards[^1];
                 Shards.RemoveAt(Shards.Count - 1);
-                Forget(shard);
+                RemoveFromDirectory(shard);
                 taken.AddRange(Close(from magazine in shard.Table where magazine != Magazine.None select (shard, magazine)));
                 shard.IsReaped = true;
                 if (Volatile.Read(ref shard.Handles) == 0)
@@ -378,7 +378,7 @@ internal static unsafe class ThreadTier
         }
     }
 
-    private static void Forget(Shard shard)
+    private static void RemoveFromDirectory(Shard shard)
     {
         for (int page = 0; page < DirectorySize; page++)
         {
@@ -406,7 +406,7 @@ internal static unsafe class ThreadTier
             var items = new List<object?>();
             magazine.FinishClose(items);
             shard.Set(magazine.Bucket.Id, Magazine.None);
-            magazine.Bucket.Station.Budget.Refund(magazine.Charge);
+            magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
             if (items.Count > 0)
             {
                 taken.Add(new Taken(magazine.Bucket, items));

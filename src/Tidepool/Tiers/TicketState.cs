@@ -3,7 +3,8 @@ using System.Runtime.InteropServices;
 namespace Tidepool;
 
 /// <summary>
-/// The generation and the mail of a slot as one word: halves for the home thread, the whole for the compare-and-swap of all others.
+/// The generation of a slot and the one that was posted, as one word: halves for the home thread, the whole for the compare-and-swap of
+/// all others.
 /// </summary>
 /// <remarks>
 /// The home thread stores only the half <see cref="Generation"/>. Against a compare-and-swap of the whole word such a store is atomic: it
@@ -19,5 +20,5 @@ internal struct TicketState
     internal int Generation;
 
     [FieldOffset(sizeof(int))]
-    internal int Mail;
+    internal int Posted;
 }

@@ -7,12 +7,12 @@ namespace Tidepool;
 /// <remarks>
 /// One epoch trims the magazines of every thread and the shared tier of every pool; what no rental can have reached since the last epoch is
 /// halved, so an idle pool keeps 1/32 after five epochs. Under memory pressure everything idle goes. The timer runs while anything is held
-/// and stops when nothing is. Stations are referred to weakly: one that nothing holds any more, no pool, no lease and no magazine, can be
+/// and stops when nothing is. Pools are referred to weakly: one that nothing holds any more, no pool, no lease and no magazine, can be
 /// collected with the assembly that it belongs to.
 /// </remarks>
 internal static class Trimmer
 {
-    private static readonly List<WeakReference<Station>> Stations = [];
+    private static readonly List<WeakReference<TieredPool>> Pools = [];
     private static readonly Timer Clock = NewTimer();
     private static int s_running;
     private static int s_gen2Armed;
@@ -33,18 +33,18 @@ internal static class Trimmer
 
     internal static bool IsRunning => Volatile.Read(ref s_running) != 0;
 
-    /// <summary>The stations of all pools that have not been disposed or collected.</summary>
-    internal static Station[] Snapshot()
+    /// <summary>All pools that have not been disposed or collected.</summary>
+    internal static TieredPool[] Snapshot()
     {
-        lock (Stations)
+        lock (Pools)
         {
-            var live = new List<Station>(Stations.Count);
-            Stations.RemoveAll(reference =>
+            var live = new List<TieredPool>(Pools.Count);
+            Pools.RemoveAll(reference =>
             {
-                bool isLive = reference.TryGetTarget(out Station? station);
+                bool isLive = reference.TryGetTarget(out TieredPool? pool);
                 if (isLive)
                 {
-                    live.Add(station!);
+                    live.Add(pool!);
                 }
 
                 return !isLive;
@@ -53,21 +53,21 @@ internal static class Trimmer
         }
     }
 
-    /// <summary>Adds the station of a new pool.</summary>
-    internal static void Add(Station station)
+    /// <summary>Adds a new pool.</summary>
+    internal static void Add(TieredPool pool)
     {
-        lock (Stations)
+        lock (Pools)
         {
-            Stations.Add(new WeakReference<Station>(station));
+            Pools.Add(new WeakReference<TieredPool>(pool));
         }
     }
 
-    /// <summary>Forgets the station of a retired pool.</summary>
-    internal static void Remove(Station station)
+    /// <summary>Forgets a retired pool.</summary>
+    internal static void Remove(TieredPool pool)
     {
-        lock (Stations)
+        lock (Pools)
         {
-            Stations.RemoveAll(reference => !reference.TryGetTarget(out Station? other) || other == station);
+            Pools.RemoveAll(reference => !reference.TryGetTarget(out TieredPool? other) || other == pool);
         }
     }
 
@@ -94,7 +94,7 @@ internal static class Trimmer
     }
 
     /// <summary>Everything idle of one pool goes to its source now.</summary>
-    internal static long TrimNow(Station station) => Run(station, all: true, out _);
+    internal static long TrimNow(TieredPool pool) => Run(pool, all: true, out _);
 
     /// <summary>One epoch over all pools. The clock calls it; tests do so to let time pass.</summary>
     internal static void Epoch(bool all)
@@ -104,7 +104,7 @@ internal static class Trimmer
             ThreadTier.ReapDead();
             long started = Environment.TickCount64;
             long taken = Run(null, all, out bool empty);
-            Array.ForEach(Snapshot(), static station => station.EndEpoch());
+            Array.ForEach(Snapshot(), static pool => pool.EndEpoch());
             TidepoolEventSource.Log.BufferTrimPoll((int)(Environment.TickCount64 - started), all ? 1 : 0);
             if (empty && taken == 0 && !AwaitsCollection())
             {
@@ -187,46 +187,46 @@ internal static class Trimmer
         return info.MemoryLoadBytes >= info.HighMemoryLoadThresholdBytes;
     }
 
-    private static long Run(Station? only, bool all, out bool empty)
+    private static long Run(TieredPool? only, bool all, out bool empty)
     {
-        var counts = new Dictionary<Station, long>();
+        var counts = new Dictionary<TieredPool, long>();
         foreach (ThreadTier.Taken taken in ThreadTier.Trim(only, all))
         {
-            taken.Bucket.Station.Discard(taken.Bucket, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(taken.Items));
-            counts[taken.Bucket.Station] = counts.GetValueOrDefault(taken.Bucket.Station) + taken.Items.Count;
+            taken.Bucket.Pool.Evict(taken.Bucket, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(taken.Items));
+            counts[taken.Bucket.Pool] = counts.GetValueOrDefault(taken.Bucket.Pool) + taken.Items.Count;
             NoteGiven(taken.Bucket, taken.Items.Count);
         }
 
         empty = ThreadTierIsEmpty(only);
-        foreach (Station station in only is null ? Snapshot() : [only])
+        foreach (TieredPool pool in only is null ? Snapshot() : [only])
         {
-            long shared = TrimShared(station, all, ref empty);
-            counts[station] = counts.GetValueOrDefault(station) + shared;
+            long shared = TrimShared(pool, all, ref empty);
+            counts[pool] = counts.GetValueOrDefault(pool) + shared;
         }
 
         long sum = 0;
-        foreach ((Station station, long count) in counts)
+        foreach ((TieredPool pool, long count) in counts)
         {
             sum += count;
-            Interlocked.Add(ref station.Counters.Trimmed, count);
-            station.WriteTrimmed(count);
+            Interlocked.Add(ref pool.Counters.Trimmed, count);
+            pool.WriteTrimmed(count);
         }
 
         return sum;
     }
 
-    private static bool ThreadTierIsEmpty(Station? only)
+    private static bool ThreadTierIsEmpty(TieredPool? only)
     {
         bool empty = true;
-        ThreadTier.ForEach(magazine => empty &= only is not null && magazine.Bucket.Station != only);
+        ThreadTier.ForEach(magazine => empty &= only is not null && magazine.Bucket.Pool != only);
         return empty;
     }
 
-    private static long TrimShared(Station station, bool all, ref bool empty)
+    private static long TrimShared(TieredPool pool, bool all, ref bool empty)
     {
         long count = 0;
-        station.EndRest();
-        foreach (Bucket bucket in station.Buckets())
+        pool.EndRest();
+        foreach (Bucket bucket in pool.Buckets())
         {
             var chunks = new List<Chunk>();
             bucket.Shared.Trim(all, chunks);
@@ -234,7 +234,7 @@ internal static class Trimmer
             {
                 count += chunk.Count;
                 NoteGiven(bucket, chunk.Count);
-                station.Discard(bucket, chunk.Content());
+                pool.Evict(bucket, chunk.Content());
             }
 
             empty &= bucket.Shared.IsEmpty;
@@ -246,7 +246,7 @@ internal static class Trimmer
     /// <summary>Memory outside of the managed heap is the source's to give back; a collection does nothing for it.</summary>
     private static void NoteGiven(Bucket bucket, int items)
     {
-        if (bucket.Station.IsOnHeap)
+        if (bucket.Pool.IsOnHeap)
         {
             Interlocked.Add(ref s_given, items * bucket.ItemBytes);
         }
@@ -259,9 +259,9 @@ internal static class Trimmer
 
         // Something may have been made between the look and the stop; its Wake saw a running clock.
         bool empty = ThreadTierIsEmpty(null);
-        foreach (Station station in Snapshot())
+        foreach (TieredPool pool in Snapshot())
         {
-            empty &= station.Buckets().All(static b => b.Shared.IsEmpty);
+            empty &= pool.Buckets().All(static b => b.Shared.IsEmpty);
         }
 
         if (!empty)

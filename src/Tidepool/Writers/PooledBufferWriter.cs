@@ -53,7 +53,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
             throw new ArgumentOutOfRangeException(nameof(maxLength), maxLength, "The maximum length must be 0 elements or more.");
         }
 
-        _maxLength = Math.Min(maxLength, (pool ?? BufferPool<T>.Shared).Core.Geometry.LongestBuffer);
+        _maxLength = Math.Min(maxLength, (pool ?? BufferPool<T>.Shared).Core.Settings.LongestBuffer);
         if (initialCapacity < 0 || initialCapacity > _maxLength)
         {
             throw new ArgumentOutOfRangeException(

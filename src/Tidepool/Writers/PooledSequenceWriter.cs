@@ -70,7 +70,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     private BufferPool<T> Pool => _pool ?? BufferPool<T>.Shared;
 
     /// <summary>The longest piece of memory that the pool makes, in elements.</summary>
-    private int LongestBuffer => Pool.Core.Geometry.LongestBuffer;
+    private int LongestBuffer => Pool.Core.Settings.LongestBuffer;
 
     /// <summary>The longest segment that growth makes, in elements.</summary>
     private int LongestSegment => Math.Min(Math.Max(1, MaxBytes / Unsafe.SizeOf<T>()), LongestBuffer);

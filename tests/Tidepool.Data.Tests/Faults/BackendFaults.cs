@@ -56,7 +56,15 @@ public sealed class BackendFaults(FaultServer server) : FaultTest(server)
     {
         FaultProxy proxy = NewProxy();
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 8, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never },
+            new()
+            {
+                MaxSize = 8,
+                MaxCreateConcurrency = 2,
+                ValidateAfterIdle = Never,
+                RentTimeout = Never,
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            },
             proxy.Port);
         int[] processes = await FillAsync(pool, 8);
         PooledDbConnection[] held = [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
@@ -104,7 +112,15 @@ public sealed class BackendFaults(FaultServer server) : FaultTest(server)
     public async Task A_crash_of_one_session_is_a_restart_for_all()
     {
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 6, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+            new()
+            {
+                MaxSize = 6,
+                MaxCreateConcurrency = 2,
+                ValidateAfterIdle = Never,
+                RentTimeout = Never,
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            });
         await FillAsync(pool, 6);
         PooledDbConnection[] held = [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
 

@@ -22,9 +22,25 @@ internal static class ChildParts
     {
         await using PooledDbDataSource patient = NewPool(
             server,
-            new() { MaxSize = 5, ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+            new()
+            {
+                MaxSize = 5,
+                ValidateAfterIdle = TimeSpan.FromSeconds(1),
+                RentTimeout = FaultTest.Never,
+                CreateTimeout = FaultTest.Never,
+                PolicyTimeout = FaultTest.Never,
+            });
         await using PooledDbDataSource strict = NewPool(
-            server, new() { MaxSize = 5, MinSize = 2, IdleTimeout = TimeSpan.FromSeconds(IdleSeconds), ValidateAfterIdle = TimeSpan.FromSeconds(1), RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+            server, new()
+            {
+                MaxSize = 5,
+                MinSize = 2,
+                IdleTimeout = TimeSpan.FromSeconds(IdleSeconds),
+                ValidateAfterIdle = TimeSpan.FromSeconds(1),
+                RentTimeout = FaultTest.Never,
+                CreateTimeout = FaultTest.Never,
+                PolicyTimeout = FaultTest.Never,
+            });
         int[] processes = await FaultTest.FillAsync(patient, 5);
         await FaultTest.UntilAsync(() => strict.GetStatistics().Total == 2, "its smallest size is there");
         PooledDbConnection[] held = await Task.WhenAll(Enumerable.Range(0, 5).Select(_ => strict.OpenConnectionAsync().AsTask()));
@@ -38,7 +54,7 @@ internal static class ChildParts
 
         await FaultTest.UntilAsync(
             () => strict.GetStatistics() is { Total: 2, Destroying: 0 },
-            "those that were idle for too long are ended, and no others");
+            "those that were idle for too long are closed, and no others");
         ResourcePoolStatistics ended = strict.GetStatistics();
         Assert.Equal((3L, 3L, 5L), (ended.GetDestroyed(DestroyReason.Idle), ended.Destroyed, ended.Created));
         Assert.Equal((5, 0L), (patient.GetStatistics().Total, patient.GetStatistics().Destroyed));
@@ -120,7 +136,10 @@ internal static class ChildParts
         Assert.Equal(2 * free, held.Count + failures.Count);
         Assert.All(
             failures,
-            static failure => Assert.True(FaultTest.Has<SocketException>(failure, static e => e.SocketErrorCode == SocketError.TooManyOpenSockets), failure.ToString()));
+            static failure =>
+                Assert.True(
+                    FaultTest.Has<SocketException>(failure, static e => e.SocketErrorCode == SocketError.TooManyOpenSockets),
+                    failure.ToString()));
         Assert.Equal(held.Count, pool.GetStatistics().Total);
         while (held.Count < 2 * free)
         {
@@ -150,7 +169,16 @@ internal static class ChildParts
         text.Port = proxy.Port;
         await using PooledDbDataSource pool = NewPool(
             text.ConnectionString,
-            new() { MaxSize = callers, ValidateAfterIdle = FaultTest.Never, RentTimeout = FaultTest.Never, BackoffMin = TimeSpan.FromMilliseconds(20), BackoffMax = TimeSpan.FromMilliseconds(40), CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+            new()
+            {
+                MaxSize = callers,
+                ValidateAfterIdle = FaultTest.Never,
+                RentTimeout = FaultTest.Never,
+                BackoffMin = TimeSpan.FromMilliseconds(20),
+                BackoffMax = TimeSpan.FromMilliseconds(40),
+                CreateTimeout = FaultTest.Never,
+                PolicyTimeout = FaultTest.Never,
+            });
         var held = new List<PooledDbConnection>();
         var failures = new List<DbException>();
         for (int i = 0; i < callers; i++)
@@ -169,10 +197,13 @@ internal static class ChildParts
         Assert.Equal(callers, held.Count + failures.Count);
         Assert.All(
             failures,
-            static failure => Assert.True(FaultTest.Has<SocketException>(failure, static e => e.SocketErrorCode == SocketError.AddressNotAvailable), failure.ToString()));
+            static failure =>
+                Assert.True(
+                    FaultTest.Has<SocketException>(failure, static e => e.SocketErrorCode == SocketError.AddressNotAvailable),
+                    failure.ToString()));
         Assert.Equal((held.Count, 0L), (pool.GetStatistics().Total, pool.GetStatistics().Destroyed));
 
-        // Those that are there serve everybody.
+        // Those that are there serve all callers.
         Assert.All(await Task.WhenAll(held.Select(static connection => FaultTest.TryAskAsync(connection))), Assert.Null);
         Assert.Null(await FaultTest.TryUseAsync(pool));
         await FaultTest.SettleAsync(pool);

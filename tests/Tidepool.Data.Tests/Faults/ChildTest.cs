@@ -8,7 +8,7 @@ internal sealed class ChildTest : IDisposable
     /// <summary>The variable of the environment with the connection string, which has a password and so is on no command line.</summary>
     public const string Variable = "TIDEPOOL_TEST_SERVER";
 
-    /// <summary>Longer than any part takes. Less than the test has, so that one that hangs tells what it said and is ended.</summary>
+    /// <summary>Longer than any part takes. Less than the test has, so that one that hangs tells what it said and is stopped.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
     private readonly Process _process;
@@ -31,7 +31,12 @@ internal sealed class ChildTest : IDisposable
     {
         string[] command = [.. front, "dotnet", typeof(ChildTest).Assembly.Location, part];
         var start =
-            new ProcessStartInfo(command[0], command[1..]) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true };
+            new ProcessStartInfo(command[0], command[1..])
+            {
+                RedirectStandardInput = true,
+                RedirectStandardOutput = true,
+                RedirectStandardError = true,
+            };
         start.Environment[Variable] = server;
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
         return new(Process.Start(start)!);

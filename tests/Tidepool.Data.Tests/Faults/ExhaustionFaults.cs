@@ -72,13 +72,13 @@ public sealed class ExhaustionFaults
         Assert.All(refusals, static failure => Assert.Equal("53300", failure.SqlState));
         Assert.Equal((room, 0L), (full.Leased, full.Destroyed));
 
-        // Those that live go on, and serve whoever comes.
+        // Those that live go on, and serve all that come.
         int process = await FaultTest.AskAsync(held[0]);
         await held[0].DisposeAsync();
         held[0] = await pool.OpenConnectionAsync();
         Assert.Equal(process, await FaultTest.AskAsync(held[0]));
 
-        // Whoever goes on asking does not make the pool hammer at the server.
+        // Callers that go on asking do not make the pool hammer at the server.
         using var end = new CancellationTokenSource();
         long start = Stopwatch.GetTimestamp();
         Task[] asking = [.. Enumerable.Range(0, 8).Select(_ => Task.Run(async () =>

@@ -94,7 +94,7 @@ public abstract class FaultTest(FaultServer server) : IAsyncLifetime
         return await AskAsync(connection);
     }
 
-    /// <summary>The same, and what went wrong, if anything.</summary>
+    /// <summary>Asks, and says what went wrong, if anything.</summary>
     internal static async Task<DbException?> TryUseAsync(PooledDbDataSource pool)
     {
         try

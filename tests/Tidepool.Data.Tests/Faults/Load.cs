@@ -1,6 +1,6 @@
 namespace Tidepool.Data.Tests.Faults;
 
-/// <summary>Threads of ordinary priority that compute until it is disposed, and leave everybody else little of the processor.</summary>
+/// <summary>Threads of ordinary priority that compute until it is disposed, and leave all others little of the processor.</summary>
 internal sealed class Load : IDisposable
 {
     private readonly Thread[] _threads;

@@ -14,7 +14,15 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     {
         FaultProxy proxy = NewProxy();
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Short, BackoffMax = TimeSpan.FromMilliseconds(100), CreateTimeout = Never, PolicyTimeout = Never },
+            new()
+            {
+                MaxSize = 2,
+                ValidateAfterIdle = TimeSpan.Zero,
+                RentTimeout = Short,
+                BackoffMax = TimeSpan.FromMilliseconds(100),
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            },
             proxy.Port);
         await UntilAsync(async () => await TryUseAsync(pool) is null, "a session is opened in time");
         await SettleAsync(pool);
@@ -35,7 +43,14 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     {
         FaultProxy proxy = NewProxy();
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, PolicyTimeout = TimeSpan.FromSeconds(6), CreateTimeout = Never },
+            new()
+            {
+                MaxSize = 2,
+                ValidateAfterIdle = TimeSpan.Zero,
+                RentTimeout = Never,
+                PolicyTimeout = TimeSpan.FromSeconds(6),
+                CreateTimeout = Never,
+            },
             proxy.Port);
         PooledDbConnection frozen = await pool.OpenConnectionAsync();
         int process = ProcessOf(frozen);
@@ -49,7 +64,8 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
         ResourcePoolStatistics statistics = pool.GetStatistics();
         Assert.Equal(
             1,
-            statistics.GetDestroyed(DestroyReason.ValidationFailed) + statistics.GetDestroyed(DestroyReason.Abandoned) + statistics.GetDestroyed(DestroyReason.Cleared));
+            statistics.GetDestroyed(DestroyReason.ValidationFailed) + statistics.GetDestroyed(DestroyReason.Abandoned)
+                + statistics.GetDestroyed(DestroyReason.Cleared));
         Assert.Equal(other, await UseAsync(pool));
     }
 
@@ -88,13 +104,15 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
         proxy.SetBlackhole(true);
         Task<Exception?> hanging = Task.Run(async () => (Exception?)await TryAskAsync(held));
         Task<Exception?>[] waiting = [.. Enumerable.Range(0, 3).Select(_ => Task.Run(async () => (Exception?)await TryUseAsync(pool)))];
-        await UntilAsync(() => pool.GetStatistics() is { Creating: > 0 } or { Checking: > 0 }, "somebody is at work");
+        await UntilAsync(() => pool.GetStatistics() is { Creating: > 0 } or { Checking: > 0 }, "an operation runs");
 
         Assert.False(await pool.ShutdownAsync(Short)); // a lease is out
 
         foreach (Task<Exception?> one in waiting)
         {
-            await UntilAsync(() => one.IsCompleted, "whoever waits is told, also one whose thread has asked a session that is silent");
+            await UntilAsync(
+                () => one.IsCompleted,
+                "every waiting caller is told, also one whose thread has asked a session that is silent");
             Assert.IsType<ResourcePoolShutdownException>(Assert.IsType<PooledDbException>(await one).PoolError);
         }
 
@@ -113,7 +131,14 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
         foreach (bool validates in new[] { false, true })
         {
             PooledDbDataSource pool = NewPool(
-                new() { MaxSize = 3, ValidateAfterIdle = validates ? TimeSpan.Zero : Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never },
+                new()
+                {
+                    MaxSize = 3,
+                    ValidateAfterIdle = validates ? TimeSpan.Zero : Never,
+                    RentTimeout = Never,
+                    CreateTimeout = Never,
+                    PolicyTimeout = Never,
+                },
                 proxy.Port);
             int[] before = await FillAsync(pool, 3);
 
@@ -147,7 +172,15 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     {
         FaultProxy proxy = NewProxy();
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 5, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never },
+            new()
+            {
+                MaxSize = 5,
+                MaxCreateConcurrency = 2,
+                ValidateAfterIdle = Never,
+                RentTimeout = Never,
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            },
             proxy.Port);
         PooledDbConnection held = await pool.OpenConnectionAsync();
         int process = await AskAsync(held);

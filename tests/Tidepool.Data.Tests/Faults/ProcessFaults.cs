@@ -33,7 +33,7 @@ public sealed class ProcessFaults(FaultServer server) : FaultTest(server)
         FaultProxy proxy = NewProxy();
         using ChildTest child = ChildTest.Start(Cluster.ConnectionStringTo(proxy.Port), "late");
         await child.ReadAsync("ready");
-        proxy.ToClient.IsBlackhole = true; // no answer is there so early that nobody waits for it
+        proxy.ToClient.IsBlackhole = true; // no answer is there so early that no caller waits for it
         await child.WriteAsync("go on");
         await child.ReadAsync("asked");
         proxy.ToClient.IsBlackhole = false;

@@ -17,7 +17,17 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
         const int waiters = 100;
         FaultProxy proxy = NewProxy();
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 4, MaxCreateConcurrency = 2, ValidateAfterIdle = Never, RentTimeout = Never, BackoffMin = TimeSpan.FromSeconds(1), BackoffMax = TimeSpan.FromSeconds(1), CreateTimeout = Never, PolicyTimeout = Never },
+            new()
+            {
+                MaxSize = 4,
+                MaxCreateConcurrency = 2,
+                ValidateAfterIdle = Never,
+                RentTimeout = Never,
+                BackoffMin = TimeSpan.FromSeconds(1),
+                BackoffMax = TimeSpan.FromSeconds(1),
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            },
             proxy.Port);
         await FillAsync(pool, 4);
         PooledDbConnection[] held = await HoldAsync(pool, 4);
@@ -44,7 +54,16 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
     public async Task A_server_that_takes_no_new_sessions_keeps_the_old_ones_and_its_refusal_is_transient()
     {
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 2, ValidateAfterIdle = Never, BackoffMin = TimeSpan.FromMilliseconds(1), BackoffMax = TimeSpan.FromMilliseconds(1), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never });
+            new()
+            {
+                MaxSize = 2,
+                ValidateAfterIdle = Never,
+                BackoffMin = TimeSpan.FromMilliseconds(1),
+                BackoffMax = TimeSpan.FromMilliseconds(1),
+                RentTimeout = Never,
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            });
         await using (PooledDbConnection held = await pool.OpenConnectionAsync())
         {
             await Cluster.DrainAsync();
@@ -72,7 +91,15 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
     public async Task While_the_server_is_down_a_timeout_says_that_the_connection_was_refused()
     {
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 4, RentTimeout = TimeSpan.FromMilliseconds(200), BackoffMin = Never, BackoffMax = Never, CreateTimeout = Never, PolicyTimeout = Never });
+            new()
+            {
+                MaxSize = 4,
+                RentTimeout = TimeSpan.FromMilliseconds(200),
+                BackoffMin = Never,
+                BackoffMax = Never,
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            });
         await Cluster.StopAsync();
         try
         {

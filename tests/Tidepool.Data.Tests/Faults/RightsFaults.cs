@@ -13,7 +13,16 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
     {
         await Cluster.ExecuteAsync("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'old'");
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 10, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Never, BackoffMin = TimeSpan.FromMilliseconds(50), BackoffMax = TimeSpan.FromMilliseconds(100), CreateTimeout = Never, PolicyTimeout = Never },
+            new()
+            {
+                MaxSize = 10,
+                ValidateAfterIdle = TimeSpan.Zero,
+                RentTimeout = Never,
+                BackoffMin = TimeSpan.FromMilliseconds(50),
+                BackoffMax = TimeSpan.FromMilliseconds(100),
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            },
             more: "Username=guest;Password=old");
         int[] processes = await FillAsync(pool, 2);
 
@@ -22,7 +31,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         PooledDbConnection[] held = [await pool.OpenConnectionAsync(), await pool.OpenConnectionAsync()];
         Assert.Equal(processes.Order(), held.Select(static connection => ProcessOf(connection)).Order());
 
-        // RentTimeout does not come: whoever needs a new session is told at once, also those who ask during the backoff.
+        // RentTimeout does not come: callers that need a new session are told at once, also those who ask during the backoff.
         DbException?[] failures = await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => TryUseAsync(pool)));
         Assert.All(failures, static failure => Assert.Equal("28P01", failure?.SqlState));
         Assert.All(failures, static failure => Assert.IsType<ResourceCreateException>(Assert.IsType<PooledDbException>(failure).PoolError));
@@ -51,7 +60,7 @@ public sealed class RightsFaults(FaultServer server) : FaultTest(server)
         {
             var failure = await Assert.ThrowsAsync<PostgresException>(() => WriteAsync(pool));
             Assert.Equal("25006", failure.SqlState);
-            await UntilAsync(() => pool.GetStatistics() is { Idle: 0, Destroying: 0, Checking: 0 }, "all are ended");
+            await UntilAsync(() => pool.GetStatistics() is { Idle: 0, Destroying: 0, Checking: 0 }, "all are closed");
             Assert.Equal(3, pool.GetStatistics().Destroyed);
         }
         finally

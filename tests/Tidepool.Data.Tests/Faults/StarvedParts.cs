@@ -25,10 +25,27 @@ internal static class StarvedParts
         // synchronous code.
         await using PooledDbDataSource returned = NewPool(
             server,
-            new() { MinSize = 2, MaxSize = 2, ResetMode = ResetMode.None, ValidateAfterIdle = FaultTest.Never, RentTimeout = Soon, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+            new()
+            {
+                MinSize = 2,
+                MaxSize = 2,
+                ResetMode = ResetMode.None,
+                ValidateAfterIdle = FaultTest.Never,
+                RentTimeout = Soon,
+                CreateTimeout = FaultTest.Never,
+                PolicyTimeout = FaultTest.Never,
+            });
         await using PooledDbDataSource asked = NewPool(
             server,
-            new() { MinSize = 3, MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Soon, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+            new()
+            {
+                MinSize = 3,
+                MaxSize = 3,
+                ValidateAfterIdle = TimeSpan.Zero,
+                RentTimeout = Soon,
+                CreateTimeout = FaultTest.Never,
+                PolicyTimeout = FaultTest.Never,
+            });
         Sql.Until(() => returned.GetStatistics().Idle == 2 && asked.GetStatistics().Idle == 3, "the smallest sizes are there");
         PooledDbConnection[] held = [returned.OpenConnection(), returned.OpenConnection()];
         var given = new List<PooledDbConnection>();
@@ -52,7 +69,7 @@ internal static class StarvedParts
             Assert.DoesNotContain(waiting.Concat(asking), static task => task.IsCompleted);
         }
 
-        // Who was given a session has it, however late it is told; the time of the others is up.
+        // A caller that was given a session has it, however late it is told; the time of the others is up.
         DbException?[] ends = await Task.WhenAll(waiting);
         Assert.All(ends[..2], Assert.Null);
         Assert.All(ends[2..], AssertTimedOut);
@@ -61,7 +78,7 @@ internal static class StarvedParts
         ResourcePoolStatistics statistics = returned.GetStatistics();
         Assert.Equal((4L, 6L, 0L), (statistics.Rented, statistics.TimedOut, statistics.Destroyed));
 
-        // Sessions whose answer was read after the time of whoever asked for them are as good as they were.
+        // Sessions whose answer was read after their caller's time are as good as they were.
         int timedOut = CountTimedOut(await Task.WhenAll(asking));
         await FaultTest.SettleAsync(asked);
         statistics = asked.GetStatistics();
@@ -81,10 +98,26 @@ internal static class StarvedParts
         const int uses = 8;
         await using PooledDbDataSource patient = NewPool(
             server,
-            new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, KeepAliveInterval = Shortly, RentTimeout = FaultTest.Never, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+            new()
+            {
+                MaxSize = 3,
+                ValidateAfterIdle = TimeSpan.Zero,
+                KeepAliveInterval = Shortly,
+                RentTimeout = FaultTest.Never,
+                CreateTimeout = FaultTest.Never,
+                PolicyTimeout = FaultTest.Never,
+            });
         await using PooledDbDataSource hurried = NewPool(
             server,
-            new() { MinSize = 2, MaxSize = 2, ValidateAfterIdle = TimeSpan.Zero, RentTimeout = Shortly, CreateTimeout = FaultTest.Never, PolicyTimeout = FaultTest.Never });
+            new()
+            {
+                MinSize = 2,
+                MaxSize = 2,
+                ValidateAfterIdle = TimeSpan.Zero,
+                RentTimeout = Shortly,
+                CreateTimeout = FaultTest.Never,
+                PolicyTimeout = FaultTest.Never,
+            });
         await FaultTest.UntilAsync(() => hurried.GetStatistics().Idle == 2, "the smallest size is there");
         var held = new List<PooledDbConnection>();
         await FaultTest.UntilAsync(async () => await TryHoldAsync(hurried, held) is null && held.Count == 2, "both are held");

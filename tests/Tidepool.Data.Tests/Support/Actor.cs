@@ -66,7 +66,7 @@ internal sealed class Actor : IDisposable
 
     /// <summary>
     /// A command of SQLite's provider that has outlived one close and was prepared since goes on with the file of the second close, and
-    /// then says how many rows another file has changed. Nobody wants a pool to do so: such a command is prepared again here.
+    /// then says how many rows another file has changed. No pool should do so: such a command is prepared again here.
     /// </summary>
     private void Unprepare()
     {

@@ -3,7 +3,7 @@ using System.Diagnostics.Tracing;
 
 namespace Tidepool.Data.Tests.Support;
 
-/// <summary>What the event source tells of one pool.</summary>
+/// <summary>What the event source reports of one pool.</summary>
 internal sealed class Told : EventListener
 {
     private readonly ConcurrentQueue<EventWrittenEventArgs> _events = [];

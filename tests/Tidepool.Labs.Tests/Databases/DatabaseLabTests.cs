@@ -48,7 +48,8 @@ public class DatabaseLabTests
         try
         {
             using var tool = Process.Start(new ProcessStartInfo(
-                "dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll"), "lab", "connections", "ef", "--postgres", "--json", file])
+                "dotnet",
+                [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll"), "lab", "connections", "ef", "--postgres", "--json", file])
             {
                 RedirectStandardOutput = true,
             })!;

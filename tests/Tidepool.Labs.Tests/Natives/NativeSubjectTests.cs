@@ -42,7 +42,8 @@ public class NativeSubjectTests
             Assert.Equal(rival.IsInstalled, plan.Rivals.ContainsKey(rival.Package!));
             Assert.Equal(
                 !rival.IsInstalled,
-                plan.Hints.Exists(hint => hint.Contains("apt-get install", StringComparison.Ordinal) && hint.Split(' ').Contains(rival.Package)));
+                plan.Hints.Exists(
+                    hint => hint.Contains("apt-get install", StringComparison.Ordinal) && hint.Split(' ').Contains(rival.Package)));
         }
     }
 

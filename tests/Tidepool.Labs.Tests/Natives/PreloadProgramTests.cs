@@ -3,7 +3,7 @@ using Xunit.Sdk;
 
 namespace Tidepool.Labs.Tests.Natives;
 
-/// <summary>Programs that nobody wrote for this lab run under the library, and what they used is known.</summary>
+/// <summary>Programs that were not written for this lab run under the library, and what they used is known.</summary>
 [Trait("Category", "Slow")]
 public class PreloadProgramTests
 {

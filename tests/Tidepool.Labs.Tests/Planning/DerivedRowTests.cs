@@ -67,7 +67,12 @@ public class DerivedRowTests
         var (run, first, second) = Stepped();
         run.Results.Add(
             first,
-            new Dictionary<string, double> { [StepRow.NameOf("one", "_count")] = 3, [StepRow.NameOf("two", "_count")] = 5, ["all_count"] = 8 });
+            new Dictionary<string, double>
+            {
+                [StepRow.NameOf("one", "_count")] = 3,
+                [StepRow.NameOf("two", "_count")] = 5,
+                ["all_count"] = 8,
+            });
         run.Results.Add(second, new Dictionary<string, double> { [StepRow.NameOf("one", "_count")] = 7 });
         ReportRow[] rows = [.. ReportBuilder.Build(OutcomeOf(run)).Rows];
 
@@ -102,7 +107,14 @@ public class DerivedRowTests
         foreach (string step in (string[])["one", "two"])
         {
             plan.Add(
-                new StepRow { Key = new(Large, step), Section = section, Ours = false, Step = step, Of = [("left", first), ("right", second)] });
+                new StepRow
+                {
+                    Key = new(Large, step),
+                    Section = section,
+                    Ours = false,
+                    Step = step,
+                    Of = [("left", first), ("right", second)],
+                });
         }
 
         return (new LabRun(new FakeLab(), plan, new LabResults(seed: 1)), first, second);
@@ -123,7 +135,14 @@ public class DerivedRowTests
             }
 
             plan.Add(
-                new PhaseRow { Key = new(Renting, subject), Section = phases, Ours = subject == "ours", Of = new(Small, subject), Phase = LoopPhase.Renting });
+                new PhaseRow
+                {
+                    Key = new(Renting, subject),
+                    Section = phases,
+                    Ours = subject == "ours",
+                    Of = new(Small, subject),
+                    Phase = LoopPhase.Renting,
+                });
             plan.Add(
                 new MeanRow { Key = new(Mean, subject), Section = means, Ours = subject == "ours", Group = new("both", [Small, Large]) });
         }

@@ -324,7 +324,12 @@ public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
         Assert.Throws<ArgumentOutOfRangeException>("value", () => _proxy.ToServer.LimitBytes = -1);
         Assert.Equal(
             (TimeSpan.Zero, TimeSpan.Zero, int.MaxValue, int.MaxValue, long.MaxValue),
-            (_proxy.ConnectDelay, _proxy.ToServer.Latency, _proxy.ToServer.BytesPerSecond, _proxy.ToServer.SliceBytes, _proxy.ToServer.LimitBytes));
+            (
+                _proxy.ConnectDelay,
+                _proxy.ToServer.Latency,
+                _proxy.ToServer.BytesPerSecond,
+                _proxy.ToServer.SliceBytes,
+                _proxy.ToServer.LimitBytes));
     }
 
     private async Task<Socket> ConnectAsync()

@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace Tidepool.Labs.Tests.Servers;
 
-/// <summary>A process of its own that holds a cluster, in a temporary folder of its own, until somebody ends it.</summary>
+/// <summary>A process of its own that holds a cluster, in a temporary folder of its own, until it is stopped.</summary>
 internal sealed class HeldCluster : IDisposable
 {
     private readonly Process _holder;

@@ -115,7 +115,10 @@ public class VerdictRuleTests
         Assert.Equal(expected, ExitRule.Of([verdict], Enum.Parse<LabMode>(mode), strict));
         Assert.Equal(
             0,
-            ExitRule.Of([verdict with { State = VerdictState.Unclear }, verdict with { State = VerdictState.NotRun }], LabMode.Full, strict: true));
+            ExitRule.Of(
+                [verdict with { State = VerdictState.Unclear }, verdict with { State = VerdictState.NotRun }],
+                LabMode.Full,
+                strict: true));
     }
 
     private static Verdict Judge(VerdictRule rule, double ours, double rival)

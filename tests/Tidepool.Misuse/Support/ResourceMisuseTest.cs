@@ -9,7 +9,7 @@ namespace Tidepool.Misuse.Support;
 /// </summary>
 public abstract class ResourceMisuseTest : ResourceTest
 {
-    /// <summary>Rents all places of a pool that nobody uses, and checks that each resource has one renter and lives.</summary>
+    /// <summary>Rents all places of an unused pool, and checks that each resource has one renter and lives.</summary>
     protected static void AssertOneRenterEach(ResourcePool<FakeResource> pool)
     {
         ArgumentNullException.ThrowIfNull(pool);

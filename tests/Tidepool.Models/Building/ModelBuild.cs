@@ -21,7 +21,7 @@ internal static partial class ModelBuild
         "Tiers/Magazine.cs", "Tiers/Magazine.Slow.cs", "Tiers/Magazine.Visit.cs", "Tiers/Magazine.Objects.cs",
         "Tiers/Slot.cs", "Tiers/Inbox.cs", "Tiers/SharedTier.cs", "Tiers/Stripe.cs",
         "Buffers/BufferCore.Return.cs", "Buffers/BufferCore.Rent.cs",
-        "Leases/ObjectSlot.cs", "Objects/PooledObject.cs", "Tiers/Station.Sequence.cs",
+        "Leases/ObjectSlot.cs", "Objects/PooledObject.cs", "Tiers/TieredPool.Sequence.cs",
         "Objects/ObjectCore.Rent.cs", "Objects/ObjectCore.Return.cs",
         "Streams/PooledMemoryStream.cs", "Streams/PooledMemoryStream.Making.cs",
         "Streams/StreamCore.cs", "Streams/StreamCore.Changes.cs", "Streams/StreamCore.Writing.cs",

@@ -32,14 +32,14 @@ public class PlantedBugTests(ITestOutputHelper output)
             "TicketScenario", "a ticket is claimed by a plain store",
             In("Slot.TryClaim").Replace(
                 """
-                var claimed = new TicketState { Generation = generation, Mail = generation };
+                var claimed = new TicketState { Generation = generation, Posted = generation };
                 long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);
                 """,
-                "long found = seen.Word; State.Mail = generation;")
+                "long found = seen.Word; State.Posted = generation;")
         },
         {
             "HomeScenario", "a slot with a stale posting changes its home",
-            In("Slot.MoveTo").Replace("Volatile.Read(ref State.Mail) == 0 ? this : Replace()", "this")
+            In("Slot.MoveTo").Replace("Volatile.Read(ref State.Posted) == 0 ? this : Replace()", "this")
         },
         {
             "TicketScenario", "a place in the inbox is taken by a plain store",
@@ -91,11 +91,11 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         {
             "ObjectScenario", "the hot object does not leave with the others",
-            In("Magazine.MakeRoomAtOnce").Remove("Settle(ref full[0], _state.Hot!);")
+            In("Magazine.MakeRoomAtOnce").Remove("StoreIfDifferent(ref full[0], _state.Hot!);")
         },
         {
             "ObjectScenario", "a refilled magazine has an old hot object",
-            In("Magazine.RefillAtOnce").Remove("Settle(ref _state.Hot, Place(0)!);")
+            In("Magazine.RefillAtOnce").Remove("StoreIfDifferent(ref _state.Hot, Place(0)!);")
         },
         {
             "ObjectScenario", "an object that was rented stays in its chunk",

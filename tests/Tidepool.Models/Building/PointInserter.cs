@@ -11,7 +11,7 @@ namespace Tidepool.Models.Building;
 internal sealed class PointInserter : CSharpSyntaxRewriter
 {
     // Add of a stripe works under its lock.
-    private static readonly HashSet<string> Skipped = ["IsValid", "Validate", "CheckRest", "GetStatistics", "Discard", "Add"];
+    private static readonly HashSet<string> Skipped = ["IsValid", "Validate", "CheckRest", "GetStatistics", "Evict", "Add"];
 
     private string _method = "?";
     private int _number;

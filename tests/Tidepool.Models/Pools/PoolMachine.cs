@@ -192,7 +192,7 @@ internal sealed class PoolMachine<T>
 
     private void UseHandle(Ledger<T> ledger, int place, int length)
     {
-        if (ledger.Pool.Core.Geometry.IsAlwaysSlow || ledger.Pool.Core.FindBucket(length) is not { Id: >= 0 })
+        if (ledger.Pool.Core.Settings.IsAlwaysSlow || ledger.Pool.Core.FindBucket(length) is not { Id: >= 0 })
         {
             return;
         }

@@ -16,7 +16,7 @@ internal sealed class ObjectWorld
     private readonly StringBuilder _log = new();
     private readonly Random _failures;
     private readonly int _failureRate;
-    private readonly Station _station;
+    private readonly TieredPool _station;
     private readonly ObjectPool<Tracked> _pool;
     private int _rented;
     private int _refused;

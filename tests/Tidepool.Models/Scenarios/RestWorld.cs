@@ -115,7 +115,7 @@ internal sealed class RestWorld
         }
     }
 
-    private sealed class TrackedPool(RestWorld world) : ItemPool<Tracked>("resting model", itemBytes: 1024, isSlow: false)
+    private sealed class TrackedPool(RestWorld world) : InternalObjectPool<Tracked>("resting model", itemBytes: 1024, isSlow: false)
     {
         /// <summary>Ends the pool, which a pool of the library itself never does.</summary>
         internal void Retire()
@@ -135,7 +135,7 @@ internal sealed class RestWorld
             }
         }
 
-        protected override void OnDiscard(Tracked item)
+        protected override void OnEvicted(Tracked item)
         {
             lock (world._log)
             {

@@ -3,7 +3,7 @@ namespace Tidepool.Models.Scenarios;
 /// <summary>What trimming and reaping do to the tiers of a model's pool.</summary>
 /// <param name="station">The pool.</param>
 /// <param name="closes">Whether magazines may be closed.</param>
-internal sealed class Visits(Station station, bool closes)
+internal sealed class Visits(TieredPool station, bool closes)
 {
     private readonly HashSet<Magazine> _homes = [];
     private readonly ClosedMagazines _closed = new();
@@ -33,7 +33,7 @@ internal sealed class Visits(Station station, bool closes)
             {
                 var chunks = new List<Chunk>();
                 bucket.Shared.Trim(what % 2 == 0, chunks);
-                chunks.ForEach(c => station.Discard(bucket, c.Content()));
+                chunks.ForEach(c => station.Evict(bucket, c.Content()));
                 continue;
             }
 
@@ -79,7 +79,7 @@ internal sealed class Visits(Station station, bool closes)
             var items = new List<object?>();
             magazine.Trim(all, isEpoch: true, items);
             magazine.Resume();
-            bucket.Station.Discard(bucket, items.ToArray());
+            bucket.Pool.Evict(bucket, items.ToArray());
         }
     }
 }

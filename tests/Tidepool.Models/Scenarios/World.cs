@@ -170,7 +170,7 @@ internal sealed class World
                 {
                     magazine.Trim(all: what == 2, isEpoch: thread != 1, items);
                     magazine.Resume();
-                    Bucket.Station.Discard(Bucket, items.ToArray());
+                    Bucket.Pool.Evict(Bucket, items.ToArray());
                 }
 
                 break;
@@ -183,13 +183,13 @@ internal sealed class World
         Begin(thread, "trim the shared tier");
         var chunks = new List<Chunk>();
         Bucket.Shared.Trim(all, chunks);
-        chunks.ForEach(c => Bucket.Station.Discard(Bucket, c.Content()));
+        chunks.ForEach(c => Bucket.Pool.Evict(Bucket, c.Content()));
     }
 
     /// <summary>Nothing lost, nothing twice, the counters add up.</summary>
     internal void Check()
     {
-        _closed.Refund(Bucket.Station.Budget);
+        _closed.Refund(Bucket.Pool.Budget);
         Expect(!Pool.IsDisposed || Pool.Core.Budget.Used == 0, $"{Pool.Core.Budget.Used} bytes are charged to the budget of a pool that was disposed");
         Exception? failure = TryCheck();
         for (int wait = 20; failure is not null && wait < 2000; wait *= 2)

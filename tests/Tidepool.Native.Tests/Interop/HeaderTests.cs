@@ -25,7 +25,8 @@ public sealed class HeaderTests
         Assert.Equal(declared, C.Functions.Count);
         Assert.Contains(
             C.Functions,
-            f => f is { Name: "tp_malloc_batch", Type: "size_t", Parameters: [("size_t", "size"), ("size_t", "count"), ("void**", "blocks")] });
+            f =>
+                f is { Name: "tp_malloc_batch", Type: "size_t", Parameters: [("size_t", "size"), ("size_t", "count"), ("void**", "blocks")] });
         Assert.Equal(
             ["tp_class_statistics", "tp_heap_options", "tp_pool_options", "tp_statistics"],
             C.Structs.Keys.Order(StringComparer.Ordinal));
@@ -47,7 +48,8 @@ public sealed class HeaderTests
                 $"{function.Name}: {TypeInC(method.ReturnType, method.ReturnParameter, function.Type)}");
             Assert.Equal(
                 function.Parameters.Select(p => $"{function.Name}: {p.Type} {p.Name}"),
-                method.GetParameters().Zip(function.Parameters, (p, c) => $"{function.Name}: {TypeInC(p.ParameterType, p, c.Type)} {p.Name}"));
+                method.GetParameters().Zip(
+                    function.Parameters, (p, c) => $"{function.Name}: {TypeInC(p.ParameterType, p, c.Type)} {p.Name}"));
             Assert.Equal(function.Parameters.Length, method.GetParameters().Length);
         }
     }
@@ -88,7 +90,8 @@ public sealed class HeaderTests
             Assert.Equal(typeof(int), Enum.GetUnderlyingType(type));
             Assert.Equal(
                 values.Select(v => $"{v.Name} = {v.Value}"),
-                Enum.GetNames(type).Select(n => $"{name}_{n} = {(int)Enum.Parse(type, n)}").OrderBy(t => Array.FindIndex(values, v => t.StartsWith($"{v.Name} ", StringComparison.Ordinal))));
+                Enum.GetNames(type).Select(n => $"{name}_{n} = {(int)Enum.Parse(type, n)}").OrderBy(
+                    t => Array.FindIndex(values, v => t.StartsWith($"{v.Name} ", StringComparison.Ordinal))));
         }
     }
 

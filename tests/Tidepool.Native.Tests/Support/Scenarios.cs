@@ -72,7 +72,7 @@ internal static class Scenarios
         Console.WriteLine($"after a trim: {other.Span.Length}");
     }
 
-    /// <summary>The same for small buffers, which come from slabs, and aligned ones.</summary>
+    /// <summary>Rents small buffers, which come from slabs, and aligned ones.</summary>
     public static void UseUpTheBudgetWithSmallBuffers()
     {
         TidepoolNative.Budget = 8 << 20;

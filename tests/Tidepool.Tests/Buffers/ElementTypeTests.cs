@@ -3,7 +3,7 @@ using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Buffers;
 
-/// <summary>The same pool for every kind of element.</summary>
+/// <summary>One pool for every kind of element.</summary>
 public abstract class ElementTypeTests<T> : PoolTest
 {
     public static TheoryData<int> Lengths => [0, 1, 15, 16, 17, 100, 1000, 4097];

@@ -173,7 +173,12 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
     {
         CountingPool pool = Pool(kind);
         Pipe pipe = new(
-            new PipeOptions(pool, minimumSegmentSize: 2020, readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.Inline, useSynchronizationContext: false));
+            new PipeOptions(
+                pool,
+                minimumSegmentSize: 2020,
+                readerScheduler: PipeScheduler.Inline,
+                writerScheduler: PipeScheduler.Inline,
+                useSynchronizationContext: false));
         Memory<byte> first = pipe.Writer.GetMemory(512);
         Assert.Equal(2020, first.Length);
         pipe.Writer.Advance(first.Length);
@@ -354,9 +359,23 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
     private static async Task ConnectionAsync(MemoryPool<byte> pool, int seed)
     {
         Pipe input = new(
-            new PipeOptions(pool, readerScheduler: PipeScheduler.ThreadPool, writerScheduler: PipeScheduler.Inline, pauseWriterThreshold: 1 << 16, resumeWriterThreshold: 1 << 15, minimumSegmentSize: 4096 / 2, useSynchronizationContext: false));
+            new PipeOptions(
+                pool,
+                readerScheduler: PipeScheduler.ThreadPool,
+                writerScheduler: PipeScheduler.Inline,
+                pauseWriterThreshold: 1 << 16,
+                resumeWriterThreshold: 1 << 15,
+                minimumSegmentSize: 4096 / 2,
+                useSynchronizationContext: false));
         Pipe output = new(
-            new PipeOptions(pool, readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.ThreadPool, pauseWriterThreshold: 1 << 16, resumeWriterThreshold: 1 << 15, minimumSegmentSize: 4096 / 2, useSynchronizationContext: false));
+            new PipeOptions(
+                pool,
+                readerScheduler: PipeScheduler.Inline,
+                writerScheduler: PipeScheduler.ThreadPool,
+                pauseWriterThreshold: 1 << 16,
+                resumeWriterThreshold: 1 << 15,
+                minimumSegmentSize: 4096 / 2,
+                useSynchronizationContext: false));
         Random random = new(seed);
         byte[] sent = new byte[200_000];
         random.NextBytes(sent);

@@ -67,7 +67,7 @@ public sealed class NativeLifetimeTests
         Eventually.TrueAfterCollections(
             () =>
             {
-                pool.Trim(); // lets go of what stale places of a magazine refer to, as each epoch does
+                pool.Trim(); // clears what stale places of a magazine refer to, as each epoch does
                 return source.Live == 0;
             },
             "a real leak after that to be freed");

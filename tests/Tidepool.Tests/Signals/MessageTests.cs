@@ -5,7 +5,7 @@ using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Signals;
 
-/// <summary>What messages say to somebody who has never seen the library's inside.</summary>
+/// <summary>What messages say to a reader who has never seen the library's inside.</summary>
 public sealed class MessageTests : PoolTest
 {
     public static TheoryData<string, string, Action> UsesOfDefault => new()

@@ -248,7 +248,8 @@ public sealed class PoolNameTests : PoolTest
     private static string Key(Instrument instrument, ReadOnlySpan<KeyValuePair<string, object?>> tags) =>
         string.Join(
             ' ',
-            tags.ToArray().OrderBy(static t => t.Key, StringComparer.Ordinal).Select(static t => $"{t.Key}={t.Value}").Prepend(instrument.Name));
+            tags.ToArray().OrderBy(static t => t.Key, StringComparer.Ordinal)
+                .Select(static t => $"{t.Key}={t.Value}").Prepend(instrument.Name));
 
     private sealed class ShyKey
     {

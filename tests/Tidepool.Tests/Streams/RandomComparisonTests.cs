@@ -97,7 +97,9 @@ public sealed class RandomComparisonTests(ITestOutputHelper output) : PoolTest
         IEnumerable<string> members = typeof(MemoryStream).GetMembers(BindingFlags.Public | BindingFlags.Instance)
             .Where(m => m is MethodInfo { IsSpecialName: false } or PropertyInfo)
             .Select(
-                m => m is MethodInfo method ? $"{m.Name}({string.Join(",", method.GetParameters().Select(p => p.ParameterType.Name))})" : m.Name)
+                m => m is MethodInfo method
+                    ? $"{m.Name}({string.Join(",", method.GetParameters().Select(p => p.ParameterType.Name))})"
+                    : m.Name)
             .Where(m => !notOperations.Contains(m.Split('(')[0]));
         string[] missing = [.. members.Where(m => !drawn.Contains(m))];
         Assert.True(missing.Length == 0, string.Join(", ", missing));

@@ -88,7 +88,8 @@ internal sealed record StreamOperation(string Name, string Member, int Weight, F
             "ReadExactlyAsync",
             "ReadExactlyAsync(Byte[],Int32,Int32,CancellationToken)",
             2,
-            (s, a) => Into(a, b => { s.ReadExactlyAsync(b!, a.Offset, a.Count, a.Token).AsTask().GetAwaiter().GetResult(); return a.Count; })),
+            (s, a) =>
+                Into(a, b => { s.ReadExactlyAsync(b!, a.Offset, a.Count, a.Token).AsTask().GetAwaiter().GetResult(); return a.Count; })),
         new(
             "ReadExactlyAsync memory",
             "ReadExactlyAsync(Memory`1,CancellationToken)",
@@ -98,7 +99,10 @@ internal sealed record StreamOperation(string Name, string Member, int Weight, F
             "ReadAtLeastAsync",
             "ReadAtLeastAsync(Memory`1,Int32,Boolean,CancellationToken)",
             2,
-            (s, a) => IntoPart(a, b => s.ReadAtLeastAsync(b.AsMemory(), a.Choice % 30, a.Choice % 2 == 0, a.Token).AsTask().GetAwaiter().GetResult())),
+            (s, a) =>
+                IntoPart(
+                    a,
+                    b => s.ReadAtLeastAsync(b.AsMemory(), a.Choice % 30, a.Choice % 2 == 0, a.Token).AsTask().GetAwaiter().GetResult())),
     ];
 
     private static IEnumerable<StreamOperation> Writes() =>

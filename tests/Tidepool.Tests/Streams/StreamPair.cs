@@ -29,11 +29,23 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
             0 => new("rented", new MemoryStream(), PooledMemoryStream.Rent()),
             1 => new("capacity", new MemoryStream(capacity), new PooledMemoryStream(capacity)),
             2 =>
-                new("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array)) { IsExpandable = false, IsOverArray = true },
+                new("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array))
+                {
+                    IsExpandable = false,
+                    IsOverArray = true,
+                },
             3 =>
-                new("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable)) { IsExpandable = false, IsOverArray = true },
+                new("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable))
+                {
+                    IsExpandable = false,
+                    IsOverArray = true,
+                },
             4 =>
-                new("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count)) { IsExpandable = false, IsOverArray = true },
+                new("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count))
+                {
+                    IsExpandable = false,
+                    IsOverArray = true,
+                },
             5 =>
                 new("visible part", new MemoryStream((byte[])array.Clone(), index, count, writable, visible), new PooledMemoryStream(array, index, count, writable, visible)) { IsExpandable = false, IsOverArray = true },
             6 => new("pool", new MemoryStream(capacity), new PooledMemoryStream(arrays, capacity)),

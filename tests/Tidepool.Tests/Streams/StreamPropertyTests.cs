@@ -26,7 +26,12 @@ public sealed class StreamPropertyTests(ITestOutputHelper output) : PoolTest
                 3 => PooledMemoryStream.Rent(),
                 _ =>
                     new PooledMemoryStream(
-                        new PooledMemoryStreamOptions { Pool = pool, ZeroOnReturn = random.Next(2) == 0, InitialSize = random.Next(10_000) }),
+                        new PooledMemoryStreamOptions
+                        {
+                            Pool = pool,
+                            ZeroOnReturn = random.Next(2) == 0,
+                            InitialSize = random.Next(10_000),
+                        }),
             };
             List<byte> model = [];
             List<(byte[] Mine, byte[] Copy)> appended = [];

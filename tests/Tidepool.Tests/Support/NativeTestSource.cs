@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Tidepool.Tests.Support;
 
-/// <summary>Native memory, counted: a source as somebody outside the core would write it. Can be told to fail.</summary>
+/// <summary>Native memory, counted: a source as a program would write it. Can be told to fail.</summary>
 public sealed class NativeTestSource<T> : BufferSource<T>, IDisposable
     where T : unmanaged
 {

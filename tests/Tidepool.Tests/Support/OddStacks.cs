@@ -45,7 +45,7 @@ internal static unsafe class OddStacks
         }
     }
 
-    /// <summary>Threads on which a destructor of another library rents after the runtime has let go of them.</summary>
+    /// <summary>Threads on which a destructor of another library rents after the runtime has detached them.</summary>
     /// <remarks>
     /// The runtime takes such a thread for a new one and does not see its end, so a later collection may end the process. None follows.
     /// </remarks>

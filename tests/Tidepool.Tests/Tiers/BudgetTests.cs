@@ -75,7 +75,7 @@ public sealed class BudgetTests
     [Fact]
     public void What_a_pool_charges_is_refunded_when_it_is_disposed()
     {
-        Budget budget = new BufferGeometry<byte>(new() { Budget = 1 << 20 }).Budget;
+        Budget budget = new BufferPoolSettings<byte>(new() { Budget = 1 << 20 }).Budget;
         Assert.Equal(1 << 20, budget.Limit);
         BufferPool<byte> pool = BufferPool<byte>.Create(new() { Budget = 1 << 20 });
         BufferLease<byte>[] leases = [.. Enumerable.Range(0, 100).Select(_ => pool.Rent(1000))];

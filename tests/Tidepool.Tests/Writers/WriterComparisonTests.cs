@@ -113,7 +113,7 @@ public sealed class WriterComparisonTests(ITestOutputHelper output) : PoolTest
     [StructLayout(LayoutKind.Sequential, Pack = 1)]
     private readonly record struct Odd(byte First, short Second);
 
-    /// <summary>The same operation on both.</summary>
+    /// <summary>One operation on both.</summary>
     private sealed class Pair<T>(ArrayBufferWriter<T> theirs, IBufferWriter<T> ours, Random random, Func<Random, T> draw)
     {
         private int _open; // what both were asked for and not yet advanced over

@@ -4,9 +4,9 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>The validated options of a buffer pool.</summary>
-internal sealed class BufferGeometry<T>
+internal sealed class BufferPoolSettings<T>
 {
-    internal BufferGeometry(BufferPoolOptions<T> options)
+    internal BufferPoolSettings(BufferPoolOptions<T> options)
     {
         PoolName.Check(options.Name, nameof(options));
         Source = options.Source ?? HeapSource<T>.Instance;

@@ -1,12 +1,12 @@
 namespace Tidepool;
 
 /// <content>What a pool has done and holds, and whether its tiers are in order.</content>
-internal abstract partial class Station
+internal abstract partial class TieredPool
 {
     /// <summary>The items that rest outside the tiers (a quarantine), and their bytes. They count as idle.</summary>
     protected virtual (int Count, long Bytes) Resting => default;
 
-    /// <summary>Counts what the station has done and holds.</summary>
+    /// <summary>Counts what the pool has done and holds.</summary>
     internal PoolStatistics GetStatistics()
     {
         long rented, returned, leasedBytes, idle = 0, idleBytes = 0;
@@ -18,7 +18,7 @@ internal abstract partial class Station
             leasedBytes = Volatile.Read(ref Counters.LeasedBytes);
             ThreadTier.ForEach(magazine =>
             {
-                if (magazine.Bucket.Station == this)
+                if (magazine.Bucket.Pool == this)
                 {
                     long here = magazine.Rented, back = magazine.Returned;
                     rented += here;
@@ -67,7 +67,7 @@ internal abstract partial class Station
         var faults = new List<string>();
         ThreadTier.ForEach(magazine =>
         {
-            if (magazine.Bucket.Station == this && !magazine.IsValid(seen))
+            if (magazine.Bucket.Pool == this && !magazine.IsValid(seen))
             {
                 faults.Add($"a thread's magazine{Of(magazine.Bucket)}");
             }
@@ -99,5 +99,5 @@ internal abstract partial class Station
     {
     }
 
-    private static string Of(Bucket bucket) => bucket.IsHomeless ? "" : $" of {bucket.ItemLength} elements";
+    private static string Of(Bucket bucket) => bucket.HoldsObjects ? "" : $" of {bucket.ItemLength} elements";
 }

@@ -3,7 +3,7 @@ namespace Tidepool;
 /// <summary>
 /// Counts of a pool that are not in a live magazine: slow-path events, and what retired magazines had counted. Changed by interlocked adds.
 /// </summary>
-internal struct StationCounters
+internal struct TierCounters
 {
     internal long Rented;
     internal long Returned;

@@ -4,20 +4,20 @@ namespace Tidepool;
 /// What the tiers know of the pool that they serve: its budget and counters, and a place to put items that they may not keep.
 /// The pool implements it; tiers never call a source.
 /// </summary>
-internal abstract partial class Station
+internal abstract partial class TieredPool
 {
     /// <summary>The id of no bucket: no table is as long, so the slow path looks.</summary>
     internal const int NoId = int.MaxValue;
 
-    internal StationCounters Counters;
+    internal TierCounters Counters;
     private int _retired;
     private int _recalled;
     private volatile bool _isTight;
 
-    /// <summary>Makes a station.</summary>
-    /// <param name="name">The name of the pool, which it has as long as the station lives and is not retired.</param>
+    /// <summary>Makes a pool.</summary>
+    /// <param name="name">The name of the pool, which it has until it is retired or collected.</param>
     /// <param name="budget">What idle items are charged to.</param>
-    protected Station(PoolName name, Budget budget) => (PoolName, Budget) = (name, budget);
+    protected TieredPool(PoolName name, Budget budget) => (PoolName, Budget) = (name, budget);
 
     internal Budget Budget { get; }
 
@@ -44,7 +44,7 @@ internal abstract partial class Station
     }
 
     /// <summary>Takes items that leave the tiers for good. Called without any lock held.</summary>
-    internal abstract void Discard(Bucket bucket, ReadOnlySpan<object?> items);
+    internal abstract void Evict(Bucket bucket, ReadOnlySpan<object?> items);
 
     /// <summary>Puts what rests outside the tiers (a quarantine) into them.</summary>
     internal virtual void EndRest()
@@ -154,9 +154,9 @@ internal abstract partial class Station
                 static s =>
                 {
                     (string? what, string? detail) = s.Describe?.Invoke() ?? default;
-                    s.Station.WriteReport(s.Kind, detail, what);
+                    s.Pool.WriteReport(s.Kind, detail, what);
                 },
-                (Station: this, Kind: kind, Describe: describe),
+                (Pool: this, Kind: kind, Describe: describe),
                 preferLocal: false);
         }
         catch (OutOfMemoryException)
@@ -165,7 +165,7 @@ internal abstract partial class Station
         }
     }
 
-    /// <summary>Every bucket that the station has made so far.</summary>
+    /// <summary>Every bucket that the pool has made so far.</summary>
     internal abstract IEnumerable<Bucket> Buckets();
 
     /// <summary>Refunds what the shared tiers keep charged without holding anything for it.</summary>
@@ -177,14 +177,14 @@ internal abstract partial class Station
         }
     }
 
-    /// <summary>Marks the station as retired.</summary>
+    /// <summary>Marks the pool as retired.</summary>
     /// <returns>True for the first caller.</returns>
     internal bool TryRetire() => Interlocked.Exchange(ref _retired, 1) == 0;
 
     /// <summary>The length of an item in elements, for events; 1 for objects.</summary>
     protected virtual int LengthOf(object item) => 1;
 
-    /// <summary>Takes every idle item out of the tiers and gives it up. The station is retired.</summary>
+    /// <summary>Takes every idle item out of the tiers and gives it up. The pool is retired.</summary>
     protected void Drain()
     {
         ThreadTier.Retire(this);
@@ -195,7 +195,7 @@ internal abstract partial class Station
         {
             var chunks = new List<Chunk>();
             bucket.Shared.Trim(all: true, chunks);
-            chunks.ForEach(chunk => Discard(bucket, chunk.Content()));
+            chunks.ForEach(chunk => Evict(bucket, chunk.Content()));
         }
     }
 }

@@ -6,7 +6,7 @@ namespace Tidepool;
 /// Objects of one kind that the library itself reuses, in a pool that lives as long as the process. Items carry no ticket: a derived pool
 /// makes sure that an item is returned once. A returned item rests behind others before the same thread rents it again.
 /// </summary>
-internal abstract class ItemPool<T> : ItemStation
+internal abstract class InternalObjectPool<T> : TieredObjectPool
     where T : class
 {
     private readonly Bucket _bucket;
@@ -16,7 +16,7 @@ internal abstract class ItemPool<T> : ItemStation
     /// <param name="name">The name in messages, events and metrics.</param>
     /// <param name="itemBytes">What an idle item is charged to the process's budget.</param>
     /// <param name="isSlow">Whether every rental must be seen by <see cref="OnSlowRental"/>.</param>
-    protected ItemPool(string name, long itemBytes, bool isSlow)
+    protected InternalObjectPool(string name, long itemBytes, bool isSlow)
         : base(PoolName.Take(name, name), Tidepool.Budget.Process, itemBytes)
     {
         _bucket = AddBucket(isRested: true);
@@ -56,7 +56,7 @@ internal abstract class ItemPool<T> : ItemStation
     }
 
     /// <summary>Sees an idle item that leaves the pool for good.</summary>
-    protected virtual void OnDiscard(T item)
+    protected virtual void OnEvicted(T item)
     {
     }
 
@@ -68,11 +68,11 @@ internal abstract class ItemPool<T> : ItemStation
     protected void OnRetired(MisuseKind kind, bool isOutAgain, T item, Func<T, (string Lease, string? Detail)> describe) =>
         AnswerRetired(kind, isOutAgain, ProcessChecks.Mode, item, describe);
 
-    internal override void Discard(Bucket bucket, ReadOnlySpan<object?> items)
+    internal override void Evict(Bucket bucket, ReadOnlySpan<object?> items)
     {
         foreach (object? item in items)
         {
-            OnDiscard(Unsafe.As<T>(item!));
+            OnEvicted(Unsafe.As<T>(item!));
         }
     }
 

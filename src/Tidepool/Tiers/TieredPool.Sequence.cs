@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <content>The tier sequence of slots, arrays and objects: where a rental finds its item, and where a returned item waits.</content>
-internal abstract partial class Station
+internal abstract partial class TieredPool
 {
     // A budget of fewer items is used up by the places of a few threads, so that each single place counts.
     private const int SmallBudget = 1024;
@@ -102,7 +102,7 @@ internal abstract partial class Station
         Counters.AddReturns(1, bucket.ItemBytes);
         if (!bucket.Shared.TryPutOne(item) && !(RecallPlaces(bucket) && bucket.Shared.TryPutOne(item)))
         {
-            Drop(bucket, [item]);
+            EvictDropped(bucket, [item]);
         }
 
         return true;
@@ -141,11 +141,11 @@ internal abstract partial class Station
     }
 
     /// <summary>Gives up items that no tier has room for, and counts them.</summary>
-    internal void Drop(Bucket bucket, ReadOnlySpan<object?> items)
+    internal void EvictDropped(Bucket bucket, ReadOnlySpan<object?> items)
     {
         Interlocked.Add(ref Counters.Dropped, items.Length);
         WriteDropped(bucket.Id, items);
-        Discard(bucket, items);
+        Evict(bucket, items);
     }
 
     /// <summary>Makes an item and counts that no tier had one.</summary>

@@ -8,7 +8,7 @@ namespace Tidepool;
 /// The full checks of a buffer pool: returned memory is filled with a pattern, rests in quarantine, and is verified before reuse.
 /// </summary>
 /// <remarks>Thread-safe. Elements that hold references are cleared instead of filled, and verified to be clear still.</remarks>
-internal sealed class Guard<T>
+internal sealed class Quarantine<T>
 {
     private const byte Pattern = 0xDD;
     private const int MaxResting = 64;
@@ -23,7 +23,7 @@ internal sealed class Guard<T>
     private long _restingBytes;
     private int _rentals;
 
-    internal Guard(bool allStacks) => _allStacks = allStacks;
+    internal Quarantine(bool allStacks) => _allStacks = allStacks;
 
     internal long RestingBytes => Volatile.Read(ref _restingBytes);
 
@@ -44,7 +44,7 @@ internal sealed class Guard<T>
 
     internal static void Fill(Span<T> buffer)
     {
-        if (BufferGeometry<T>.HoldsReferences)
+        if (BufferPoolSettings<T>.HoldsReferences)
         {
             buffer.Clear();
         }
@@ -62,7 +62,7 @@ internal sealed class Guard<T>
     /// <summary>The first element that is not as <see cref="Fill"/> left it, or -1.</summary>
     internal static int FindDamage(Span<T> buffer)
     {
-        if (!BufferGeometry<T>.HoldsReferences)
+        if (!BufferPoolSettings<T>.HoldsReferences)
         {
             for (int start = 0; start < buffer.Length;)
             {
