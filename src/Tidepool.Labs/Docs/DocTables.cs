@@ -212,7 +212,12 @@ internal static class DocTables
                 {
                     Row(
                         text,
-                        [section.Label(row.Cell), Subject(row), .. metrics.Select(metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)]);
+                        [
+                            section.Label(row.Cell),
+                            Subject(row),
+                            .. metrics.Select(
+                                metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)
+                        ]);
                 }
 
                 break;
