@@ -136,7 +136,9 @@ internal sealed class ThreadsLab : ILab
             [
                 .. ((string[])[ItemRunner.Queue, ItemRunner.Tasks])
                     .Select(
-                        way => (new WorkloadKey(Counted(ItemWork.Delay, fewest), way), new WorkloadKey(Counted(ItemWork.Sleep, fewest), way)))
+                        way => (
+                            new WorkloadKey(Counted(ItemWork.Delay, fewest), way),
+                            new WorkloadKey(Counted(ItemWork.Sleep, fewest), way)))
             ]));
         plan.Add(new MetricRule(Bars.ThreadsDistinct, ThreadProbes.PerItem, counted));
     }

@@ -215,8 +215,7 @@ internal static class DocTables
                         [
                             section.Label(row.Cell),
                             Subject(row),
-                            .. metrics.Select(
-                                metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)
+                            .. metrics.Select(metric => MetricOf(row, metric))
                         ]);
                 }
 
@@ -240,6 +239,9 @@ internal static class DocTables
                 ]);
         }
     }
+
+    private static string MetricOf(ReportRow row, string metric) =>
+        row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None;
 
     private static string Subject(ReportRow row) => row.Ours ? $"**{Code(row.Subject)}**" : Code(row.Subject);
 

@@ -157,7 +157,8 @@ internal static class HtmlTables
             page.AppendJoin(
                 "",
                 metrics.Where(_ => !row.IsEmpty)
-                    .Select(metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)
+                    .Select(
+                        metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)
                     .Select(text => $"<td class=\"n\">{text}</td>"));
             page.Append("</tr>\n");
         }
