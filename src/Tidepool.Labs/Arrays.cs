@@ -269,7 +269,8 @@ internal sealed class ArraysLab : ILab
         plan.Add(Within(Bars.Depth8CallSite, callSite, RentalCatalog.Shared, GridBarSubjects));
         plan.Add(new RatioRule(
             Bars.Depth8Own,
-            [.. GridBarSubjects.Select(subject => (new WorkloadKey(inlined, subject), new WorkloadKey(Main(RentalPattern.Inlined, 1), subject)))]));
+            [.. GridBarSubjects.Select(
+                subject => (new WorkloadKey(inlined, subject), new WorkloadKey(Main(RentalPattern.Inlined, 1), subject)))]));
     }
 
     private static void JudgeThreads(LabPlan plan)

@@ -179,21 +179,25 @@ internal sealed class ConnectionsLab : ILab
                 + "without. One caller: the latency. Many on few: the throughput.",
             PoolKind.Provider.Name(Postgres), 6, "load", "between");
         int rarely = plan.Mode == LabMode.Quick ? 3 : 1; // for what takes tens of milliseconds
-        foreach ((Cell cell, int callers, bool resets) in new[] { (OneResets, 1, true), (OnePlain, 1, false), (ManyResets, Callers, true), (ManyPlain, Callers, false) })
+        (Cell, int, bool)[] loads = [(OneResets, 1, true), (OnePlain, 1, false), (ManyResets, Callers, true), (ManyPlain, Callers, false)];
+        foreach ((Cell cell, int callers, bool resets) in loads)
         {
             int size = callers == 1 ? Few : Some;
             int operations = callers == 1 ? 20 : (plan.Mode == LabMode.Full ? 5 : 3) * callers;
             int every = callers > 1 ? rarely : 1;
             Add(plan, section, cell, PoolKind.Provider.Name(Postgres), PoolKind.Provider, operations, LabServer.Missing,
-                () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.Provider, size, resets), size, callers), every);
+                () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.Provider, size, resets), size, callers),
+                every);
             if (callers == 1 && resets)
             {
                 Add(plan, section, cell, PoolKind.None.Name(Postgres), PoolKind.None, 2, LabServer.Missing,
-                    () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.None, size, resets), 1, callers), rarely);
+                    () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.None, size, resets), 1, callers),
+                    rarely);
             }
 
             Add(plan, section, cell, PoolKinds.Ours, PoolKind.Tidepool, operations, LabServer.Missing,
-                () => Ask<PooledSourceSubject, PooledDbConnection>(PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resets), size, callers), every);
+                () => Ask<PooledSourceSubject, PooledDbConnection>(PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resets), size, callers),
+                every);
         }
 
         plan.Add(new RatioRule(Bars.ConnectionLatency, Pair(OneResets), Pair(OnePlain)));
@@ -355,7 +359,15 @@ internal sealed class ConnectionsLab : ILab
     private static RatioRule Against(Bar bar, Cell cell) => new(bar, Pair(cell));
 
     private static void Add(
-        LabPlan plan, Section section, Cell cell, string subject, PoolKind kind, int operations, string? missing, Func<Loop> create, int every = 1) => plan.Add(new Workload
+        LabPlan plan,
+        Section section,
+        Cell cell,
+        string subject,
+        PoolKind kind,
+        int operations,
+        string? missing,
+        Func<Loop> create,
+        int every = 1) => plan.Add(new Workload
     {
         Key = new(cell, subject),
         Section = section,

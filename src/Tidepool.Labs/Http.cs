@@ -97,7 +97,8 @@ internal sealed class HttpLab : ILab
             Varies = ["change"],
         };
         Cell cell = Cell.Of(("change", $"lifetime {HttpProbes.Lifetime.TotalSeconds:0} s"));
-        foreach (string subject in (string[])[HttpSubject.PerRequest, HttpSubject.Shared, HttpSubject.Renewed, HttpSubject.Factory, HttpSubject.Leased])
+        string[] subjects = [HttpSubject.PerRequest, HttpSubject.Shared, HttpSubject.Renewed, HttpSubject.Factory, HttpSubject.Leased];
+        foreach (string subject in subjects)
         {
             Add(plan, section, cell, subject, site => HttpProbes.Switch(subject, site), waits: true);
         }

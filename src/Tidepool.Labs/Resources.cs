@@ -211,7 +211,8 @@ internal sealed class ResourcesLab : ILab
         Missing = LabServer.Missing,
     });
 
-    private static void Add(LabPlan plan, Section section, Cell cell, string subject, bool ours, Func<Loop?> create, int operations = 0) => plan.Add(new Workload
+    private static void Add(
+        LabPlan plan, Section section, Cell cell, string subject, bool ours, Func<Loop?> create, int operations = 0) => plan.Add(new Workload
     {
         Key = new(cell, subject),
         Section = section,
@@ -221,7 +222,8 @@ internal sealed class ResourcesLab : ILab
         EveryRounds = operations > 0 ? 3 : 1,
     });
 
-    private static void Add(LabPlan plan, Section section, Cell cell, string subject, bool ours, Func<Dictionary<string, double>> measure) => plan.Add(new Probe
+    private static void Add(
+        LabPlan plan, Section section, Cell cell, string subject, bool ours, Func<Dictionary<string, double>> measure) => plan.Add(new Probe
     {
         Key = new(cell, subject),
         Section = section,

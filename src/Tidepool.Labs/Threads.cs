@@ -74,7 +74,10 @@ internal sealed class ThreadsLab : ILab
         WorkloadKey each = new(Point(ItemWork.Empty, Many), ItemRunner.ThreadEach);
         plan.Add(new RatioRule(
             Bars.ThreadsPooled,
-            [.. ((string[])[ItemRunner.Queue, ItemRunner.Tasks, ItemRunner.For, ItemRunner.ForEach]).Select(way => (each with { Subject = way }, each))]));
+            [
+                .. ((string[])[ItemRunner.Queue, ItemRunner.Tasks, ItemRunner.For, ItemRunner.ForEach])
+                    .Select(way => (each with { Subject = way }, each))
+            ]));
     }
 
     /// <summary>The calling thread waits, which is no part of the measured loop's thread: bytes are counted over all threads.</summary>
@@ -130,7 +133,13 @@ internal sealed class ThreadsLab : ILab
         plan.Add(new MetricRatioRule(
             Bars.ThreadsAsync,
             ThreadProbes.Time,
-            [.. ((string[])[ItemRunner.Queue, ItemRunner.Tasks]).Select(way => (new WorkloadKey(Counted(ItemWork.Delay, fewest), way), new WorkloadKey(Counted(ItemWork.Sleep, fewest), way)))]));
+            [
+                .. ((string[])[ItemRunner.Queue, ItemRunner.Tasks])
+                    .Select(
+                        way => (
+                            new WorkloadKey(Counted(ItemWork.Delay, fewest), way),
+                            new WorkloadKey(Counted(ItemWork.Sleep, fewest), way)))
+            ]));
         plan.Add(new MetricRule(Bars.ThreadsDistinct, ThreadProbes.PerItem, counted));
     }
 

@@ -212,7 +212,11 @@ internal static class DocTables
                 {
                     Row(
                         text,
-                        [section.Label(row.Cell), Subject(row), .. metrics.Select(metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)]);
+                        [
+                            section.Label(row.Cell),
+                            Subject(row),
+                            .. metrics.Select(metric => MetricOf(row, metric))
+                        ]);
                 }
 
                 break;
@@ -235,6 +239,9 @@ internal static class DocTables
                 ]);
         }
     }
+
+    private static string MetricOf(ReportRow row, string metric) =>
+        row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None;
 
     private static string Subject(ReportRow row) => row.Ours ? $"**{Code(row.Subject)}**" : Code(row.Subject);
 

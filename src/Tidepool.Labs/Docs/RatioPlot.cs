@@ -33,7 +33,8 @@ internal static class RatioPlot
         double bottom = Top + (RowHeight * spans.Count);
         var text = new StringBuilder();
         text.Append(CultureInfo.InvariantCulture, $"""
-            <svg xmlns="http://www.w3.org/2000/svg" width="{Width}" height="{bottom + 40}" viewBox="0 0 {Width} {bottom + 40}" role="img" aria-labelledby="title">
+            <svg xmlns="http://www.w3.org/2000/svg" width="{Width}" height="{bottom + 40}" viewBox="0 0 {Width} {bottom + 40}"
+             role="img" aria-labelledby="title">
             <title id="title">{Escape(Describe(spans))}</title>
             <style>{Style}</style>
             <rect class="card" x="0.5" y="0.5" width="{Width - 1}" height="{bottom + 39}" rx="10"/>

@@ -39,6 +39,10 @@ internal sealed record RatioSpan(ILab Lab, string Part, string Usual, string Our
     public static IReadOnlyList<RatioSpan> ForReadme(MachineResults machine)
     {
         var all = AllOf(machine).ToDictionary(span => (span.Lab.Name, span.Part));
-        return [.. from row in Readme where all.ContainsKey((row.Lab, row.Part)) select all[(row.Lab, row.Part)] with { Title = row.Title }];
+        return [
+            .. from row in Readme
+               where all.ContainsKey((row.Lab, row.Part))
+               select all[(row.Lab, row.Part)] with { Title = row.Title }
+        ];
     }
 }

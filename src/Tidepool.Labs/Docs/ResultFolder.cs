@@ -11,7 +11,12 @@ internal static class ResultFolder
     {
         var folder = new DirectoryInfo(Path.Combine(repository, "docs", "results"));
         return folder.Exists
-            ? [.. folder.EnumerateDirectories().OrderBy(machine => machine.Name, StringComparer.Ordinal).Select(ReadMachine).Where(machine => machine.Labs.Count > 0)]
+            ? [
+                .. folder.EnumerateDirectories()
+                    .OrderBy(machine => machine.Name, StringComparer.Ordinal)
+                    .Select(ReadMachine)
+                    .Where(machine => machine.Labs.Count > 0)
+            ]
             : [];
     }
 

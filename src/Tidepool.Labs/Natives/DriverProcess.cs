@@ -15,7 +15,11 @@ internal readonly record struct DriverTiming(double Nanoseconds, double Operatio
     public static DriverTiming Parse(string answer)
     {
         string[] words = answer.Split(' ');
-        double[] numbers = [.. words.Skip(1).Select(word => double.TryParse(word, NumberStyles.Float, CultureInfo.InvariantCulture, out double number) ? number : double.NaN)];
+        double[] numbers = [
+            .. words.Skip(1)
+                .Select(word =>
+                    double.TryParse(word, NumberStyles.Float, CultureInfo.InvariantCulture, out double number) ? number : double.NaN)
+        ];
         return numbers is [> 0, > 0, >= 0, >= 0]
             ? new(numbers[0], numbers[1], numbers[2], numbers[3])
             : throw new LabProcessException($"Instead of four numbers the driver said: {answer}");

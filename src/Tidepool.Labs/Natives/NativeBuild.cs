@@ -50,7 +50,7 @@ internal static class NativeBuild
             RedirectStandardError = true,
             UseShellExecute = false,
         };
-        foreach (string name in info.Environment.Keys.Where(name => SettingsOfAllocators.Any(setting => name.StartsWith(setting, StringComparison.Ordinal))).ToArray())
+        foreach (string name in info.Environment.Keys.Where(IsSetting).ToArray())
         {
             info.Environment.Remove(name);
         }
@@ -67,6 +67,9 @@ internal static class NativeBuild
 
         return info;
     }
+
+    private static bool IsSetting(string variable) =>
+        SettingsOfAllocators.Any(setting => variable.StartsWith(setting, StringComparison.Ordinal));
 
     private static string? FindRepository()
     {

@@ -57,7 +57,8 @@ internal static class NativeLeases
             return operations => Rent(pool, operations, size);
         });
 
-    private static void Add(LabPlan plan, Section section, int size, string subject, bool ours, Func<Action<int>?> create) => plan.Add(new Workload
+    private static void Add(
+        LabPlan plan, Section section, int size, string subject, bool ours, Func<Action<int>?> create) => plan.Add(new Workload
     {
         Key = new(CellOf(size), subject),
         Section = section,

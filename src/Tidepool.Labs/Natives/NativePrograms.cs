@@ -67,7 +67,10 @@ internal static class NativePrograms
             }
 
             plan.Add(new MeanRatioRule(
-                program.Bar, [new(program.Name, [CellOf(program)])], NativeSubjects.Shared.Name, [.. NativeSubjects.Peers.Select(peer => peer.Name)]));
+                program.Bar,
+                [new(program.Name, [CellOf(program)])],
+                NativeSubjects.Shared.Name,
+                [.. NativeSubjects.Peers.Select(peer => peer.Name)]));
         }
     }
 

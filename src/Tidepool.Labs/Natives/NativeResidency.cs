@@ -118,7 +118,10 @@ internal static class NativeResidency
                 section,
                 StartCell,
                 site => NativeBuild.Program("start") is { } program
-                    ? new Dictionary<string, double> { ["anonymous_MiB"] = NativeTool.Run(program, [], site, subject.LibraryPath)["anonymous_KiB"] / 1024 }
+                    ? new Dictionary<string, double>
+                    {
+                        ["anonymous_MiB"] = NativeTool.Run(program, [], site, subject.LibraryPath)["anonymous_KiB"] / 1024
+                    }
                     : null,
                 otherwise: NativeBuild.Missing));
         }

@@ -34,7 +34,11 @@ internal sealed record NativeSubject(string Name, bool Ours, string Driver, stri
     /// <param name="waits">Whether it mostly waits.</param>
     /// <param name="otherwise">What the row says when the subject is there and <paramref name="run"/> gives null.</param>
     public Probe NewProbe(
-        Section section, Cell cell, Func<ProbeSite, IReadOnlyDictionary<string, double>?> run, bool waits = false, string otherwise = "not available here") => new()
+        Section section,
+        Cell cell,
+        Func<ProbeSite, IReadOnlyDictionary<string, double>?> run,
+        bool waits = false,
+        string otherwise = "not available here") => new()
     {
         Key = new(cell, Name),
         Section = section,

@@ -104,10 +104,15 @@ internal static class NativeTimes
 
     private static void AddPhases(LabPlan plan)
     {
-        foreach (var (phase, title) in new[] { (LoopPhase.Renting, "The classic experiment: allocate"), (LoopPhase.Returning, "The classic experiment: free") })
+        (LoopPhase, string)[] parts =
+            [(LoopPhase.Renting, "The classic experiment: allocate"), (LoopPhase.Returning, "The classic experiment: free")];
+        foreach (var (phase, title) in parts)
         {
             var section = Part(-2, title, "One thread; the share of this phase in the time of one block.", "size");
-            foreach (var workload in plan.Workloads.Where(workload => workload.Key.Cell["pattern"] == NativeGrid.Bulk && workload.Key.Cell["threads"] == "1").ToArray())
+            var classic = plan.Workloads
+                .Where(workload => workload.Key.Cell["pattern"] == NativeGrid.Bulk && workload.Key.Cell["threads"] == "1")
+                .ToArray();
+            foreach (var workload in classic)
             {
                 int size = int.Parse(workload.Key.Cell["size"]!, System.Globalization.CultureInfo.InvariantCulture);
                 plan.Add(new PhaseRow
@@ -166,7 +171,10 @@ internal static class NativeTimes
         plan.Add(new MeanRatioRule(Bars.MallocOverall, [.. grid.Groups.Select(group => group.Group)], ours, peers));
         var pairs = new CellGroup(
             "pair, 1 thread",
-            [.. grid.Groups.SelectMany(group => group.Group.Cells).Where(cell => cell["pattern"] == NativeGrid.Pair && cell["threads"] == "1")]);
+            [
+                .. grid.Groups.SelectMany(group => group.Group.Cells)
+                    .Where(cell => cell["pattern"] == NativeGrid.Pair && cell["threads"] == "1")
+            ]);
         plan.Add(new MeanRatioRule(Bars.PairShared, [pairs], ours, [NativeSubjects.Mimalloc.Name]));
         plan.Add(new MeanRatioRule(Bars.PairInline, [pairs], NativeSubjects.Inline.Name, [NativeSubjects.Mimalloc.Name]));
         var classic = new CellGroup("the classic experiment", [.. NativeGrid.Classic]);

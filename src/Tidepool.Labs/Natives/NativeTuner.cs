@@ -26,7 +26,11 @@ internal static partial class NativeTuner
         {
             string profile = Path.Combine(folder, "sizes.txt");
             NativeTool.Run(
-                NativeBuild.Program(recorded.Driver)!, [recorded.Face, "profile", distribution, profile], site, recorded.LibraryPath, Profile);
+                NativeBuild.Program(recorded.Driver)!,
+                [recorded.Face, "profile", distribution, profile],
+                site,
+                recorded.LibraryPath,
+                Profile);
             return NativeTool.Run(tool, [profile], site, Parse);
         }
         finally

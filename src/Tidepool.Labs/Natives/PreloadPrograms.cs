@@ -87,7 +87,12 @@ internal static class PreloadPrograms
         return RunProgram(
             subject,
             "g++",
-            ["-std=gnu++20", "-O2", "-ftls-model=initial-exec", "-fno-exceptions", "-fno-rtti", $"-I{native}/include", $"-I{native}/src", "-c", CompiledFile() ?? throw new LabProcessException("the sources of the library are not here"), "-o", Path.Combine(folder, "compiled.o")]);
+            [
+                "-std=gnu++20", "-O2", "-ftls-model=initial-exec", "-fno-exceptions", "-fno-rtti",
+                $"-I{native}/include", $"-I{native}/src",
+                "-c", CompiledFile() ?? throw new LabProcessException("the sources of the library are not here"),
+                "-o", Path.Combine(folder, "compiled.o")
+            ]);
     }
 
     /// <summary>The largest source file of the library, so that the row has something to do.</summary>
@@ -113,7 +118,8 @@ internal static class PreloadPrograms
         string socket = Path.Combine(folder, "redis.sock");
         using var server =
             Process.Start(
-                StartOf(subject, "redis-server", ["--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", folder]))!;
+                StartOf(subject, "redis-server",
+                    ["--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", folder]))!;
         try
         {
             server.StandardInput.Close();

@@ -12,7 +12,8 @@ internal static class HtmlSummary
         foreach (var (outcome, lab) in report.Labs.Zip(labs))
         {
             page.Append(
-                $"<a class=\"card\" href=\"#{Encode(lab.Name)}\"><h3>{Encode(lab.Name)}</h3><p>{Encode(outcome.Lab.Question)}</p><p class=\"counts\">");
+                $"<a class=\"card\" href=\"#{Encode(lab.Name)}\"><h3>{Encode(lab.Name)}</h3>"
+                    + $"<p>{Encode(outcome.Lab.Question)}</p><p class=\"counts\">");
             foreach (var state in lab.Verdicts.GroupBy(verdict => verdict.StateText).OrderBy(group => group.Key == "PASS" ? "" : group.Key))
             {
                 page.Append($"<span>{state.Count()} {HtmlTables.Badge(state.Key)}</span>");
@@ -62,7 +63,10 @@ internal static class HtmlSummary
             Fact(page, name, version);
         }
 
-        foreach (var row in labs.SelectMany(lab => lab.Rows).Where(row => row.Dropped is not null).DistinctBy(row => (row.Subject, row.Dropped)).Take(10))
+        var dropped = labs.SelectMany(lab => lab.Rows)
+            .Where(row => row.Dropped is not null)
+            .DistinctBy(row => (row.Subject, row.Dropped));
+        foreach (var row in dropped.Take(10))
         {
             Fact(page, $"not run: {row.Subject}", row.Dropped!);
         }

@@ -68,7 +68,8 @@ internal static class HtmlTables
         foreach (var verdict in lab.Verdicts)
         {
             page.Append(
-                $"<tr><td>{Badge(verdict.StateText)}</td><td>{Encode(verdict.Bar.Name)}<br><code>{HtmlReport.EncodeName(verdict.Bar.Id)}</code></td>");
+                $"<tr><td>{Badge(verdict.StateText)}</td><td>{Encode(verdict.Bar.Name)}"
+                    + $"<br><code>{HtmlReport.EncodeName(verdict.Bar.Id)}</code></td>");
             page.Append(
                 $"<td class=\"n\">{NumberText.Value(verdict.Bar, verdict.Value)}</td><td "
                     + $"class=\"n\">{NumberText.Value(verdict.Bar, verdict.Bar.Limit)}</td>");
@@ -155,9 +156,10 @@ internal static class HtmlTables
                 row.IsEmpty ? $"<td colspan=\"{Math.Max(metrics.Length, 1)}\">{Badge("NOT RUN")} {Encode(row.Dropped ?? "")}</td>" : "");
             page.AppendJoin(
                 "",
-                metrics.Where(_ => !row.IsEmpty).Select(
-                    metric =>
-                        $"<td class=\"n\">{(row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)}</td>"));
+                metrics.Where(_ => !row.IsEmpty)
+                    .Select(
+                        metric => row.Metrics.TryGetValue(metric, out double value) ? NumberText.Metric(metric, value) : NumberText.None)
+                    .Select(text => $"<td class=\"n\">{text}</td>"));
             page.Append("</tr>\n");
         }
 

@@ -177,7 +177,10 @@ internal static class ReportBuilder
     {
         var row = new ReportRow { Cell = probe.Key.Cell, Subject = probe.Key.Subject, Ours = probe.Ours };
         return results.Metrics(probe.Key) is { } metrics
-            ? row with { Metrics = metrics.Where(metric => !StepRow.IsOfStep(metric.Key)).ToDictionary(metric => metric.Key, metric => metric.Value) }
+            ? row with
+            {
+                Metrics = metrics.Where(metric => !StepRow.IsOfStep(metric.Key)).ToDictionary(metric => metric.Key, metric => metric.Value),
+            }
             : row with { Dropped = results.Dropped.GetValueOrDefault(probe.Key, "not measured") };
     }
 }

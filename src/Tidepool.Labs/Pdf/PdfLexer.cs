@@ -108,7 +108,8 @@ internal static class PdfLexer
     public static List<long> ReadNumbers(ReadOnlySpan<byte> data, Range range)
     {
         var numbers = new List<long>();
-        foreach (string word in Encoding.Latin1.GetString(data[range]).Split([' ', '\r', '\n', '\t', '[', ']', '\f', '\0'], StringSplitOptions.RemoveEmptyEntries))
+        char[] separators = [' ', '\r', '\n', '\t', '[', ']', '\f', '\0'];
+        foreach (string word in Encoding.Latin1.GetString(data[range]).Split(separators, StringSplitOptions.RemoveEmptyEntries))
         {
             if (long.TryParse(word, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long number))
             {

@@ -164,7 +164,8 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
             $"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY "
                 + $"('{{{string.Join(',', processes)}}}')").ConfigureAwait(false);
         await WaitAsync(
-            async () => !(await ListSessionsAsync().ConfigureAwait(false)).Any(session => processes.Contains(session.Process)), "all sessions are gone").ConfigureAwait(false);
+            async () => !(await ListSessionsAsync().ConfigureAwait(false)).Any(session => processes.Contains(session.Process)),
+            "all sessions are gone").ConfigureAwait(false);
         return processes.Length;
     }
 
@@ -289,7 +290,8 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     }
 
     private async Task<int> StartServerAsync(int port) => int.Parse(
-        await _supervisor.TellAsync($"start {port.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false), CultureInfo.InvariantCulture);
+        await _supervisor.TellAsync($"start {port.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false),
+        CultureInfo.InvariantCulture);
 
     /// <summary>
     /// A port below those that the system gives to outgoing connections: one of these could hold it while the server is stopped.

@@ -40,7 +40,11 @@ internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
         }
 
         string[] command =
-            ["setsid", .. PostgresPrograms.AsServerUser()!, "/bin/sh", "-c", ReadScript(), "postgres.sh", PostgresPrograms.Folder!, place, .. settings];
+            [
+                "setsid", .. PostgresPrograms.AsServerUser()!,
+                "/bin/sh", "-c", ReadScript(), "postgres.sh",
+                PostgresPrograms.Folder!, place, .. settings
+            ];
         var supervisor = new PostgresSupervisor(Process.Start(new ProcessStartInfo(command[0], command[1..])
         {
             RedirectStandardInput = true,

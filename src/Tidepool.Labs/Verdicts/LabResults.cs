@@ -54,7 +54,11 @@ internal sealed class LabResults(int seed)
     public RatioEstimate? MeanRatio(IReadOnlyList<CellGroup> groups, string numerator, string denominator)
     {
         WorkloadKey[] needed =
-            [.. from name in (string[])[numerator, denominator] from cell in groups.SelectMany(cells => cells.Cells) select new WorkloadKey(cell, name)];
+            [
+                .. from name in (string[])[numerator, denominator]
+                   from cell in groups.SelectMany(cells => cells.Cells)
+                   select new WorkloadKey(cell, name)
+            ];
         if (!Array.TrueForAll(needed, Has))
         {
             return null;
@@ -64,7 +68,11 @@ internal sealed class LabResults(int seed)
         if (!_means.TryGetValue(key, out var mean))
         {
             mean = PairedRatio.EstimateMean(
-                [.. groups.Select(group => group.Cells.Select(cell => (_samples[new(cell, numerator)].Nanoseconds, _samples[new(cell, denominator)].Nanoseconds)).ToArray())],
+                [
+                    .. groups.Select(group => group.Cells
+                        .Select(cell => (_samples[new(cell, numerator)].Nanoseconds, _samples[new(cell, denominator)].Nanoseconds))
+                        .ToArray())
+                ],
                 seed);
             _means.Add(key, mean);
         }

@@ -3,7 +3,9 @@ namespace Tidepool.Labs;
 /// <summary>
 /// A metric of one probe over that of another, each measured once; of several pairs all must hold and the worst is shown.
 /// </summary>
-internal sealed class MetricRatioRule(Bar bar, string metric, params IReadOnlyList<(WorkloadKey Ours, WorkloadKey Other)> pairs) : VerdictRule(bar)
+internal sealed class MetricRatioRule(
+    Bar bar, string metric, params IReadOnlyList<(WorkloadKey Ours, WorkloadKey Other)> pairs)
+    : VerdictRule(bar)
 {
     /// <inheritdoc/>
     public override IEnumerable<WorkloadKey> Needs => pairs.SelectMany(pair => new[] { pair.Ours, pair.Other }).Distinct();

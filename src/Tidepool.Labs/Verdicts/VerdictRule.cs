@@ -173,7 +173,9 @@ internal sealed class EqualRule(Bar bar, string metric, params IReadOnlyList<Wor
 }
 
 /// <summary>A metric of ours, exactly, less the lowest of the rivals that are there.</summary>
-internal sealed class NotAboveRule(Bar bar, string metric, IReadOnlyList<WorkloadKey> ours, IReadOnlyList<WorkloadKey> rivals) : VerdictRule(bar)
+internal sealed class NotAboveRule(
+    Bar bar, string metric, IReadOnlyList<WorkloadKey> ours, IReadOnlyList<WorkloadKey> rivals)
+    : VerdictRule(bar)
 {
     /// <inheritdoc/>
     public override IEnumerable<WorkloadKey> Needs => ours.Concat(rivals);
