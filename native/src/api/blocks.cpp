@@ -196,7 +196,7 @@ bool tp_try_free(void* block) noexcept {
   uintptr_t offset = detail::rotate_low_bits(reinterpret_cast<uintptr_t>(block) - heap->base);
   if (offset >= heap->span) return false;
   size_t bin = heap->bins[offset >> (slice_shift - 4)];
-  // What looks like a double free is left to tp_free, which reports it.
+  // Leaves a suspected double free to tp_free, which reports it.
   return heap->top[bin][-1] != block && detail::push(heap, bin, block);
 }
 

@@ -121,7 +121,7 @@ PageId find(const RunLists& l, uint32_t length) {
   return larger != 0 ? l.head[__builtin_ctz(larger)] : 0;
 }
 
-// What was not used up to the gap stays free.
+// Goes on behind a gap. The slices in front of it that were never used become a free run.
 void go_on_behind_gap(uint32_t number, uint32_t end, uint32_t next) {
   Arena& arena = arenas[number];
   if (end != arena.fresh) give_locked((number << slice_bits) + arena.fresh, end - arena.fresh, false, 0);
@@ -165,7 +165,8 @@ PageId cut(PageId found, uint32_t length, uint32_t alignment) {
 
 void purge_locked();
 
-// What is being purged without the lock has left the lists, and is as good as gone.
+// True when so many slices more stay within the memory limit, if need be after a purge. Slices that are being purged without the
+// lock count as gone.
 bool within_limit(size_t more_slices) {
   TP_ASSERT(arena_lock.is_held());
   size_t limit = options::memory_limit();
@@ -214,7 +215,7 @@ Run take_locked(uint32_t length, uint32_t alignment, Fill fill) {
   if (length == 0 || length > (1u << slice_bits) || alignment > (1u << slice_bits)) return {0, false};
   uint32_t wanted = length + alignment - 1;
   bool dense = wants_huge_pages(fill);
-  // What is dirty is resident in either arena.
+  // Dirty runs of either arena come first: they are resident.
   for (bool kind : {dense, !dense}) {
     PageId found = find(lists[kind][1], wanted);
     if (found == 0) continue;
@@ -277,7 +278,7 @@ uint32_t take_idle(uint32_t now, uint32_t min_idle_ms, size_t most_slices, uint3
   return count;
 }
 
-// What one call gives back.
+// One call of purge_runs.
 struct Purge {
   uint32_t now, min_idle_ms;
   size_t keep_slices;
@@ -331,7 +332,7 @@ bool are_free(PageId id, uint32_t length, uint32_t* clean) {
   return true;
 }
 
-// end: behind the last slice that has to be usable. False: there is no memory, or a stranger lies in the way.
+// Makes slices up to end usable. False: there is no memory, or a mapping of the program is in the way.
 bool commit_upto(PageId end) {
   uint32_t number = (end - 1) >> slice_bits;
   Arena& arena = arenas[number];
@@ -450,7 +451,7 @@ bool resize_run(PageId id, uint32_t slices, uint32_t new_slices) {
   uint32_t clean = 0;
   Locked locked(arena_lock);
   if (!are_free(next, more, &clean)) return false;
-  // What is dirty counts already. A purge to stay within the limit makes it clean.
+  // Dirty slices count already. A purge to stay within the limit makes them clean.
   if (clean != 0 && !(within_limit(clean) && are_free(next, more, &clean) && within_limit(clean))) return false;
   if (!commit_upto(next + more)) return false;
   take_free(next, more);
@@ -463,7 +464,7 @@ size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes) {
   for (bool more = true; more;) {
     Locked purging(purge_lock);
     Locked locked(arena_lock);
-    // Under a limit nobody may take memory in place of what has not gone yet.
+    // Under a limit the lock stays: no other thread may take memory in place of what has not gone yet.
     more = purge_batch(purge, options::memory_limit() == 0);
   }
   return purge.given << slice_shift;

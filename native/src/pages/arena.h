@@ -22,14 +22,14 @@ struct Arena {
   uintptr_t base;
   uint32_t slices;          // there can be
   uint32_t first;           // behind the tables
-  std::atomic<uint32_t> committed;  // end of those that are mapped; read without the lock by those who look up an address
+  std::atomic<uint32_t> committed;  // end of those that are mapped; read without the lock to look up addresses
   uint32_t fresh;           // first slice that was never used
   uint32_t mapped;          // usable and no gap
   Page* pages;              // one for each slice
   uint8_t* bins;            // one for each slice: the fast path's map; 0 caches nothing
   Discarded* discarded;     // one for each slice
 
-  // The slice of an address; 0 when it lies outside of what is mapped.
+  // Returns the slice of an address; 0 when it is not mapped.
   uint32_t slice_at(uintptr_t address) const {
     uintptr_t offset = (address - base) >> slice_shift;
     return offset >= first && offset < committed.load(std::memory_order_relaxed) ? static_cast<uint32_t>(offset) : 0;
@@ -54,17 +54,17 @@ inline void* address_of(PageId id) {
 
 inline BlockGrid grid_of(PageId id) {
   const Page* page = page_of(id);
-  // Up to the end of the last block: what lies behind it is none.
+  // Up to the end of the last block; there is none behind it.
   return {reinterpret_cast<uintptr_t>(address_of(id)), uintptr_t{page->capacity} * page->block_size, page->block_size, page->reciprocal};
 }
 
-// What the fast path's map of bins covers, in bytes from the first arena's base: set with the first arenas.
+// Bytes from the first arena's base that the fast path's map of bins covers: set with the first arenas.
 extern uintptr_t window_length;
 
-// The slice of an address; 0 when no arena has it.
-// Whether the arena's memory is in huge pages, where the system has them.
+// True when the arena's memory is in huge pages, where the system has them.
 bool has_huge_pages(uint32_t number);
 
+// Returns the slice of an address; 0 when no arena has it.
 PageId slice_of_slow(const void* address);
 inline PageId slice_of(const void* address) {
   auto a = reinterpret_cast<uintptr_t>(address);
@@ -79,7 +79,7 @@ inline PageId page_with(const void* block) {
   return slice - page_of(slice)->first;
 }
 
-// The first slice of the page or large block that address lies in; 0 when it lies in none that is in use.
+// Returns the first slice of the page or large block that has the slice; 0 when none in use has it.
 PageId first_slice_of(PageId slice);
 
 struct Run {
@@ -87,14 +87,14 @@ struct Run {
   bool zeroed;  // every byte is known to be zero
 };
 
-// Whether the run is about to be filled from end to end. Only then it gets huge pages, which make resident what is left out.
+// How full a run will be. Only one that is about to be filled from end to end gets huge pages, which make unused parts resident.
 enum class Fill { sparse, dense };
 
-// A run of slices, aligned to a multiple of alignment slices (a power of two). Commits, or purges to stay within the
+// Takes a run of slices, aligned to a multiple of alignment slices (a power of two). Commits, or purges to stay within the
 // memory limit, as needed. Page entries of the run are zero.
 Run take_run(uint32_t slices, uint32_t alignment = 1, Fill fill = Fill::sparse);
 
-// As take_run(slices) times count under one lock; returns how many it could.
+// Takes count runs under one lock; returns how many there were.
 uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill = Fill::sparse);
 
 // Gives a run back. dirty: it may hold anything but zeros or is backed by memory.
@@ -106,7 +106,7 @@ bool resize_run(PageId id, uint32_t slices, uint32_t new_slices);
 // Gives dirty runs of at least min_idle_ms back to the system until no more than keep_bytes are dirty; returns bytes.
 size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes = 0);
 
-// Memory for the library's own structures: zeroed, 64-byte aligned, never given back. Null: out of memory.
+// Allocates memory for the library's own structures: zeroed, 64-byte aligned, never given back. Null: out of memory.
 void* allocate_meta(size_t bytes);
 
 struct ArenaUsage {
