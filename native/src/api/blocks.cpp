@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "api/blocks.h"
-#include "base/options.h"
 #include "base/report.h"
 #include "checked/entry.h"
 #include "heap/magazines.h"
 #include "heap/thread_heap.h"
 #include "heap/unchecked.h"
-#include "pools/pool.h"
 
 namespace tp {
 

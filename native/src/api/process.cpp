@@ -11,6 +11,7 @@
 #include "heap/purge.h"
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
+#include "pages/runs.h"
 #include "pools/pool.h"
 #include "profile/heap_profile.h"
 #include "profile/size_histogram.h"

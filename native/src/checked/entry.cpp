@@ -8,7 +8,6 @@
 #include "checked/block.h"
 #include "checked/core.h"
 #include "checked/guard.h"
-#include "checked/misuse.h"
 #include "checked/process.h"
 #include "checked/records.h"
 

@@ -9,7 +9,6 @@
 #include "base/report.h"
 #include "checked/block.h"
 #include "checked/core.h"
-#include "checked/layout.h"
 #include "checked/misuse.h"
 #include "checked/quarantine.h"
 #include "checked/records.h"

@@ -7,6 +7,7 @@
 #include "heap/heap.h"
 #include "heap/refill.h"
 #include "os/assert.h"
+#include "pages/stamp.h"
 
 namespace tp {
 

@@ -1,6 +1,7 @@
 #include "heap/discard.h"
 
 #include "os/assert.h"
+#include "pages/stamp.h"
 
 namespace tp {
 

@@ -7,6 +7,7 @@
 #include "heap/purge_thread.h"
 #include "heap/refill.h"
 #include "os/assert.h"
+#include "pages/stamp.h"
 
 namespace tp {
 

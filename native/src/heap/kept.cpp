@@ -1,6 +1,8 @@
 #include "heap/kept.h"
 
 #include "os/assert.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 

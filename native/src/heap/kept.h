@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heap/heap.h"
+#include "pages/runs.h"
 
 namespace tp {
 

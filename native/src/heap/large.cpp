@@ -6,6 +6,8 @@
 #include "heap/purge_thread.h"
 #include "heap/thread_heap.h"
 #include "os/assert.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 

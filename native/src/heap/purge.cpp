@@ -8,6 +8,8 @@
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
 #include "os/assert.h"
+#include "pages/purge_runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 

@@ -9,6 +9,7 @@
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
 #include "os/assert.h"
+#include "pages/runs.h"
 
 namespace tp {
 

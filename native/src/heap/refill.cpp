@@ -5,6 +5,8 @@
 #include "heap/pool_bins.h"
 #include "heap/registry.h"
 #include "os/assert.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 

@@ -1,7 +1,4 @@
-// Arenas: large ranges of address space, handed out in runs of 64 KiB slices.
-//
-// Runs are used, dirty (free, still backed by memory, stamped with the time) or clean (free, reads as zero, no memory).
-// Neighbours of the same kind are one run. All of it under one lock; thread heaps come here for whole pages, in batches.
+// Arenas: large ranges of address space in slices of 64 KiB. What a slice is used for is found by its address or its number.
 //
 // A slice is named by 32 bits: the arena's number in the upper 8, the slice's in the lower 24; 0 names none, for
 // the first slices of an arena are the place of its own tables.
@@ -43,13 +40,16 @@ inline constexpr uint32_t dense_arena = 1;
 extern Arena arenas[max_arenas];
 extern std::atomic<uint32_t> arena_total;
 
-inline Page* page_of(PageId id) { return &arenas[id >> slice_bits].pages[id & ((1u << slice_bits) - 1)]; }
-inline Discarded* discarded_of(PageId id) { return &arenas[id >> slice_bits].discarded[id & ((1u << slice_bits) - 1)]; }
-inline uint8_t* bins_of(PageId id) { return &arenas[id >> slice_bits].bins[id & ((1u << slice_bits) - 1)]; }
+// The index of a slice in its arena.
+inline uint32_t slice_index(PageId id) { return id & ((1u << slice_bits) - 1); }
+
+inline Page* page_of(PageId id) { return &arenas[id >> slice_bits].pages[slice_index(id)]; }
+inline Discarded* discarded_of(PageId id) { return &arenas[id >> slice_bits].discarded[slice_index(id)]; }
+inline uint8_t* bins_of(PageId id) { return &arenas[id >> slice_bits].bins[slice_index(id)]; }
 
 inline void* address_of(PageId id) {
   const Arena& arena = arenas[id >> slice_bits];
-  return reinterpret_cast<void*>(arena.base + (uintptr_t{id & ((1u << slice_bits) - 1)} << slice_shift));
+  return reinterpret_cast<void*>(arena.base + (uintptr_t{slice_index(id)} << slice_shift));
 }
 
 inline BlockGrid grid_of(PageId id) {
@@ -82,55 +82,7 @@ inline PageId page_with(const void* block) {
 // Returns the first slice of the page or large block that has the slice; 0 when none in use has it.
 PageId first_slice_of(PageId slice);
 
-struct Run {
-  PageId id;    // 0: none to be had
-  bool zeroed;  // every byte is known to be zero
-};
-
-// How full a run will be. Only one that is about to be filled from end to end gets huge pages, which make unused parts resident.
-enum class Fill { sparse, dense };
-
-// Takes a run of slices, aligned to a multiple of alignment slices (a power of two). Commits, or purges to stay within the
-// memory limit, as needed. Page entries of the run are zero.
-Run take_run(uint32_t slices, uint32_t alignment = 1, Fill fill = Fill::sparse);
-
-// Takes count runs under one lock; returns how many there were.
-uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill = Fill::sparse);
-
-// Gives a run back. dirty: it may hold anything but zeros or is backed by memory.
-void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp);
-
-// Shortens a used run in place, or lengthens it if what follows is free or was never used; false: unchanged.
-bool resize_run(PageId id, uint32_t slices, uint32_t new_slices);
-
-// Gives dirty runs of at least min_idle_ms back to the system until no more than keep_bytes are dirty; returns bytes.
-size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes = 0);
-
-// Allocates memory for the library's own structures: zeroed, 64-byte aligned, never given back. Null: out of memory.
-void* allocate_meta(size_t bytes);
-
-struct ArenaUsage {
-  size_t used_bytes;   // in runs that are handed out
-  size_t dirty_bytes;
-  size_t peak_bytes;   // of the sum of both
-  size_t mapped_bytes;  // address space, tables too
-  size_t meta_bytes;
-  size_t purged_bytes;
-};
-ArenaUsage arena_usage();
-extern std::atomic<size_t> arena_held_slices;  // used and dirty; a hint for those without the lock
-
-// Milliseconds, cut to 32 bits: differences are right for 49 days.
-// A stamp that is younger than now, for now was taken a while ago, is no idle time.
-inline bool is_idle(uint32_t now, uint32_t stamp, uint32_t min_idle_ms) {
-  auto age = static_cast<int32_t>(now - stamp);
-  return static_cast<uint32_t>(age < 0 ? 0 : age) >= min_idle_ms;
-}
-inline uint32_t now_stamp() { return static_cast<uint32_t>(os::now_ms()); }
-
-// For fork, in this order.
-extern Lock purge_lock;
+// Guards all of the arenas: their parts, their runs, what they are asked for. Also for fork.
 extern Lock arena_lock;
-bool arenas_are_valid();
 
 }  // namespace tp

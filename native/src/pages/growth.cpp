@@ -1,6 +1,5 @@
 #include "pages/growth.h"
 
-#include "base/options.h"
 #include "base/report.h"
 #include "os/assert.h"
 

@@ -11,6 +11,8 @@
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
 #include "heap/unchecked.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 

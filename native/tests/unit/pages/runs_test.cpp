@@ -1,5 +1,5 @@
 // Runs of slices: never twice, aligned, zero where they say so, joined again, counted.
-#include "pages/arena.h"
+#include "pages/runs.h"
 
 #include <gtest/gtest.h>
 #include <string.h>
@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "pages/purge_runs.h"
+#include "pages/stamp.h"
 #include "support/pattern.h"
 
 namespace {
