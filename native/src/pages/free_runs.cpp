@@ -126,7 +126,8 @@ static bool lists_are_valid(bool dense, bool dirty, size_t* slices) {
       const Page* last = page_of(id + page->run_length() - 1);
       if (!page->is(PageKind::free) || page->dirty() != dirty) return broken("a run is in the list of its kind", address_of(id));
       if (is_dense(id) != dense) return broken("a run is in the list of its arena", address_of(id));
-      if (slice_index(id) + page->run_length() > arenas[id >> slice_bits].fresh) return broken("a free run was used before", address_of(id));
+      uint32_t end = slice_index(id) + page->run_length();
+      if (end > arenas[id >> slice_bits].fresh) return broken("a free run was used before", address_of(id));
       if (log2_floor(page->run_length()) != bin) return broken("a run is in the bin of its length", address_of(id));
       if (!last->is(PageKind::free) || last->run_length() != page->run_length()) return broken("both ends of a run agree", address_of(id));
       if (page->prev != before) return broken("links of free runs agree", address_of(id));
