@@ -179,7 +179,8 @@ int trace(const char* self, const char* library) {
     std::fprintf(stderr, "the child ended before its last mark\n");
     return 1;
   }
-  std::printf("malloc_instructions_count %ld\nmalloc_branches_count %ld\nfree_instructions_count %ld\nfree_branches_count %ld\n", allocating.instructions,
+  std::printf("malloc_instructions_count %ld\nmalloc_branches_count %ld\n"
+              "free_instructions_count %ld\nfree_branches_count %ld\n", allocating.instructions,
               allocating.branches, releasing.instructions, releasing.branches);
   return 0;
 }

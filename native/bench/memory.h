@@ -41,7 +41,11 @@ class freed_scenario {
     if (order == "shuffled") self.shuffle();
     if (order == "thread") {
       pthread_t other;
-      if (pthread_create(&other, nullptr, [](void* all) { static_cast<freed_scenario*>(all)->empty(); return static_cast<void*>(nullptr); }, &self) != 0) return 3;
+      auto empty_all = [](void* all) {
+        static_cast<freed_scenario*>(all)->empty();
+        return static_cast<void*>(nullptr);
+      };
+      if (pthread_create(&other, nullptr, empty_all, &self) != 0) return 3;
       pthread_join(other, nullptr);
     } else {
       self.empty();

@@ -57,6 +57,7 @@ int main(int count, char** arguments) {
   while (wait4(started, &status, 0, &used) != started) {
   }
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  std::printf("exit %d\nuser_ns %lld\nsystem_ns %lld\npeak_KiB %ld\n", code, nanoseconds(used.ru_utime), nanoseconds(used.ru_stime), used.ru_maxrss);
+  std::printf("exit %d\nuser_ns %lld\nsystem_ns %lld\npeak_KiB %ld\n", code, nanoseconds(used.ru_utime), nanoseconds(used.ru_stime),
+              used.ru_maxrss);
   return 0;
 }

@@ -33,7 +33,7 @@ namespace bench {
   line[length++] = '\n';
   for (int sent = 0; sent < length;) {
     ssize_t now_sent = write(1, line + sent, static_cast<std::size_t>(length - sent));
-    if (now_sent <= 0) std::exit(0);  // nobody listens
+    if (now_sent <= 0) std::exit(0);  // no reader
     sent += static_cast<int>(now_sent);
   }
 }

@@ -164,7 +164,9 @@ class mixed_loop {
       : threads_(p.threads), live_(p.threads == 1 ? 1024 : 256), steps_(p.threads == 1 ? 8192 : 65536 / p.threads),
         slots_(live_ * p.threads), plan_(steps_ * p.threads) {
     random_numbers random(4711);
-    for (std::size_t i = 0; i < steps_ * threads_; ++i) plan_[i] = {random.below(static_cast<std::uint32_t>(live_)), 16 + random.below(4081)};
+    for (std::size_t i = 0; i < steps_ * threads_; ++i) {
+      plan_[i] = {random.below(static_cast<std::uint32_t>(live_)), 16 + random.below(4081)};
+    }
     // Each member fills its own slots: the blocks are of its own thread.
     crew::run(threads_, [](void* self, unsigned member) { static_cast<mixed_loop*>(self)->fill(member); }, this);
   }
@@ -219,7 +221,12 @@ class ring_loop {
     rented_.value.store(0, std::memory_order_relaxed);
     returned_.value.store(0, std::memory_order_relaxed);
     std::uint64_t wall = crew::run(
-        2, [](void* self, unsigned member) { member == 0 ? static_cast<ring_loop*>(self)->produce() : static_cast<ring_loop*>(self)->consume(); }, this);
+        2,
+        [](void* self, unsigned member) {
+          auto* loop = static_cast<ring_loop*>(self);
+          member == 0 ? loop->produce() : loop->consume();
+        },
+        this);
     return {static_cast<double>(wall), static_cast<double>(count)};
   }
 

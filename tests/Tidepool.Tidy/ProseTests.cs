@@ -75,7 +75,7 @@ public sealed partial class ProseTests
     [Fact]
     public void Prose_is_plain()
     {
-        string[] files = [.. Repository.Under("", ".md").Concat(Repository.Under("", ".cs")).Where(IsRead)];
+        string[] files = [.. Repository.Under("", ".md").Concat(Repository.Under("", ".cs").Where(IsRead)).Concat(Repository.NativeCode)];
         Assert.True(files.Length > 300, $"only {files.Length} files are read");
         ILookup<string, string> found = files
             .SelectMany(file => Lines(file).SelectMany(line => Patterns
@@ -105,12 +105,14 @@ public sealed partial class ProseTests
         Assert.Equal(isFound, Patterns.Any(rule => rule.Pattern.IsMatch(comment)));
 
     private static bool IsRead(string file) =>
-        file.EndsWith(".md", StringComparison.Ordinal)
-            ? !file.StartsWith("native/", StringComparison.Ordinal)
-            : Folders.Any(folder => file.StartsWith(folder, StringComparison.Ordinal)) && file != "tests/Tidepool.Tidy/ProseTests.cs";
+        Folders.Any(folder => file.StartsWith(folder, StringComparison.Ordinal)) && file != "tests/Tidepool.Tidy/ProseTests.cs";
 
-    private static IEnumerable<(string text, int number)> Lines(string file) =>
-        file.EndsWith(".md", StringComparison.Ordinal) ? LinesOfPage(Repository.Read(file)) : LinesOfCode(file);
+    private static IEnumerable<(string text, int number)> Lines(string file) => Path.GetExtension(file) switch
+    {
+        ".md" => LinesOfPage(Repository.Read(file)),
+        ".cs" => LinesOfCode(file),
+        _ => LinesOfNativeCode(Repository.Read(file)),
+    };
 
     /// <summary>The page without code, quoted output and what is generated; lines keep their numbers.</summary>
     private static IEnumerable<(string text, int number)> LinesOfPage(string page) =>
@@ -136,8 +138,17 @@ public sealed partial class ProseTests
                select line;
     }
 
+    /// <summary>Comments and the texts of string literals, line by line.</summary>
+    private static IEnumerable<(string text, int number)> LinesOfNativeCode(string text) =>
+        from line in text.Split('\n').Select((text, index) => (text, number: index + 1))
+        from Match part in NativeProse().Matches(line.text)
+        select (part.Value, line.number);
+
     [GeneratedRegex("<!-- generated:.*?<!-- /generated -->|^ *```.*?^ *```|`[^`\n]*`", RegexOptions.Singleline | RegexOptions.Multiline)]
     private static partial Regex NotProse();
+
+    [GeneratedRegex(@"//.*|^ \* .*|""(\\.|[^""\\])*""")]
+    private static partial Regex NativeProse();
 
     /// <summary>A sentence that begins with Who or Whoever and is no question.</summary>
     [GeneratedRegex(@"(^(?!#)\W*(<summary>)?\W*|[.;:]\s+)(Who|Whoever)\s(?![^.]*\?)")]

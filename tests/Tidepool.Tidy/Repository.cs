@@ -9,6 +9,9 @@ internal static class Repository
     /// <summary>Paths of all files, relative to the root, with forward slashes, sorted.</summary>
     public static IReadOnlyList<string> Files { get; } = [.. List(Root).Order(StringComparer.Ordinal)];
 
+    /// <summary>Headers and sources in C and C++.</summary>
+    public static IEnumerable<string> NativeCode => new[] { ".h", ".hpp", ".c", ".cpp" }.SelectMany(extension => Under("native/", extension));
+
     public static IEnumerable<string> Under(string folder, string extension) =>
         Files.Where(file => file.StartsWith(folder, StringComparison.Ordinal) && file.EndsWith(extension, StringComparison.Ordinal));
 

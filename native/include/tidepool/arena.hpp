@@ -32,7 +32,7 @@
 
 namespace tp {
 
-// What an arena may be told.
+// Options of an arena.
 struct arena_options {
   std::size_t block_size = 64 * 1024;  // bytes of each block it takes from the library; larger requests get their own
   std::size_t limit = SIZE_MAX;        // bytes of blocks the arena may hold
@@ -97,7 +97,7 @@ class arena {
     return reinterpret_cast<void*>(start);
   }
 
-  // As try_allocate, but throws std::bad_alloc; without exceptions null.
+  // Allocates, or throws std::bad_alloc; without exceptions returns null.
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment = default_alignment) {
     void* memory = try_allocate(size, alignment);
 #if defined(__cpp_exceptions)
@@ -124,7 +124,7 @@ class arena {
     }
   }
 
-  // As make, for a T whose destructor need not run (or is called by hand): nothing is recorded.
+  // Makes a T whose destructor need not run (or is called by hand): nothing is recorded.
   template <class T, class... Args>
   [[nodiscard]] T* make_without_destructor(Args&&... args) {
     void* memory = allocate(sizeof(T), alignof(T) < default_alignment ? default_alignment : alignof(T));
@@ -141,7 +141,7 @@ class arena {
     return {static_cast<T*>(memory), memory == nullptr ? 0 : count};
   }
 
-  // Where the arena is now. Cost: three loads.
+  // Returns the place that the arena has reached. Cost: three loads.
   [[nodiscard]] mark get_mark() const noexcept {
     mark here;
     here.block_ = current_;

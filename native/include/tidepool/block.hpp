@@ -23,7 +23,7 @@ namespace tp {
 // the class, else a call that takes the thread's heap lock.
 [[nodiscard]] inline void* allocate(std::size_t size) noexcept { return detail::rent_bytes(size); }
 
-// As allocate, aligned to a power of two of at most 1 GiB (else null with EINVAL). Above 16 it costs a call.
+// Allocates a block aligned to a power of two of at most 1 GiB (else null with EINVAL). Above 16 it costs a call.
 [[nodiscard]] inline void* allocate(std::size_t size, std::size_t alignment) noexcept {
   return detail::rent_bytes(size, alignment);
 }
@@ -31,7 +31,7 @@ namespace tp {
 // Gives a block back; null does nothing. Cost: some 13 instructions up to 32 KiB, whichever thread allocated it.
 inline void deallocate(void* block) noexcept { detail::deallocate(block); }
 
-// As deallocate; size (and alignment) must be those of the allocation. The checked library verifies them.
+// Frees a block; size (and alignment) must be those of the allocation. The checked library verifies them.
 inline void deallocate(void* block, std::size_t size) noexcept { detail::return_bytes(block, size); }
 inline void deallocate(void* block, std::size_t size, std::size_t alignment) noexcept {
   detail::return_bytes(block, size, alignment);

@@ -97,7 +97,7 @@ buffer_lease<T> try_rent(std::size_t count, std::size_t alignment = alignof(T)) 
   return {static_cast<T*>(block), block == nullptr ? 0 : count, alignment};
 }
 
-// As try_rent, but throws std::bad_alloc; without exceptions aborts with a message.
+// Rents, or throws std::bad_alloc; without exceptions aborts with a message.
 template <class T = std::byte>
 buffer_lease<T> rent(std::size_t count, std::size_t alignment = alignof(T)) {
   buffer_lease<T> lease = try_rent<T>(count, alignment);
@@ -105,7 +105,7 @@ buffer_lease<T> rent(std::size_t count, std::size_t alignment = alignof(T)) {
   return lease;
 }
 
-// As try_rent, with every byte zero. Large buffers that the system just gave are not written.
+// Tries to rent a buffer with every byte zero. Large buffers that the system just gave are not written.
 template <class T = std::byte>
 buffer_lease<T> try_rent_zeroed(std::size_t count, std::size_t alignment = alignof(T)) noexcept {
   if (alignment < alignof(T)) alignment = alignof(T);
@@ -115,7 +115,7 @@ buffer_lease<T> try_rent_zeroed(std::size_t count, std::size_t alignment = align
   return {static_cast<T*>(block), block == nullptr ? 0 : count, alignment};
 }
 
-// As rent, with every byte zero.
+// Rents a buffer with every byte zero.
 template <class T = std::byte>
 buffer_lease<T> rent_zeroed(std::size_t count, std::size_t alignment = alignof(T)) {
   buffer_lease<T> lease = try_rent_zeroed<T>(count, alignment);

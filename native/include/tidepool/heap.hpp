@@ -13,7 +13,7 @@
 
 namespace tp {
 
-// What a heap may be told.
+// Options of a heap.
 struct heap_options {
   const char* name = nullptr;  // in statistics and misuse messages; up to 31 bytes are copied
   std::size_t limit = 0;       // bytes of pages the heap may hold; 0: only the process's limit
@@ -28,7 +28,7 @@ class heap {
     if (handle_ == nullptr) detail::out_of_memory(sizeof(heap));
   }
 
-  // As above, but a heap that could not be made is one for which operator bool is false; it may only be destroyed.
+  // Makes a heap, or one for which operator bool is false and which may only be destroyed.
   explicit heap(std::nothrow_t, const heap_options& options = {}) noexcept {
     tp_heap_options native{};
     native.struct_size = sizeof(native);

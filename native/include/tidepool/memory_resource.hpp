@@ -100,7 +100,7 @@ class tag_resource final : public std::pmr::memory_resource {
   explicit tag_resource(tag& account, std::pmr::memory_resource* upstream = shared_resource()) noexcept
       : tag_(&account), upstream_(upstream) {}
 
-  // What is charged, and where the blocks come from.
+  // The tag that is charged, and the resource that the blocks come from.
   tag& account() const noexcept { return *tag_; }
   std::pmr::memory_resource* upstream() const noexcept { return upstream_; }
 

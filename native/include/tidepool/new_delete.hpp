@@ -2,7 +2,7 @@
 // Include it in exactly one source file of a program; the linker reports a second one. Programs that cannot be built anew
 // use the preload library instead.
 //
-// As the standard demands: when memory is used up the new handler is called until memory comes, there is none (then
+// When memory is used up, as the standard demands, the new handler is called until memory comes, there is none (then
 // std::bad_alloc, or null from the nothrow forms), or it throws. Without exceptions the throwing forms abort with a message.
 //
 // Blocks are those of tidepool.h; every form of delete takes blocks of every form of new. Cost: as tp::allocate.

@@ -45,11 +45,11 @@ inline int set_purge_delay(std::chrono::milliseconds delay) noexcept {
   return std::chrono::milliseconds(tp_get_option(tp_option_purge_delay_ms));
 }
 
-// Whether a thread gives idle pages back while the program does nothing. At any time.
+// Turns the thread that gives idle pages back while the program does nothing on or off. At any time.
 inline int set_background_purge(bool on) noexcept { return tp_set_option(tp_option_background_purge, on ? 1 : 0); }
 [[nodiscard]] inline bool get_background_purge() noexcept { return tp_get_option(tp_option_background_purge) != 0; }
 
-// Whether every freed block is zeroed. Only before the first allocation; frees are slow then.
+// Zeroes every freed block, or does not. Only before the first allocation; frees are slow then.
 inline int set_zero_on_free(bool on) noexcept { return tp_set_option(tp_option_zero_on_free, on ? 1 : 0); }
 [[nodiscard]] inline bool get_zero_on_free() noexcept { return tp_get_option(tp_option_zero_on_free) != 0; }
 

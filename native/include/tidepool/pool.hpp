@@ -23,7 +23,7 @@
 
 namespace tp {
 
-// What a pool<T> may be told; T gives size and alignment.
+// Options of a pool<T>; T gives size and alignment.
 struct pool_options {
   const char* name = nullptr;  // in statistics and misuse messages; up to 31 bytes are copied
   std::size_t limit = 0;       // bytes of pages the pool may hold; 0: only the process's limit
@@ -107,7 +107,7 @@ class pool {
     if (handle_ == nullptr) detail::out_of_memory(sizeof(T));
   }
 
-  // As above, but a pool that could not be made is one for which operator bool is false; it may only be destroyed.
+  // Makes a pool, or one for which operator bool is false and which may only be destroyed.
   explicit pool(std::nothrow_t, const pool_options& options = {}) noexcept {
     tp_pool_options native{};
     native.struct_size = sizeof(native);
@@ -148,13 +148,13 @@ class pool {
     return lease<T>(construct(std::forward<Args>(args)...), handle_);
   }
 
-  // As rent, but an empty lease when memory or the limit is used up. Throws only what the constructor throws.
+  // Rents, or returns an empty lease when memory or the limit is used up. Throws only what the constructor throws.
   template <class... Args>
   lease<T> try_rent(Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
     return lease<T>(try_construct(std::forward<Args>(args)...), handle_);
   }
 
-  // As rent, without an owner: the caller ends the object with destroy. Without exceptions null when memory is used up.
+  // Rents without an owner: the caller ends the object with destroy. Without exceptions null when memory is used up.
   template <class... Args>
   [[nodiscard]] T* construct(Args&&... args) {
     T* object = try_construct(std::forward<Args>(args)...);
@@ -164,7 +164,7 @@ class pool {
     return object;
   }
 
-  // As try_rent, without an owner.
+  // Tries to rent without an owner.
   template <class... Args>
   [[nodiscard]] T* try_construct(Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
     void* block = detail::rent_from(handle_);
@@ -203,7 +203,7 @@ class pool {
   };
   using unique_ptr = std::unique_ptr<T, deleter>;
 
-  // As construct, held by a std::unique_ptr of two words. Without exceptions empty when memory is used up.
+  // Constructs an object held by a std::unique_ptr of two words. Without exceptions empty when memory is used up.
   template <class... Args>
   [[nodiscard]] unique_ptr make_unique(Args&&... args) {
     return unique_ptr(construct(std::forward<Args>(args)...), deleter(*this));

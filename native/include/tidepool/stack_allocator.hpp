@@ -24,7 +24,7 @@
 
 namespace tp {
 
-// What a stack may be told.
+// Options of a stack.
 struct stack_options {
   std::size_t capacity = 64 * 1024;  // bytes of its first chunk, which the block headers share
   bool grows = false;                // takes further chunks of at least this size when the first one is full
@@ -75,7 +75,7 @@ class stack_allocator {
     return reinterpret_cast<void*>(start);
   }
 
-  // As try_allocate, but throws std::bad_alloc; without exceptions null.
+  // Allocates, or throws std::bad_alloc; without exceptions returns null.
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment = default_alignment) {
     void* block = try_allocate(size, alignment);
 #if defined(__cpp_exceptions)
@@ -100,7 +100,7 @@ class stack_allocator {
     if (TP_UNLIKELY(chunk_ != nullptr && position_ == chunk_->begin())) leave_chunk();
   }
 
-  // How many blocks are live, and whether none is.
+  // The number of live blocks, and true when there is none.
   std::size_t live() const noexcept { return live_; }
   bool empty() const noexcept { return live_ == 0; }
 
@@ -164,7 +164,7 @@ class stack_allocator {
     return true;
   }
 
-  // Whether a block fits into an empty chunk of a stack that does not grow, wherever the chunk begins.
+  // True when a block fits into an empty chunk of a stack that does not grow, wherever the chunk begins.
   bool fits_capacity(std::size_t size, std::size_t alignment) const noexcept {
     std::size_t overhead = sizeof(header) + (alignment > default_alignment ? alignment : 0);
     return size <= options_.capacity && overhead <= options_.capacity - size;

@@ -1,4 +1,4 @@
-// Tags: who uses how much. A subsystem has a tag with a name and a budget in bytes; what allocates on its behalf charges
+// Tags: how much each subsystem uses. A subsystem has a tag with a name and a budget in bytes; what allocates on its behalf charges
 // the tag, and is refused when the budget is used up.
 //
 //   constinit tp::tag audio{"audio", 16 << 20};

@@ -88,7 +88,7 @@ TP_EXPORT void* tp_realloc(void* block, size_t size) TP_NOTHROW TP_USE_RESULT;
 TP_EXPORT void* tp_reallocarray(void* block, size_t count, size_t size) TP_NOTHROW TP_USE_RESULT;
 
 /* Gives a block back. NULL does nothing. Any thread may free a block of any other; blocks of heaps and pools too.
- * Cost: fast up to 32 KiB, whoever allocated the block. errno is kept. */
+ * Cost: fast up to 32 KiB, whichever thread allocated the block. errno is kept. */
 TP_EXPORT void tp_free(void* block) TP_NOTHROW;
 
 /* As tp_free; size must be the one that was asked for, or tp_usable_size. The checked library verifies it. */

@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "api/blocks.h"
-#include "base/options.h"
 #include "base/report.h"
 #include "checked/entry.h"
 #include "heap/magazines.h"
 #include "heap/thread_heap.h"
 #include "heap/unchecked.h"
-#include "pools/pool.h"
 
 namespace tp {
 
@@ -196,7 +194,7 @@ bool tp_try_free(void* block) noexcept {
   uintptr_t offset = detail::rotate_low_bits(reinterpret_cast<uintptr_t>(block) - heap->base);
   if (offset >= heap->span) return false;
   size_t bin = heap->bins[offset >> (slice_shift - 4)];
-  // What looks like a double free is left to tp_free, which reports it.
+  // Leaves a suspected double free to tp_free, which reports it.
   return heap->top[bin][-1] != block && detail::push(heap, bin, block);
 }
 

@@ -11,6 +11,7 @@
 #include "heap/purge.h"
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
+#include "pages/runs.h"
 #include "pools/pool.h"
 #include "profile/heap_profile.h"
 #include "profile/size_histogram.h"
@@ -47,7 +48,7 @@ size_t tp::trim_process(size_t keep) {
 
 namespace {
 
-// What one heap adds to the statistics; under its lock.
+// Adds one heap to the statistics. Its lock is held.
 void add_heap(Heap* heap, tp_statistics& sum) {
   size_t page_bytes = 0;
   for (size_t bin = 0; bin < bin_count; ++bin) {
@@ -73,7 +74,7 @@ void add_heap(Heap* heap, tp_statistics& sum) {
   sum.remote_frees += heap->remote_frees;
 }
 
-// Blocks in magazines count as used of their pages, whichever heap those are of.
+// Blocks in magazines count as used of their pages, of this heap and of others.
 size_t listed_bytes(const Heap* heap) {
   size_t bytes = 0;
   for (size_t bin = 1; bin < bin_count; ++bin) bytes += cached_blocks(heap, bin) * shapes.of[bin].block_size;

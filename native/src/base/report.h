@@ -5,7 +5,7 @@
 
 namespace tp {
 
-// Builds one text in a fixed buffer; what does not fit is cut.
+// Builds one text in a fixed buffer and cuts what does not fit.
 class Text {
  public:
   Text& add(const char* text);
@@ -26,16 +26,16 @@ class Text {
 // Calls the misuse handler, which by default writes the message and aborts; may return.
 TP_COLD void report_misuse(tp_misuse kind, const void* address, size_t size, const char* message);
 
-// A library of the program sees another malloc than the rest of it: messages about foreign pointers say so from now on.
+// Remembers that a library of the program sees another malloc than the rest of it. Messages about foreign pointers say so.
 void note_deepbind();
 bool deepbind_was_used();
 
 tp_misuse_handler exchange_misuse_handler(tp_misuse_handler handler);
 
-// The library's own state is broken, or the program destroyed it: writes a line and aborts.
+// Writes a line and aborts, because the library's own state is broken or the program destroyed it.
 [[noreturn]] TP_COLD void fatal(const char* message, const void* address = nullptr);
 
-// For is_valid(): writes which invariant does not hold, returns false.
+// Writes which invariant does not hold, and returns false; for is_valid().
 TP_COLD bool broken(const char* invariant, const void* where);
 
 }  // namespace tp

@@ -1,5 +1,5 @@
-// What AddressSanitizer and Valgrind are told, so that they report reads of freed memory and of canaries as well, which
-// this library alone cannot see. Outside of them, and without Valgrind's header, nothing happens.
+// Tells AddressSanitizer and Valgrind about blocks, so that they report reads of freed memory and of canaries, which this
+// library alone cannot see. Does nothing outside of them, or without Valgrind's header.
 #pragma once
 
 #include "checked/layout.h"
@@ -53,7 +53,7 @@ inline void annotate_returned(const Record& record) {
   VALGRIND_MAKE_MEM_UNDEFINED(all.begin, all.size);
 }
 
-// While this library itself reads canaries and poison.
+// Opens the memory while this library itself reads canaries and poison.
 class Unannotated {
  public:
   explicit Unannotated(const Record& record) : record_(record) {

@@ -23,7 +23,7 @@ namespace {
 
 constinit std::atomic<size_t> live_bytes{0};
 
-// As in the release library, a block is aligned to the largest power of two that divides its class; up to a page.
+// Aligns a block to the largest power of two that divides its class, up to a page, as the release library does.
 size_t natural_alignment(size_t size) {
   if (size > max_class_size) return 4096;
   size_t block_size = size_of_bin(bin_of(size));
@@ -81,7 +81,7 @@ bool alignment_fits(const Record& record, const Claim& claim) {
 
 bool owner_fits(const Record& record, const Claim& claim) { return !claim.with_owner || claim.owner == record.owner; }
 
-// The first thing that is wrong with a record that was found; false: nothing is.
+// Reports the first thing that is wrong with a record that was found; false: nothing is.
 bool report_mismatch(const Record& record, const Claim& claim, stacks::StackId stack) {
   if (is_of_destroyed(record)) {
     report_block_of_destroyed(record, claim.call, stack);
@@ -103,7 +103,7 @@ bool is_sound(const Record& record, const Claim& claim) {
   return record.state == State::live && owner_fits(record, claim) && size_fits(record, claim) && alignment_fits(record, claim);
 }
 
-// Holds the lock again, or still, only when it returns the record.
+// Finds the record and verifies the claim. Holds the lock only when it returns the record.
 Record* find_sound(RecordAccess& access, const void* block, const Claim& claim, stacks::StackId stack) {
   Record* found = access.find();
   if (found == nullptr) {
@@ -125,14 +125,14 @@ void wipe(const Record& record) {
   annotate_freed(record);
 }
 
-// The core frees the heap's memory as a whole; guarded blocks are not part of it.
+// Leaves a block to the core, which frees the heap's memory as a whole; guarded blocks are not part of that.
 void leave_to_core(const Record& record) {
   if (record.state == State::live) annotate_freed(record);
   annotate_returned(record);
   if (record.guarded) unmap_guarded(record);
 }
 
-// From here on no one else frees the block: its record says so.
+// Wipes the block and puts it into quarantine, or gives it back. Its record keeps other threads from freeing it.
 void put_away(Record& record) {
   wipe(record);
   RecordAccess access(record.begin());
@@ -200,7 +200,7 @@ void release_block(void* block, const Claim& claim) {
   found->freed = stack;
   access.sign(found);
   Record record = *found;
-  // Who destroys the heap meanwhile waits: the block is written to and may go back.
+  // Makes a thread that destroys the heap meanwhile wait: the block is written to and may go back.
   if (record.owner != nullptr) record.owner->returning.fetch_add(1, std::memory_order_relaxed);
   access.unlock();
   profile::forget(block);

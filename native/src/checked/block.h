@@ -1,4 +1,4 @@
-// A block's life in the checked library: allocate, verify, release.
+// Allocates, verifies and frees blocks of the checked library.
 #pragma once
 
 #include "checked/owner.h"
@@ -6,7 +6,7 @@
 
 namespace tp::check {
 
-// What a call says of the block it is given. What it does not say is not compared.
+// A claim of a call about its block. Only stated parts are compared.
 struct Claim {
   const char* call;              // the entry point's name
   bool frees = true;
@@ -17,16 +17,16 @@ struct Claim {
   size_t alignment = 0;          // 0: not said
 };
 
-// owner: null for the process. alignment 0: none asked for. Null with errno when it cannot be had.
+// Allocates a block. owner: null for the process. alignment 0: none asked for. Null with errno: out of memory.
 void* allocate_block(Owner* owner, size_t size, size_t alignment, bool zero);
 
-// Reports and does nothing when the claim does not hold or the block is damaged.
+// Frees a block. Reports and does nothing when the claim does not hold or the block is damaged.
 void release_block(void* block, const Claim& claim);
 
-// As the verification of release_block, alone: a copy of the record of a live, sound block. False: reported.
+// Verifies as release_block does, and copies the record of a live, sound block. False: reported.
 bool examine_block(const void* block, const Claim& claim, Record* record);
 
-// A damaged block in quarantine is reported once, and stays out of use. Its shard's lock is held.
+// Reports a block that was damaged in quarantine once, and keeps it out of use. Its shard's lock is held.
 void note_damage(Record& record);
 
 size_t total_live_bytes();
@@ -36,7 +36,7 @@ size_t total_live_bytes();
 bool verify_blocks_of(const Owner* owner, const char* call);
 void destroy_blocks_of(Owner* owner, stacks::StackId stack);
 
-// Every block of the process. False: the first damaged one was reported.
+// Verifies every block of the process. False: the first damaged one was reported.
 bool verify_all_blocks(const char* call);
 
 }  // namespace tp::check

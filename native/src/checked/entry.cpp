@@ -8,7 +8,6 @@
 #include "checked/block.h"
 #include "checked/core.h"
 #include "checked/guard.h"
-#include "checked/misuse.h"
 #include "checked/process.h"
 #include "checked/records.h"
 
@@ -54,7 +53,7 @@ void usage_of(const Owner* owner, size_t* live_bytes, size_t* held_bytes) {
 
 void* allocate(size_t size, size_t alignment, bool zero) { return allocate_block(nullptr, size, alignment, zero); }
 
-// Always moves, so that a pointer kept from before is found out.
+// Always moves the block, so that a use of the old pointer is found.
 void* reallocate(void* block, size_t size) {
   if (block == nullptr) return allocate_block(nullptr, size, 0, false);
   Record old;

@@ -41,7 +41,7 @@ const char* access_of(void* context) {
 #endif
 }
 
-// Other threads let go of a lock soon; the thread that faulted, should it hold one, never does.
+// Other threads leave a lock soon; the thread that faulted, should it hold one, never does.
 bool lock_if_possible(Lock& lock) {
   for (int tries = 0; tries < 1000; ++tries) {
     if (lock.try_lock()) return true;

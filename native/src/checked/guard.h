@@ -18,21 +18,21 @@ inline constexpr size_t most_guarded_blocks = 8192;  // each takes two of the pr
 // True once in guard_rate calls, for blocks that can be guarded.
 bool time_for_guard(size_t size, size_t alignment);
 
-// Fills in memory, block and guarded; false: no mapping could be had, or there are enough.
+// Fills in memory, block and guarded. False: there is no mapping to be had, or there are enough.
 bool map_guarded(Record& record);
 
-// No access to any of it from now on; the memory itself goes back to the system.
+// Takes all access from the block and gives its memory back to the system.
 void close_guarded(const Record& record);
 
 void unmap_guarded(const Record& record);
 
-// The bytes from memory to the guard page.
+// Returns the bytes from memory to the guard page.
 inline size_t guarded_extent(const Record& record) {
   size_t room = round_up(record.size != 0 ? record.size : 1, record.alignment());
   return record.block - record.memory + room;
 }
 
-// False for certain when no guarded block was ever near the address.
+// False when no guarded block was ever near the address.
 bool may_be_guarded(const void* address);
 
 }  // namespace tp::check

@@ -1,4 +1,4 @@
-// How a block of the checked library lies in its memory, and the bytes around it and in it that tell of damage.
+// Layout of a checked block in its memory: canaries around it and poison in it show damage.
 //
 //   memory                    block                 block + size            memory + extent
 //     | ... | front canary    | what was asked for  | tail canary           |
@@ -17,7 +17,7 @@ struct Layout {
   size_t extent;
 };
 
-// size must be at most max_size / 2, alignment a power of two of at least 16.
+// Lays out a block. size is at most max_size / 2, alignment a power of two of at least 16.
 Layout layout_of(size_t size, size_t alignment);
 
 // The memory around a block, canaries included.
@@ -30,17 +30,17 @@ Surroundings surroundings_of(const Record& record);
 // Writes both canaries.
 void arm(const Record& record);
 
-// The offset of the first damaged byte relative to the block (negative: in front), or intact.
+// Returns the offset of the first damaged byte relative to the block (negative: in front), or intact.
 inline constexpr ptrdiff_t intact = PTRDIFF_MIN;
 ptrdiff_t damage_around(const Record& record);
 
 // Fills the contents of a block that was freed: with a pattern, or with zeros where secrets are wiped.
 void poison(const Record& record);
 
-// The offset of the first byte that was written since poison(), or intact.
+// Returns the offset of the first byte that was written since poison(), or intact.
 ptrdiff_t damage_inside(const Record& record);
 
-// Contents of a new block that is not zeroed: a pattern, so that a read of undefined contents is seen.
+// Fills a new block that is not zeroed with a pattern, so that a read of undefined contents is seen.
 void fill_new(void* block, size_t size);
 
 }  // namespace tp::check

@@ -1,4 +1,4 @@
-// Heaps and pools of the checked library: what tp_heap* and tp_pool* point to.
+// Owners: the heaps and pools of the checked library, to which tp_heap* and tp_pool* point.
 //
 // Owners lie in one table that the program's memory never overlaps, and the place of a destroyed one is used again only
 // after 4,096 others were destroyed: that is how a pointer to a destroyed heap is told from any other.
@@ -32,16 +32,16 @@ struct alignas(64) Owner {
   std::atomic<uint32_t> returning;  // blocks on their way into quarantine, or from there to the heap
 };
 
-// A new owner without a heap yet; null: out of memory.
+// Makes an owner, without a heap yet. Null: out of memory.
 Owner* make_owner(OwnerKind kind, const char* name);
 
-// The creation failed: as if it had never been.
+// Undoes make_owner, when the heap could not be made.
 void abandon_owner(Owner* owner);
 
-// Its pointer is remembered as that of a destroyed heap or pool.
+// Ends an owner and remembers its pointer as that of a destroyed heap or pool.
 void retire_owner(Owner* owner, stacks::StackId stack);
 
-// The owner behind the program's pointer when it is alive and of this kind; otherwise reports and returns null. call is
+// Returns the owner behind the program's pointer when it is alive and of this kind; otherwise reports and returns null. call:
 // the entry point's name.
 Owner* verify_owner(const void* pointer, OwnerKind kind, const char* call);
 
@@ -53,6 +53,6 @@ inline const char* noun_of(OwnerKind kind) {
 
 void lock_owners();
 void unlock_owners();
-void reset_owners();  // in the child of a fork: who was returning blocks does not exist
+void reset_owners();  // in the child of a fork, where threads that returned blocks do not exist
 
 }  // namespace tp::check

@@ -9,14 +9,13 @@
 #include "base/report.h"
 #include "checked/block.h"
 #include "checked/core.h"
-#include "checked/layout.h"
 #include "checked/misuse.h"
 #include "checked/quarantine.h"
 #include "checked/records.h"
 #include "checked/secret.h"
 #include "heap/fork.h"
 
-// Only checked libraries have this name: who finds this one is where programs look for functions, too.
+// Only checked libraries define this name. report_if_hidden looks it up to see where calls of the program go.
 extern "C" TP_EXPORT const char tp_checked_library_;
 extern "C" const char tp_checked_library_ = 1;
 
@@ -136,7 +135,7 @@ void after_fork_in_child() {
   first_serial.store(next_serial(), std::memory_order_relaxed);
 }
 
-// A library that is preloaded comes first when names are looked up, and one that is not checked takes every call from here.
+// Says so when calls of the program go to a library that checks nothing: a preloaded one comes first when names are looked up.
 void report_if_hidden() {
   void* program = dlopen(nullptr, RTLD_LAZY);
   if (program == nullptr) return;
@@ -152,8 +151,8 @@ void report_if_hidden() {
   dlclose(program);
 }
 
-// A handler that aborts here would take with it what the program printed: exit() flushes only after the destructors. Not
-// when another thread holds the stream, as one that waits for input may for ever.
+// Flushes what the program printed: exit() does so after the destructors, and a handler may abort before that. Not
+// when another thread holds the stream, as one that waits for input may do until the end.
 void flush_standard_output() {
   if (ftrylockfile(stdout) != 0) return;
   fflush_unlocked(stdout);
@@ -193,7 +192,7 @@ void start() {
 
 size_t drain_quarantine() { return empty_quarantine("tp_purge"); }
 
-// What the core calls live are memories of blocks: larger than the blocks, and some are in quarantine.
+// Live bytes of the core are memories of blocks: larger than the blocks, and some are in quarantine.
 void adjust_statistics(tp_statistics& statistics) {
   size_t live = total_live_bytes();
   if (statistics.live_bytes > live) statistics.cached_bytes += statistics.live_bytes - live;

@@ -51,8 +51,8 @@ bool push_newest(const Waiting& newest) {
   return true;
 }
 
-// Damaged blocks keep their memory: whoever writes there does so again.
-void let_go(const Waiting& oldest, const char* found_by) {
+// Damaged blocks keep their memory: code that wrote there will do so again.
+void release_verified(const Waiting& oldest, const char* found_by) {
   RecordAccess access(reinterpret_cast<void*>(oldest.block));
   Record* found = access.find();
   if (found == nullptr || found->serial != oldest.serial || found->state != State::quarantined) return;
@@ -85,9 +85,9 @@ void quarantine(const Record& record) {
   Waiting newest{record.block, record.serial, surroundings_of(record).size};
   Waiting oldest;
   while (!push_newest(newest)) {
-    if (pop_oldest(&oldest, false)) let_go(oldest, "a later free");
+    if (pop_oldest(&oldest, false)) release_verified(oldest, "a later free");
   }
-  while (pop_oldest(&oldest, false)) let_go(oldest, "a later free");
+  while (pop_oldest(&oldest, false)) release_verified(oldest, "a later free");
 }
 
 size_t empty_quarantine(const char* found_by) {
@@ -97,10 +97,10 @@ size_t empty_quarantine(const char* found_by) {
     Locked locked(queue.lock);
     count = queue.count;
   }
-  // No more than were there at the start: other threads may add as fast as this one takes.
+  // At most as many as at the start: other threads may add as fast as this one takes.
   for (Waiting oldest; count != 0 && pop_oldest(&oldest, true); --count) {
     bytes += oldest.bytes;
-    let_go(oldest, found_by);
+    release_verified(oldest, found_by);
   }
   return bytes;
 }

@@ -1,5 +1,5 @@
-// What the checked library knows of a block. Kept in tables of their own: a program that writes past its blocks meets
-// canaries, never records.
+// The record of a checked block. Records lie in tables of their own: a program that writes past its blocks meets canaries,
+// never records.
 #pragma once
 
 #include "base/config.h"

@@ -41,16 +41,16 @@ class RecordAccess {
   RecordAccess(const RecordAccess&) = delete;
   RecordAccess& operator=(const RecordAccess&) = delete;
 
-  // Verified; null: nothing is known of this address.
+  // Returns the record, verified; null: this address has none.
   Record* find();
 
   // Adds a record, or replaces one whose memory was used again. False: out of memory.
   bool insert(const Record& record);
 
-  // After every change of a record that find() returned.
+  // Signs a record again, after every change of one that find() returned.
   void sign(Record* record);
 
-  // The record's memory is about to go back: it stays for a while, as retired or destroyed.
+  // Keeps the record for a while, as retired or destroyed, when its memory is about to go back.
   void retire(Record* record, State state);
 
   void unlock();
@@ -80,7 +80,7 @@ void for_each_record(Visit visit) {
   }
 }
 
-// The record whose memory, canaries included, contains the address; live ones first. For messages: it looks at all.
+// Finds the record whose memory, canaries included, contains the address; live ones first. For messages: it looks at all.
 bool find_containing(const void* address, Record* found);
 
 void lock_all_shards();

@@ -7,6 +7,7 @@
 #include "heap/heap.h"
 #include "heap/refill.h"
 #include "os/assert.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
@@ -75,7 +76,7 @@ void give_chunk_back(Heap* heap, Chunk* chunk, uint32_t stamp) {
 bool put_into_depot(Heap* heap, size_t bin, void* const* blocks, uint32_t count) {
   TP_ASSERT(heap->lock.is_held());
   Depot& depot = heap->depot;
-  // The first and the last stand for all: whoever frees what others rented frees a lot of it.
+  // The first and the last stand for all: a thread that frees blocks of others frees many.
   if (bin >= first_pool_bin || count > Chunk::most || !is_own(heap, blocks[0]) || !is_own(heap, blocks[count - 1])) return false;
   if (!has_room(depot, bytes_of(bin, count))) return false;
   Chunk* chunk = take_unused(heap);
@@ -140,7 +141,8 @@ bool depot_is_valid(const Heap* heap) {
       if (chunk->count == 0 || chunk->count > Chunk::most) return broken("a chunk has blocks", chunk);
       for (uint32_t i = 0; i < chunk->count; ++i) {
         PageId id = page_with(chunk->blocks[i]);
-        if (!page_of(id)->is(PageKind::small) || page_of(id)->bin != bin) return broken("blocks of a chunk are of its bin", chunk->blocks[i]);
+        bool of_bin = page_of(id)->is(PageKind::small) && page_of(id)->bin == bin;
+        if (!of_bin) return broken("blocks of a chunk are of its bin", chunk->blocks[i]);
       }
       bytes += bytes_of(bin, chunk->count);
       ++chunks;

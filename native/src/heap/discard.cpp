@@ -1,6 +1,7 @@
 #include "heap/discard.h"
 
 #include "os/assert.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
@@ -24,7 +25,7 @@ struct Units {
   uint64_t bits() const { return (end == most_units ? ~uint64_t{0} : (uint64_t{1} << end) - 1) & ~((uint64_t{1} << first) - 1); }
 };
 
-// Those that are set from the first one on, which is.
+// The set units from the first one on, which is set.
 Units first_run(uint64_t units, uint32_t first) {
   uint64_t after = ~(units >> first);
   return {first, after == 0 ? most_units : first + static_cast<uint32_t>(__builtin_ctzll(after))};
@@ -103,7 +104,7 @@ uint32_t drop_blocks(PageId id, uint64_t units) {
   return dropped;
 }
 
-// What may be resident and is not in use, in bytes. The page has blocks in use, which count as resident.
+// Bytes that may be resident and are not in use. Blocks in use count as resident.
 size_t idle_in(PageId id) {
   const Page* page = page_of(id);
   size_t gone = size_t{unit} * static_cast<size_t>(__builtin_popcountll(discarded_of(id)->units));
@@ -112,7 +113,8 @@ size_t idle_in(PageId id) {
   return not_resident < whole ? whole - not_resident : 0;
 }
 
-// Returns bytes. The blocks leave the list first: a failure half-way leaves them lost, which costs nothing.
+// Discards the free units of a page; returns bytes. The blocks leave the list first: a failure leaves them lost, which costs
+// nothing.
 size_t discard_page(PageId id) {
   if (idle_in(id) < unit) return 0;
   Discarded* discarded = discarded_of(id);
@@ -122,7 +124,7 @@ size_t discard_page(PageId id) {
   discarded->units |= units;
   size_t bytes = 0;
   for (uint64_t left = units; left != 0;) {
-    // What has gone before lies in between for nothing: one call of the system for both sides of it.
+    // One call of the system spans units that went before.
     Units run = first_run(discarded->units, static_cast<uint32_t>(__builtin_ctzll(left)));
     uint64_t fresh = left & run.bits();
     uint32_t last = most_units - 1 - static_cast<uint32_t>(__builtin_clzll(fresh));
@@ -136,8 +138,8 @@ size_t discard_page(PageId id) {
 
 }  // namespace
 
-// The page where the last visit ended, if it is still linked there: whether in the queue or among the full ones does not
-// matter, what follows is the heap's own. Otherwise the queue's first: what was seen is skipped.
+// Returns the page where the last visit ended, if the heap still has it in the queue or among the full ones; else the queue's
+// first, and pages that were seen are skipped.
 static PageId go_on(const Heap* heap, const DiscardPlace& at) {
   const Page* page = at.page != 0 ? page_of(at.page) : nullptr;
   bool linked = page != nullptr && page->is(PageKind::small) && page->bin == at.bin &&
@@ -166,7 +168,7 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
   return bytes;
 }
 
-// At most the units that a block lies in become idle when it comes back; the whole page does with its last block.
+// A block that comes back leaves at most the units that it lies in idle; the last one leaves the whole page.
 size_t idle_after_return(PageId id, uint32_t count) {
   const Page* page = page_of(id);
   if (page->used == 0) return size_t{page->slices} << slice_shift;
@@ -183,10 +185,10 @@ size_t idle_parts(const Heap* heap) {
   return bytes;
 }
 
-// Only as many as there must be, for each unit that is in use again costs a page fault, and the system another call when it
-// goes back: from the first one to the next that begins with a block, and a page of the system.
+// Restores as few units as possible, for each costs a page fault now and a call of the system later: from the first one to the
+// next that begins with a block and a page of the system.
 //
-// No block lies in two runs of discarded units: what is between would be covered by that block alone, and be discarded too.
+// No block lies in two runs of discarded units: that block alone would cover what is between, which would be discarded too.
 void restore_lost(PageId id) {
   Page* page = page_of(id);
   Discarded* discarded = discarded_of(id);

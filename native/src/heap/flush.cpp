@@ -7,12 +7,13 @@
 #include "heap/purge_thread.h"
 #include "heap/refill.h"
 #include "os/assert.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
 namespace {
 
-// Threads that give a block back without a lock, which a fork does not wait for.
+// Counts threads that give a block back without a lock; a fork does not wait for them.
 std::atomic<uint32_t> returns_under_way{0};
 
 void push_pending(Heap* owner, PageId id) {
@@ -22,7 +23,7 @@ void push_pending(Heap* owner, PageId id) {
   } while (!owner->pending.compare_exchange_weak(head, id, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Gives a chain of batches to a page that another heap owns, in one exchange.
+// Gives a chain of batches to a page of another heap in one exchange.
 void push_remote(PageId id, FreeList blocks, Batch* last, uint32_t count) {
   TP_ASSERT(!blocks.empty() && count != 0);
   Page* page = page_of(id);
@@ -36,8 +37,8 @@ void push_remote(PageId id, FreeList blocks, Batch* last, uint32_t count) {
   if (Heap* owner = page->owner.load(std::memory_order_relaxed); owner != nullptr) note_change(owner);
 }
 
-// A pointer that no page gave out stays out of every list.
-TP_COLD void report_stranger(const Page* page, void* block) {
+// Reports a pointer that no page gave out. It stays out of every list.
+TP_COLD void report_wrong_pointer(const Page* page, void* block) {
   Text text;
   if (slice_of(block) == 0) {
     text.add("free of a foreign pointer: ").add_address(block).add(" is not in a block of this library");
@@ -51,13 +52,13 @@ TP_COLD void report_stranger(const Page* page, void* block) {
   }
 }
 
-// What came back to a page of the heap's own. Its lock is held.
+// Takes blocks back to a page of the heap's own. Its lock is held.
 void take_back(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count, uint32_t now) {
   TP_ASSERT(heap->lock.is_held() && page->owner.load(std::memory_order_relaxed) == heap);
   if (TP_UNLIKELY(count > page->used)) {
     report_misuse(tp_misuse_double_free, FreeList::batch_at(reinterpret_cast<uintptr_t>(address_of(id)), list.first),
                   page->block_size, "more blocks came back to a page than it gave out: some were freed twice");
-    // A handler that returns leaves the page as if all were out: nothing of it is given out again.
+    // When the handler returns, all blocks of the page count as used: none is given out again.
     page->free = {};
     page->used = page->carved;
     return;
@@ -69,9 +70,8 @@ void take_back(Heap* heap, PageId id, Page* page, FreeList list, uint32_t count,
   if (page->used == 0 || !RemoteWord{page->remote.load(std::memory_order_relaxed)}.listed()) requeue_page(heap, id);
 }
 
-// The pages that blocks are going back to, each opened once for many blocks: a page of the heap's own with its free
-// list, another one with a chain that goes to its remote word in one exchange. Magazines mix few pages: 8 places are
-// enough.
+// Opens each page once for many blocks: a page of the heap's own with its free list, another one with a chain that goes to
+// its remote word in one exchange. Magazines mix few pages: 8 places are enough.
 class OpenPages {
  public:
   OpenPages(Heap* heap, uint32_t now) : heap_(heap), now_(now) {}
@@ -83,8 +83,8 @@ class OpenPages {
   OpenPages(const OpenPages&) = delete;
   OpenPages& operator=(const OpenPages&) = delete;
 
-  // Adds blocks of the first one's page; returns how many it took. A program that frees in another order than it rented
-  // goes to and fro between two pages, so the one before is looked at first.
+  // Adds blocks of the first one's page; returns how many. A program that frees in another order than it rented alternates
+  // between two pages, so the page before is tried first.
   uint32_t add(void* const* blocks, uint32_t most) {
     Place* place = before_;
     if (place == nullptr || !place->list.covers(blocks[0])) {
@@ -96,7 +96,7 @@ class OpenPages {
     uint32_t added = place->list.push(blocks, most);
     place->added += added;
     if (TP_UNLIKELY(added == 0)) {
-      report_stranger(page_of(place->id), blocks[0]);
+      report_wrong_pointer(page_of(place->id), blocks[0]);
       return 1;
     }
     return added;
@@ -105,7 +105,7 @@ class OpenPages {
  private:
   static constexpr uint32_t count_ = 8;
 
-  // Neighbouring pages, of however many slices, have places of their own (Fibonacci hashing).
+  // Gives neighbouring pages, of any number of slices, different places (Fibonacci hashing).
   static uint32_t place_of(PageId id) { return (id * 0x9E3779B1u) >> 29; }
 
   struct Place {
@@ -137,7 +137,7 @@ class OpenPages {
     uintptr_t offset = reinterpret_cast<uintptr_t>(block) - grid.base;
     place.id = 0;
     if (!page->is(PageKind::small) || !is_block_offset(static_cast<uint32_t>(offset), grid.block_size, grid.reciprocal)) {
-      report_stranger(page, block);
+      report_wrong_pointer(page, block);
       return false;
     }
     place.own = heap_ != nullptr && page->owner.load(std::memory_order_relaxed) == heap_;
@@ -177,7 +177,7 @@ void return_to_page(PageId id, void* block) {
   HeapState state = owner->state.load(std::memory_order_relaxed);
   uint32_t block_size = page->block_size;
   if (state == HeapState::thread || state == HeapState::orphan) {
-    // The owner of such a page may change at any time; the remote word does not care.
+    // The owner of such a page may change at any time; the remote word works for every owner.
     FreeList list;
     list.push(grid_of(id), block);
     returns_under_way.fetch_add(1, std::memory_order_acq_rel);

@@ -10,6 +10,7 @@
 #include "heap/refill.h"
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
+#include "pages/purge_runs.h"
 #include "profile/heap_profile.h"
 
 namespace tp {

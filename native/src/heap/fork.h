@@ -1,4 +1,4 @@
-// What a fork needs: every lock of the library is taken before it, in the order of locks, and is free after it. The child
+// Handlers of fork: they take every lock of the library before it, in the order of locks, and release them after it. The child
 // adopts the heaps of threads that do not exist there.
 #pragma once
 
@@ -8,14 +8,14 @@ namespace tp {
 // constructor that ran earlier allocates. Allocates.
 void set_up_fork();
 
-// What a layer above the heaps does at a fork: before the heaps' locks are taken, and after they are free again.
+// The part of a layer above the heaps: runs before the heaps' locks are taken, and after they are free again.
 struct ForkHooks {
   void (*before)();
   void (*after_in_parent)();
   void (*after_in_child)();
 };
 
-// Before any lock that the hooks take is held for the first time. There is one layer that has hooks: the checked library.
+// Sets the hooks, before any lock that they take is held for the first time. One layer has hooks: the checked library.
 void set_fork_hooks(const ForkHooks* hooks);
 
 }  // namespace tp

@@ -1,4 +1,4 @@
-// Heaps: who owns pages, and the slow paths of rent and return.
+// Heaps: the owners of pages, and the slow paths of rent and return.
 //
 // A heap is a thread's (most of them), an explicit one (tp_heap), that of a pool without thread caches, or the one
 // fallback heap of threads that have already ended. The magazines of a thread heap belong to its thread alone; all else
@@ -11,8 +11,8 @@
 //      other threads gave back, new ones                     grouped by page; groups of own pages go to the page's
 //   3. no page: pending pages, kept empty pages,             free list
 //      pages of orphans, the arena                        3. groups of other heaps' pages go to the page's remote word
-//   4. the block on top is the renter's                      in one exchange; who lists an unwatched page puts it on
-//                                                            its owner's pending stack
+//   4. the block on top is the renter's                      in one exchange; a push that lists an unwatched page
+//                                                            puts it on its owner's pending stack
 //                                                         4. a page without used blocks is kept empty or goes back
 #pragma once
 
@@ -78,12 +78,13 @@ struct Heap : detail::fast_heap {
   void** bottom(size_t bin) { return slots + slot_layout.start[bin]; }
 };
 
-// There may be something for a purge. Others have the flag in their caches: it is written only when it is not set.
+// Tells the next purge to visit the heap. Writes the flag only when it is not set, for other cores have it in their caches.
 inline void note_change(Heap* heap) {
   if (!heap->changed.load(std::memory_order_relaxed)) heap->changed.store(true, std::memory_order_relaxed);
 }
 
-// The same for blocks that came back to a page of this heap; few of them are not worth a trim. The heap's lock is held.
+// Counts bytes that may be idle because blocks came back to a page of this heap; a few are not worth a trim. The heap's lock
+// is held.
 inline void note_idle(Heap* heap, size_t bytes) {
   heap->may_be_idle.store(heap->may_be_idle.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
 }

@@ -1,4 +1,4 @@
-// The lock of a heap: almost free for the thread whose heap it is, as long as nobody else comes.
+// The lock of a heap: almost free for the thread whose heap it is, as long as no other thread comes.
 //
 // A locked instruction waits for the program's own stores to reach the cache: a thread that fills its magazine a few times
 // in a microsecond, and has just written to fresh blocks, spends most of its time there. So the owner of an open lock
@@ -8,11 +8,11 @@
 // 2003.)
 //
 //   open  inner  owner  |
-//   1     free   out    | nobody is inside
+//   1     free   out    | no thread is inside
 //   1     free   in     | the owner is inside; it never waits
-//   0     held   in     | a visitor waits for the owner, who comes in no second time: it finds the lock shut
+//   0     held   in     | a visitor waits for the owner, which comes in no second time: it finds the lock shut
 //   0     held   out    | one visitor, or the owner by way of the inner lock, is inside
-//   0     free   out    | nobody is inside, and no one may enter without the inner lock: a heap without a thread, and
+//   0     free   out    | no thread is inside, and none may enter without the inner lock: a heap without a thread, and
 //                       | every heap where the system has no such barrier
 //
 // Only a holder of the inner lock changes `open`; only the owner changes `owner`. All zero is the last state.
@@ -67,19 +67,19 @@ class HeapLock {
     while (inside_.load(std::memory_order_acquire) != 0) wait_for_owner();
   }
 
-  // The calling thread becomes the owner; before that nobody is.
+  // Makes the calling thread the owner; there is none before.
   void open_for_owner() {
     Locked locked(inner_);
     if (os::has_barrier_of_process()) open_.store(1, std::memory_order_release);
   }
-  // By the owner, who is outside and ceases to be it.
+  // Ends the ownership. By the owner, outside of the lock.
   void close_for_owner() {
     TP_ASSERT(!owner_is_inside());
     Locked locked(inner_);
     open_.store(0, std::memory_order_relaxed);
   }
 
-  // For assertions: by any thread; by the owner, who came in by the open lock.
+  // For assertions: held by any thread; held by the owner, by way of the open lock.
   bool is_held() const { return owner_is_inside() || inner_.is_held(); }
   bool owner_is_inside() const { return inside_.load(std::memory_order_relaxed) != 0; }
 
@@ -120,7 +120,7 @@ class HeapLock {
   std::atomic<uint32_t> inside_{0};  // the owner, by the open lock
   std::atomic<uint32_t> open_{0};
   Lock inner_;
-  bool shut_by_visitor_ = false;     // under the inner lock: whoever lets go of it opens the lock again
+  bool shut_by_visitor_ = false;     // under the inner lock; its holder opens the lock again on leaving
 };
 
 // The calling thread's own heap.

@@ -1,12 +1,14 @@
 #include "heap/kept.h"
 
 #include "os/assert.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
 namespace {
 
-// Index of the stack of kept pages: of 1, 2 and 4 slices; 3: such pages are not kept.
+// Index of the stack of kept pages by slices: 1, 2, 4; 3: such pages are not kept.
 uint32_t kept_index(uint32_t slices) { return slices == 1 ? 0 : slices == 2 ? 1 : slices == 4 ? 2 : 3; }
 
 }  // namespace
@@ -24,7 +26,7 @@ void keep_slices(Heap* heap, PageId id, uint32_t slices, uint32_t stamp) {
   uint32_t most = Heap::most_kept >> index;
   TP_ASSERT(heap->kept_count[index] <= most && page_of(id)->is(PageKind::unused));
   if (heap->kept_count[index] == most) {
-    // The older half goes to the arenas, so that the next empty pages find room.
+    // Releases the older half, so that the next empty pages find room.
     uint32_t half = most / 2;
     for (uint32_t i = 0; i < half; ++i) release_run(heap, heap->kept[index][i], slices, stamp);
     for (uint32_t i = half; i < most; ++i) heap->kept[index][i - half] = heap->kept[index][i];

@@ -1,19 +1,19 @@
-// What a heap keeps for reuse: empty pages, and the last few large blocks that were freed. A heap that takes and gives back
-// pages pays neither the arenas' lock nor page faults for them; the purge takes what is idle. Everything here needs the heap's
-// lock.
+// Keeps empty pages and the last few freed large blocks of a heap for reuse. A heap that takes and gives back pages then pays
+// neither the arenas' lock nor page faults for them; the purge takes them when they are idle. The heap's lock is held.
 #pragma once
 
 #include "heap/heap.h"
+#include "pages/runs.h"
 
 namespace tp {
 
-// A run for one page: a kept one, or from the arenas, several at a time once the heap is no longer small. 0: none to be had.
+// Takes a run for one page: a kept one, or from the arenas, several at a time once the heap is no longer small. 0: out of memory.
 PageId take_slices(Heap* heap, uint32_t slices, Fill fill);
 
 // Keeps the slices of an empty page. The older half of those kept goes to the arenas when there is no room.
 void keep_slices(Heap* heap, PageId id, uint32_t slices, uint32_t stamp);
 
-// The kept large run that fits best, at most an eighth too long; 0: none.
+// Takes the kept large run that fits best, at most an eighth too long; 0: none.
 Run take_kept_large(Heap* heap, uint32_t slices);
 
 // Keeps the run of a large block in place of the oldest.
@@ -25,7 +25,7 @@ void release_run(Heap* heap, PageId id, uint32_t slices, uint32_t stamp);
 // Gives kept runs that were idle for long enough to the arenas.
 void release_kept(Heap* heap, uint32_t now, uint32_t min_idle_ms);
 
-// True when the heap may hold so many bytes more, if need be without what it keeps.
+// Releases what the heap keeps when its limit leaves no room for so many bytes more. False: there is still none.
 bool make_room(Heap* heap, size_t bytes);
 
 }  // namespace tp

@@ -6,6 +6,8 @@
 #include "heap/purge_thread.h"
 #include "heap/thread_heap.h"
 #include "os/assert.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
@@ -59,7 +61,7 @@ void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero) {
     }
   }
   if (run.id == 0) {
-    // What rounding leaves unused of a shorter block would be resident in huge pages.
+    // In huge pages the unused end of a shorter block would be resident.
     constexpr uint32_t dense_from = (2u << 20) >> slice_shift;
     run = take_run(slices, alignment <= slice_size ? 1 : static_cast<uint32_t>(alignment >> slice_shift),
                    slices >= dense_from ? Fill::dense : Fill::sparse);

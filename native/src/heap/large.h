@@ -5,13 +5,13 @@
 
 namespace tp {
 
-// Null: out of memory, or over the heap's limit.
+// Rents whole slices. Null: out of memory, or over the heap's limit.
 void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero);
 
-// current: the calling thread's heap, which may keep the run; null: none does.
+// Returns a large block. current: the calling thread's heap, which may keep the run; null: none does.
 void return_large(Heap* current, PageId id);
 
-// False: the block is as it was.
+// Resizes a large block in place. False: it is as it was.
 bool resize_large(PageId id, size_t size);
 
 }  // namespace tp

@@ -7,6 +7,7 @@
 #include "heap/refill.h"
 #include "heap/thread_heap.h"
 #include "os/assert.h"
+#include "pages/stamp.h"
 #include "profile/size_histogram.h"
 
 namespace tp {

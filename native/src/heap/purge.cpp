@@ -8,13 +8,15 @@
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
 #include "os/assert.h"
+#include "pages/purge_runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
 namespace {
 
-// A trim leaves up to so much idle memory in all heaps together. Otherwise a program that trims after every few calls would
-// give back what its next calls touch again, and pay for a look at all its pages each time.
+// Idle bytes that a trim leaves in all heaps together. Otherwise a program that trims after every few calls would give back
+// what its next calls touch again, and pay for a look at all its pages each time.
 constexpr size_t worth_a_visit = size_t{1} << 20;
 
 // What one purge does:
@@ -59,7 +61,7 @@ class Visit {
   bool entered_ = true;
 };
 
-// What is idle as a whole: blocks in the depot, empty pages, large runs. False: there is more.
+// Releases what is idle as a whole: blocks in the depot, empty pages, large runs. False: there is more.
 bool release_idle(Heap* heap, const Purge& purge) {
   constexpr uint32_t chunks_at_once = 64;
   if (is_idle(purge.now, heap->depot.stamp, purge.min_idle_ms) && empty_depot(heap, chunks_at_once)) return false;
@@ -72,11 +74,11 @@ bool has_changed(const Heap* heap) {
   return heap->changed.load(std::memory_order_relaxed) || heap->may_be_idle.load(std::memory_order_relaxed) != 0;
 }
 
-// In short visits, for the owner may be waiting; one will do unless there is much.
+// Purges one heap in short visits, for its owner may be waiting; one visit is enough unless there is much.
 void purge_heap(Heap* heap, Purge& purge) {
   if (heap->state.load(std::memory_order_relaxed) == HeapState::free) return;
-  // Before anything is looked at: what changes from now on is for the next purge. Who waits for memory looks everywhere:
-  // another purge, which took the flag, may not have got to the end.
+  // Clears the flag before the first look: later changes are for the next purge. A purge for an allocation looks everywhere,
+  // because another purge, which took the flag, may not have got to the end.
   if (purge.takes_all() && !purge.waits) {
     if (!has_changed(heap)) return;
     heap->changed.exchange(false, std::memory_order_seq_cst);
@@ -93,7 +95,7 @@ void purge_heap(Heap* heap, Purge& purge) {
   }
 }
 
-// Whether a heap has changed in a way that may leave any amount idle, or enough blocks came back since the last purge.
+// True when a heap has changed in a way that may leave any amount idle, or enough blocks came back since the last purge.
 bool is_worth_a_visit() {
   size_t bytes = 0;
   for (const Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {

@@ -1,23 +1,23 @@
-// Idle memory goes back to the system: kept empty pages go to the arenas, idle runs and the free parts of partly used pages
-// to the system. No heap's lock is held by callers.
+// Gives idle memory back: kept empty pages to the arenas, idle runs and free parts of partly used pages to the system. Callers
+// hold no heap's lock.
 #pragma once
 
 #include "base/config.h"
 
 namespace tp {
 
-// Returns the bytes that went back. keep: so many idle bytes may stay. Heaps whose locks are taken are left out. What the
-// calling thread's magazines hold stays.
+// Purges memory that was idle for so long; returns bytes. keep: idle bytes that may stay. It leaves out heaps whose locks are
+// taken, and the calling thread's magazines.
 size_t purge(uint32_t min_idle_ms, size_t keep = 0);
 
 // Purges all that is idle, for programs that ask often: leaves the heaps alone while little has changed in them.
 size_t trim(size_t keep);
 
-// For an allocation that found no memory: what any heap keeps empty, also of those whose locks are taken at this moment,
-// may be all that is missing.
+// Purges everything for an allocation that found no memory. It waits for heaps whose locks are taken: what they keep may be all
+// that is missing.
 void purge_for_allocation();
 
-// What allocate() gives; while it gives null a few times again, for other threads may take what a purge has freed.
+// Calls allocate(), and after a purge again while it returns null: a few times, for other threads may take what a purge freed.
 template <typename Allocate>
 auto allocate_or_purge(Allocate allocate) {
   auto* result = allocate();

@@ -9,6 +9,7 @@
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
 #include "os/assert.h"
+#include "pages/runs.h"
 
 namespace tp {
 
@@ -16,8 +17,8 @@ namespace {
 
 constexpr size_t worth_a_thread = size_t{8} << 20;
 
-// So much may stay resident while the program is idle: a program that pauses and goes on would pay for every page again
-// (some 0.3 us each), and nobody misses what is less than one more thread's stack. tp_purge leaves nothing.
+// Bytes that may stay resident while the program is idle: a program that pauses would pay for every page again (some 0.3 us
+// each), and this is less than the stack of one more thread. tp_purge leaves nothing.
 constexpr size_t kept_while_idle = size_t{8} << 20;
 
 std::atomic<bool> activity{false};       // since the thread looked last
@@ -34,7 +35,7 @@ uint32_t pause_ms(int64_t delay) {
 
 bool is_worth_a_thread() { return arena_held_slices.load(std::memory_order_relaxed) << slice_shift >= worth_a_thread; }
 
-// There may be more to do, and someone who does it.
+// True when more may become idle: the library holds much, and a thread of the program has a heap.
 bool may_be_needed() {
   if (!is_worth_a_thread()) return false;
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {
@@ -43,14 +44,14 @@ bool may_be_needed() {
   return false;
 }
 
-// Who notes activity stores it first and then looks whether the thread sleeps; here it is the other way round.
+// Stores `asleep` first and reads `activity` then; note_activity does it the other way round, so one of them sees the other.
 void sleep_until_activity() {
   asleep.store(1, std::memory_order_seq_cst);
   if (!activity.load(std::memory_order_seq_cst)) os::wait(&asleep, 1, 0);
   asleep.store(0, std::memory_order_relaxed);
 }
 
-// True when the thread may end: whoever notes activity from now on sees that there is none, and makes another.
+// True when the thread may end: from now on note_activity sees that there is none, and makes another.
 bool sign_off() {
   thread_started.store(false, std::memory_order_seq_cst);
   if (!activity.load(std::memory_order_seq_cst)) return true;
@@ -70,7 +71,7 @@ void* run(void*) {
     uint64_t now = os::now_ms();
     if (activity.exchange(false, std::memory_order_acq_rel)) last_activity = now;
     purge(static_cast<uint32_t>(delay), kept_while_idle);
-    // Whatever became idle before the last activity is old enough now, so everything has been seen.
+    // All that became idle before the last activity is old enough now, so everything has been seen.
     if (now - last_activity <= static_cast<uint64_t>(delay) * 2 + 1000) continue;
     if (may_be_needed()) {
       sleep_until_activity();
@@ -81,7 +82,7 @@ void* run(void*) {
   }
 }
 
-// No lock is held: making a thread allocates.
+// Makes the thread. No lock is held, because that allocates.
 TP_NOINLINE void start_thread() {
   TP_ASSERT(known_heap() == nullptr || !known_heap()->lock.owner_is_inside());
   if (thread_started.exchange(true, std::memory_order_acq_rel)) return;
@@ -104,7 +105,7 @@ TP_NOINLINE void start_thread() {
 TP_NOINLINE void note_activity(bool may_make_thread) {
   if (!is_wanted()) return;
   if (!thread_started.load(std::memory_order_relaxed) && !(is_worth_a_thread() && may_make_thread)) return;
-  // First this, then a look for the thread; the thread signs off in the other order.
+  // Store first, then look for the thread; the thread signs off in the other order.
   activity.store(true, std::memory_order_seq_cst);
   if (asleep.exchange(0, std::memory_order_seq_cst) == 1) os::wake_one(&asleep);
   if (may_make_thread && !thread_started.load(std::memory_order_seq_cst)) start_thread();
@@ -116,8 +117,8 @@ void note_idle_pages(bool may_make_thread) {
   if (!activity.load(std::memory_order_relaxed)) note_activity(may_make_thread);
 }
 
-// Under the lock that making a thread takes, the C library frees the vector of an ended thread's dynamic variables: 16
-// bytes for each of 16 modules and more. A detached thread does so itself, after its heap was given up, if it ever had one.
+// The C library frees the vector of an ended thread's dynamic variables under the lock that making a thread takes: 16 bytes
+// for each of 16 modules and more. A detached thread does so itself, after its heap has become an orphan, if it had one.
 bool may_make_thread_at_free(uint32_t block_size) {
   return known_heap() != nullptr && (block_size <= 256 || block_size > 768);
 }

@@ -11,17 +11,17 @@
 
 namespace tp {
 
-// Something may become purgeable. may_make_thread: the caller is not inside of the C library's own thread functions. No
-// lock is held, here and below.
+// Tells the thread that memory may become idle. may_make_thread: the caller is not inside of the C library's own thread
+// functions. No lock is held, here and below.
 void note_idle_pages(bool may_make_thread);
 
-// Whether a free of a block of this size may make the thread.
+// True when a free of a block of this size may make the thread.
 bool may_make_thread_at_free(uint32_t block_size);
 
-// For a rent that misses.
+// Makes the thread when the library holds enough for it; for a rent that misses.
 void start_purge_thread_if_worth_it();
 
-// In the child of a fork, where the thread does not exist.
+// Forgets the thread in the child of a fork, where it does not exist.
 void forget_purge_thread();
 
 }  // namespace tp

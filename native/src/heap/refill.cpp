@@ -5,6 +5,8 @@
 #include "heap/pool_bins.h"
 #include "heap/registry.h"
 #include "os/assert.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
@@ -25,7 +27,7 @@ void unlink(uint32_t& list, PageId id) {
   if (page->next != 0) page_of(page->next)->prev = page->prev;
 }
 
-// Takes what other threads gave back; it goes in front of the page's own list.
+// Puts the blocks that other threads gave back in front of the page's own list. False: there are none.
 bool collect_page(PageId id) {
   Page* page = page_of(id);
   RemoteWord word{page->remote.load(std::memory_order_relaxed)};
@@ -40,7 +42,7 @@ bool collect_page(PageId id) {
   return true;
 }
 
-// New blocks, without touching them: the first in address order is rented first.
+// Cuts new blocks without touching them; the first in address order is rented first.
 uint32_t carve(PageId id, void** blocks, uint32_t most) {
   Page* page = page_of(id);
   uint32_t count = page->capacity - page->carved;
@@ -71,16 +73,16 @@ void set_up_page(Heap* heap, PageId id, size_t bin, const Shape& shape) {
     page_of(id + i)->set_kind(PageKind::inner);
   }
   *discarded_of(id) = {};
-  // The map's cache lines are read by every free of every thread: what is there already is not written again.
+  // Every free of every thread reads the map's cache lines, so equal bytes are not written again.
   uint8_t mapped = heap->caches ? static_cast<uint8_t>(bin) : 0;
   for (uint32_t i = 0; i < shape.slices; ++i) {
     if (*bins_of(id + i) != mapped) *bins_of(id + i) = mapped;
   }
 }
 
-// A page without used blocks leaves its queue: it is no page any more, so that stale pointers into it are noticed when
-// they are flushed. Its entries in the map stay until the slices go back to the arena or serve another bin.
-void forget_page(PageId id) {
+// Clears the entries of a page without used blocks, so that a flush notices stale pointers into it. Its bytes in the map stay
+// until the slices go back to the arena or serve another bin.
+void clear_page(PageId id) {
   Page* page = page_of(id);
   uint32_t slices = page->slices;
   *discarded_of(id) = {};
@@ -94,12 +96,12 @@ void page_emptied(Heap* heap, PageId id) {
   uint32_t stamp = page->stamp;
   unlink(heap->queue[page->bin], id);
   if (page->bin >= first_pool_bin) discharge_pool_bin(page->bin, size_t{slices} << slice_shift);
-  forget_page(id);
+  clear_page(id);
   keep_slices(heap, id, slices, stamp);
 }
 
-// The bin goes through pages, each to its end: what it asks for next will be filled too. A heap that has a page or two of
-// every size is none of those, and in a page of long blocks rounding leaves more unused.
+// Expects a page to be filled from end to end when the bin has filled several. A heap with a page or two of every size fills
+// none, and a page of long blocks leaves more unused.
 Fill fill_of(const Heap* heap, size_t bin, const Shape& shape) {
   constexpr size_t large_heap = size_t{4} << 20;
   constexpr uint32_t longest_block = 8192;
@@ -129,7 +131,7 @@ PageId add_page(Heap* heap, size_t bin, const Shape& shape) {
   return id;
 }
 
-// Every block is out: the page leaves the queue. False: another thread gave one back meanwhile.
+// Moves a page whose blocks are all out to the full ones. False: another thread gave one back meanwhile.
 bool retire_full(Heap* heap, PageId id) {
   Page* page = page_of(id);
   uint64_t watched = RemoteWord::watched().bits;
@@ -181,7 +183,7 @@ void requeue_page(Heap* heap, PageId id) {
     unlink(heap->full[page->bin], id);
     link(heap->queue[page->bin], id);
   }
-  // A page that another thread has just listed still has used blocks: those of that thread's chain.
+  // A page that another thread has just listed still has used blocks: the chain of that thread.
   if (page->used == 0) page_emptied(heap, id);
 }
 
@@ -238,7 +240,7 @@ void release_bin(Heap* heap, size_t bin) {
       unlink(*list, id);
       if (bin >= first_pool_bin) discharge_pool_bin(bin, size_t{slices} << slice_shift);
       if (zeroes) __builtin_memset(address_of(id), 0, size_t{slices} << slice_shift);
-      forget_page(id);
+      clear_page(id);
       release_run(heap, id, slices, stamp);
     }
   }
@@ -258,7 +260,6 @@ void release_everything(Heap* heap) {
   release_kept(heap, 0, 0);
 }
 
-// For orphans: the page leaves its queue with everything it has. Both heaps' locks are held.
 PageId detach_page(Heap* heap, size_t bin) {
   drain_pending(heap);
   for (PageId id = heap->queue[bin]; id != 0; id = page_of(id)->next) {

@@ -1,34 +1,34 @@
-// The pages of one heap: where its blocks come from, and where they go back to. Everything here needs the heap's lock.
+// Takes blocks from the pages of one heap, and keeps each page in the list where it belongs. The heap's lock is held.
 #pragma once
 
 #include "heap/heap.h"
 
 namespace tp {
 
-// Fills blocks[0..most), the best to rent first last; returns how many. Only for the first a new page is made, or memory used
-// that went back to the system. 0: out of memory.
+// Fills blocks[0..most), the best to rent first last; returns how many. Makes a new page, or uses memory that went back to the
+// system, for the first block only. 0: out of memory.
 uint32_t take_blocks(Heap* heap, size_t bin, const Shape& shape, void** blocks, uint32_t most);
 
-// After blocks came back to a page that may have been full, or may be empty now: moves it to where it belongs.
+// Moves a page to the list where it belongs, after blocks came back to it: it may have been full, or may be empty now.
 void requeue_page(Heap* heap, PageId id);
 
 // Moves pages that other threads listed to their queues.
 void drain_pending(Heap* heap);
 
-// In the child of a fork: moves listed pages to their queues although no thread told the heap of them.
+// Moves listed pages to their queues, in the child of a fork, where the thread that would have told the heap is missing.
 void relist_full_pages(Heap* heap);
 
-// Takes what other threads gave back to all its queued pages, and releases empty ones.
+// Takes the blocks that other threads gave back to its queued pages, and releases empty pages.
 void collect(Heap* heap, uint32_t now);
 void collect_bin(Heap* heap, size_t bin, uint32_t now);  // after drain_pending
 
-// Takes a page of the bin that has blocks to give out of the heap; 0: none. The lock of the heap that gets it is held, too.
+// Removes a page of the bin that has blocks to give from the heap; 0: none. The lock of the heap that gets it is held, too.
 PageId detach_page(Heap* heap, size_t bin);
 
-// Gives the pages of one bin to the arenas, whoever has blocks of them.
+// Gives the pages of one bin to the arenas, with all blocks that are out.
 void release_bin(Heap* heap, size_t bin);
 
-// Gives every page and large block of the heap to the arenas, whoever has blocks of them.
+// Gives every page and large block of the heap to the arenas, with all blocks that are out.
 void release_everything(Heap* heap);
 
 }  // namespace tp

@@ -6,6 +6,7 @@
 #include "heap/refill.h"
 #include "heap/thread_heap.h"
 #include "os/assert.h"
+#include "pages/runs.h"
 
 namespace tp {
 

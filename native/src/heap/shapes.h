@@ -1,4 +1,4 @@
-// How the pages of each size class are cut, and how long the magazines of a thread are.
+// Shapes: how the pages of each bin are cut, and how long a thread's magazines are.
 #pragma once
 
 #include "base/config.h"

@@ -11,6 +11,7 @@
 #include "heap/refill.h"
 #include "heap/registry.h"
 #include "os/assert.h"
+#include "pages/stamp.h"
 #include "profile/heap_profile.h"
 
 namespace tp {

@@ -79,7 +79,7 @@ void* allocate_block(Heap* heap, size_t bin, size_t size) {
   return block != nullptr ? block : rent_slow(heap, bin, size);
 }
 
-// As allocate(), while the heap profile samples: a refill counts for all the blocks that it brought.
+// Allocates while the heap profile samples: a refill counts for all the blocks that it brought.
 TP_NOINLINE void* allocate_counted(Heap* heap, size_t bin, size_t size, size_t alignment) {
   bool cached = bin != 0 && is_cached(heap);
   if (cached && heap->top[bin] != heap->bottom(bin)) return allocate_block(heap, bin, size);
@@ -170,7 +170,7 @@ void free(void* block) {
   if (heap == nullptr && !is_ending_thread() && ++frees_without_heap > 64) heap = current_heap();
   if (heap == nullptr || is_ending_thread() || is_instrumented()) {
     if (options::get(tp_option_zero_on_free) != 0) memset(block, 0, page_of(id)->block_size);
-    // The block's page may be the thread's own, which then learns of the block as of a stranger's.
+    // Also when the page is the thread's own: the block goes to its remote word.
     return return_to_page(id, block);
   }
   if (!detail::push(heap, bin, block)) return_slow(heap, block, bin);

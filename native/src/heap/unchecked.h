@@ -20,16 +20,17 @@ void* reallocate(void* block, size_t size);
 
 size_t usable_size(const void* block);
 
-// What lies at an address.
+// A block of any kind.
 struct Block {
   void* start;     // null: no page or large block that is in use
   size_t size;     // usable
   PageId id;
   Heap* owner;
 };
+// Finds the block that lies at an address.
 Block find(const void* address);
 
-// The class or the slices that serve this; 0 when nothing can.
+// Returns the size of the class or of the slices that serve this; 0: none do.
 size_t good_size(size_t size);
 
 }  // namespace tp::unchecked

@@ -1,4 +1,4 @@
-// What the compiler is told.
+// Attributes for the compiler.
 #pragma once
 
 #define TP_NOINLINE __attribute__((noinline))

@@ -31,10 +31,10 @@ class Lock {
     if (state_.exchange(0, std::memory_order_release) == 2) os::wake_one(&state_);
   }
 
-  // By any thread: for assertions.
+  // For assertions: held by any thread.
   bool is_held() const { return state_.load(std::memory_order_relaxed) != 0; }
 
-  // In the child of a fork, where the thread that held it does not exist.
+  // Frees the lock in the child of a fork, where the thread that held it does not exist.
   void reset() { state_.store(0, std::memory_order_relaxed); }
 
  private:
@@ -46,7 +46,7 @@ class Lock {
     while (state_.exchange(2, std::memory_order_acquire) != 0) os::wait(&state_, 2, 0);
   }
 
-  std::atomic<uint32_t> state_{0};  // 0 free, 1 held, 2 held and someone sleeps
+  std::atomic<uint32_t> state_{0};  // 0 free, 1 held, 2 held and a thread sleeps
 };
 
 template <typename L>

@@ -1,8 +1,8 @@
 // The operating system, and nothing else: a port to another one is another os_*.cpp. All functions keep errno.
 //
 // Address space is mapped where the arenas want it (map_at), or reserved first (no memory, no access) and made usable later
-// (commit). Either may be given back while it stays usable (discard: reads as zero afterwards). What is only reserved stays
-// out of core dumps. Addresses and lengths are multiples of page_size() unless stated.
+// (commit). Either may be given back while it stays usable (discard: reads as zero afterwards). Space that is only reserved
+// stays out of core dumps. Addresses and lengths are multiples of page_size() unless stated.
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ namespace tp::os {
 
 size_t page_size();
 
-// Address space without access, aligned to alignment (a power of two of at least page_size). Null: none to be had.
+// Reserves address space without access, aligned to alignment (a power of two of at least page_size). Null: none to be had.
 void* reserve(size_t length, size_t alignment);
 
 // Gives reserved address space back, with everything in it.
@@ -30,7 +30,7 @@ enum class Mapped { yes, taken, no_memory };
 enum class Access { read, read_and_write };  // read: as reserved, but it can be looked at and reads as zero
 Mapped map_at(void* address, size_t length, Access access);
 
-// An address that the system would choose for a new mapping now. Null: it has none.
+// Returns an address that the system would choose for a new mapping now. Null: it has none.
 void* likely_place();
 
 // Gives the memory of committed pages back; they stay usable and read as zero. False: nothing changed.
@@ -46,13 +46,13 @@ void set_huge_pages(void* address, size_t length, bool wanted);
 // nothing moved, copy instead.
 bool move_pages(void* from, void* to, size_t length);
 
-// The most address space, or writable memory, this process may have; SIZE_MAX when there is no such limit.
+// Returns the most address space, or writable memory, this process may have; SIZE_MAX: there is no such limit.
 size_t mapping_limit();
 
 // Milliseconds of a clock that never goes back; coarse and cheap.
 uint64_t now_ms();
 
-// Unpredictable enough to make forged metadata unlikely.
+// A seed that is hard enough to predict to make forged metadata unlikely.
 uint64_t random_seed();
 
 void write_all(int file_descriptor, const char* text, size_t length);
@@ -61,7 +61,7 @@ void write_all(int file_descriptor, const char* text, size_t length);
 void wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t milliseconds);
 void wake_one(std::atomic<uint32_t>* word);
 
-// Every other thread of the process passes a full memory barrier before this returns. Only where there is one.
+// Returns after every other thread of the process has passed a full memory barrier. Only where there is one.
 bool has_barrier_of_process();
 void barrier_of_process();
 

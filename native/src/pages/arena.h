@@ -1,7 +1,4 @@
-// Arenas: large ranges of address space, handed out in runs of 64 KiB slices.
-//
-// Runs are used, dirty (free, still backed by memory, stamped with the time) or clean (free, reads as zero, no memory).
-// Neighbours of the same kind are one run. All of it under one lock; thread heaps come here for whole pages, in batches.
+// Arenas: large ranges of address space in slices of 64 KiB. What a slice is used for is found by its address or its number.
 //
 // A slice is named by 32 bits: the arena's number in the upper 8, the slice's in the lower 24; 0 names none, for
 // the first slices of an arena are the place of its own tables.
@@ -22,14 +19,14 @@ struct Arena {
   uintptr_t base;
   uint32_t slices;          // there can be
   uint32_t first;           // behind the tables
-  std::atomic<uint32_t> committed;  // end of those that are mapped; read without the lock by those who look up an address
+  std::atomic<uint32_t> committed;  // end of those that are mapped; read without the lock to look up addresses
   uint32_t fresh;           // first slice that was never used
   uint32_t mapped;          // usable and no gap
   Page* pages;              // one for each slice
   uint8_t* bins;            // one for each slice: the fast path's map; 0 caches nothing
   Discarded* discarded;     // one for each slice
 
-  // The slice of an address; 0 when it lies outside of what is mapped.
+  // Returns the slice of an address; 0 when it is not mapped.
   uint32_t slice_at(uintptr_t address) const {
     uintptr_t offset = (address - base) >> slice_shift;
     return offset >= first && offset < committed.load(std::memory_order_relaxed) ? static_cast<uint32_t>(offset) : 0;
@@ -43,28 +40,31 @@ inline constexpr uint32_t dense_arena = 1;
 extern Arena arenas[max_arenas];
 extern std::atomic<uint32_t> arena_total;
 
-inline Page* page_of(PageId id) { return &arenas[id >> slice_bits].pages[id & ((1u << slice_bits) - 1)]; }
-inline Discarded* discarded_of(PageId id) { return &arenas[id >> slice_bits].discarded[id & ((1u << slice_bits) - 1)]; }
-inline uint8_t* bins_of(PageId id) { return &arenas[id >> slice_bits].bins[id & ((1u << slice_bits) - 1)]; }
+// The index of a slice in its arena.
+inline uint32_t slice_index(PageId id) { return id & ((1u << slice_bits) - 1); }
+
+inline Page* page_of(PageId id) { return &arenas[id >> slice_bits].pages[slice_index(id)]; }
+inline Discarded* discarded_of(PageId id) { return &arenas[id >> slice_bits].discarded[slice_index(id)]; }
+inline uint8_t* bins_of(PageId id) { return &arenas[id >> slice_bits].bins[slice_index(id)]; }
 
 inline void* address_of(PageId id) {
   const Arena& arena = arenas[id >> slice_bits];
-  return reinterpret_cast<void*>(arena.base + (uintptr_t{id & ((1u << slice_bits) - 1)} << slice_shift));
+  return reinterpret_cast<void*>(arena.base + (uintptr_t{slice_index(id)} << slice_shift));
 }
 
 inline BlockGrid grid_of(PageId id) {
   const Page* page = page_of(id);
-  // Up to the end of the last block: what lies behind it is none.
+  // Up to the end of the last block; there is none behind it.
   return {reinterpret_cast<uintptr_t>(address_of(id)), uintptr_t{page->capacity} * page->block_size, page->block_size, page->reciprocal};
 }
 
-// What the fast path's map of bins covers, in bytes from the first arena's base: set with the first arenas.
+// Bytes from the first arena's base that the fast path's map of bins covers: set with the first arenas.
 extern uintptr_t window_length;
 
-// The slice of an address; 0 when no arena has it.
-// Whether the arena's memory is in huge pages, where the system has them.
+// True when the arena's memory is in huge pages, where the system has them.
 bool has_huge_pages(uint32_t number);
 
+// Returns the slice of an address; 0 when no arena has it.
 PageId slice_of_slow(const void* address);
 inline PageId slice_of(const void* address) {
   auto a = reinterpret_cast<uintptr_t>(address);
@@ -79,58 +79,10 @@ inline PageId page_with(const void* block) {
   return slice - page_of(slice)->first;
 }
 
-// The first slice of the page or large block that address lies in; 0 when it lies in none that is in use.
+// Returns the first slice of the page or large block that has the slice; 0 when none in use has it.
 PageId first_slice_of(PageId slice);
 
-struct Run {
-  PageId id;    // 0: none to be had
-  bool zeroed;  // every byte is known to be zero
-};
-
-// Whether the run is about to be filled from end to end. Only then it gets huge pages, which make resident what is left out.
-enum class Fill { sparse, dense };
-
-// A run of slices, aligned to a multiple of alignment slices (a power of two). Commits, or purges to stay within the
-// memory limit, as needed. Page entries of the run are zero.
-Run take_run(uint32_t slices, uint32_t alignment = 1, Fill fill = Fill::sparse);
-
-// As take_run(slices) times count under one lock; returns how many it could.
-uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill = Fill::sparse);
-
-// Gives a run back. dirty: it may hold anything but zeros or is backed by memory.
-void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp);
-
-// Shortens a used run in place, or lengthens it if what follows is free or was never used; false: unchanged.
-bool resize_run(PageId id, uint32_t slices, uint32_t new_slices);
-
-// Gives dirty runs of at least min_idle_ms back to the system until no more than keep_bytes are dirty; returns bytes.
-size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes = 0);
-
-// Memory for the library's own structures: zeroed, 64-byte aligned, never given back. Null: out of memory.
-void* allocate_meta(size_t bytes);
-
-struct ArenaUsage {
-  size_t used_bytes;   // in runs that are handed out
-  size_t dirty_bytes;
-  size_t peak_bytes;   // of the sum of both
-  size_t mapped_bytes;  // address space, tables too
-  size_t meta_bytes;
-  size_t purged_bytes;
-};
-ArenaUsage arena_usage();
-extern std::atomic<size_t> arena_held_slices;  // used and dirty; a hint for those without the lock
-
-// Milliseconds, cut to 32 bits: differences are right for 49 days.
-// A stamp that is younger than now, for now was taken a while ago, is no idle time.
-inline bool is_idle(uint32_t now, uint32_t stamp, uint32_t min_idle_ms) {
-  auto age = static_cast<int32_t>(now - stamp);
-  return static_cast<uint32_t>(age < 0 ? 0 : age) >= min_idle_ms;
-}
-inline uint32_t now_stamp() { return static_cast<uint32_t>(os::now_ms()); }
-
-// For fork, in this order.
-extern Lock purge_lock;
+// Guards all of the arenas: their parts, their runs, what they are asked for. Also for fork.
 extern Lock arena_lock;
-bool arenas_are_valid();
 
 }  // namespace tp

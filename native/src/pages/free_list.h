@@ -4,7 +4,7 @@
 //   batch:  next batch (unit + 1) | how many entries | entry ... entry       as many as the block has room for, at most 125
 //
 // Against blocks that are linked one by one this touches a fraction of the cache lines: a block that is only named is
-// not touched when it is freed and rented again, and whoever takes the blocks that another core gave back waits for
+// not touched when it is freed and rented again, and a core that takes the blocks that another one gave back waits for
 // one line a batch instead of for one a block, each after the other.
 #pragma once
 

@@ -1,6 +1,5 @@
 #include "pages/growth.h"
 
-#include "base/options.h"
 #include "base/report.h"
 #include "os/assert.h"
 
@@ -56,7 +55,7 @@ void set_up(uint32_t number, uintptr_t base, size_t slices, const Tables& tables
   table_ends[number] = {};
 }
 
-// The map of bins is what shows that a window is free: it lies in front, and nothing behind it is needed yet.
+// Maps the bins of a window, which shows that it is free: they lie in front, and nothing behind them is needed yet.
 os::Mapped map_bins(uintptr_t base, const Tables& tables, size_t bytes) {
   return os::map_at(reinterpret_cast<void*>(base + tables.bins), round_up(bytes, table_step), os::Access::read);
 }
@@ -107,7 +106,7 @@ os::Mapped map_tables(uint32_t number, size_t upto) {
   os::Mapped mapped = map_table(arenas[number].pages, &ends.pages, upto * sizeof(Page));
   if (mapped == os::Mapped::yes) mapped = map_table(arenas[number].discarded, &ends.discarded, upto * sizeof(Discarded));
   if (mapped == os::Mapped::yes) mapped = commit_bins(number, upto);
-  // A stranger among the tables: this arena has become as large as it can be.
+  // A mapping of the program lies among the tables: this arena has become as large as it can be.
   if (mapped == os::Mapped::taken) arenas[number].slices = arenas[number].committed.load(std::memory_order_relaxed);
   return mapped;
 }
@@ -186,7 +185,7 @@ Growth grow(uint32_t number, uint32_t needed, uint32_t* start) {
   if (needed > arena.slices - end) return Growth::no_space;
   os::Mapped mapped = map_step(number, end, needed);
   if (mapped == os::Mapped::yes) return Growth::in_place;
-  // Ever further away: a few calls cross whatever lies there.
+  // In hops that double: a few calls cross any mapping.
   for (size_t gap = least_step >> slice_shift; mapped == os::Mapped::taken; gap *= 2) {
     if (end + gap + needed > arena.slices) return Growth::no_space;
     *start = static_cast<uint32_t>(end + gap);

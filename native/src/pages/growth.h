@@ -1,8 +1,8 @@
-// How arenas get their address space: bit by bit, in place.
+// Address space of arenas: mapped bit by bit, in place.
 //
 // Nothing is reserved ahead. The first two arenas share one window of addresses that are free when the first thread
-// allocates, up to 1 TiB; the map of bins covers all of it, so the fast path asks one question whatever is mapped. An
-// arena maps its next part right behind the last. Where a stranger has come to lie the arena goes on behind it.
+// allocates, up to 1 TiB; the map of bins covers all of it, mapped or not, so the fast path asks one question. An
+// arena maps its next part right behind the last. Where the program has mapped something the arena goes on behind it.
 //
 //   of the window     what may be there                the map of bins says
 //   not mapped        mappings of the program           0: its pointers take the slow path, which knows what is mapped
@@ -32,7 +32,7 @@ enum class Growth { in_place, behind_a_gap, no_memory, no_space };
 // follow the last usable one but begin at *start.
 Growth grow(uint32_t number, uint32_t needed, uint32_t* start);
 
-// What of the arena is mapped, with its tables, in bytes.
+// Returns the bytes of the arena that are mapped, with its tables.
 size_t mapped_bytes(uint32_t number);
 
 bool growth_is_valid(uint32_t number);

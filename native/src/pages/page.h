@@ -1,4 +1,4 @@
-// What is known of each 64 KiB slice of an arena, kept apart from the memory itself.
+// Descriptions of the 64 KiB slices of an arena, kept apart from the memory itself.
 #pragma once
 
 #include <atomic>

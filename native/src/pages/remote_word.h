@@ -6,7 +6,7 @@
 //   listed   1: the owner knows that it has to look at this page (it is in a queue of the owner, or on its pending stack)
 //
 // States                      chain  listed
-//   Watched                     0      1     in the owner's queue; nobody gave anything back
+//   Watched                     0      1     in the owner's queue; no thread gave anything back
 //   Waiting                    > 0     1     blocks wait; the owner will look, or has been told
 //   Unwatched                   0      0     all blocks are out: the owner dropped the page from its queue
 //   (chain > 0 and not listed cannot be: the push that adds to an Unwatched page lists it)

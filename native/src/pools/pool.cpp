@@ -11,6 +11,8 @@
 #include "heap/registry.h"
 #include "heap/thread_heap.h"
 #include "heap/unchecked.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
@@ -90,7 +92,7 @@ static bool is_at_its_limit(tp_pool* pool) {
   return !fits_limit(pool->heap, page);
 }
 
-// Pages of other threads' heaps may be empty without these having noticed yet.
+// Collects the bin in every heap: pages of other threads may be empty without their heaps having noticed.
 static void collect_everywhere(size_t bin) {
   uint32_t now = now_stamp();
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) {

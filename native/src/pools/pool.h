@@ -19,7 +19,7 @@ void pool_usage(tp_pool* pool, size_t* live_bytes, size_t* held_bytes);
 void destroy_pool(tp_pool* pool);
 size_t pool_count();
 
-// 0, or EINVAL.
+// Returns 0 or EINVAL.
 int verify_pool_options(const tp_pool_options* options);
 
 }  // namespace tp

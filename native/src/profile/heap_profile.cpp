@@ -28,7 +28,7 @@ struct Sample {
   uint32_t samples;  // blocks it stands for
 };
 
-// What one call stack allocated so far, and what of it is live. Sampled numbers: pprof scales them.
+// Sums of one call stack: allocated so far, and live. Sampled numbers: pprof scales them.
 struct Totals {
   uint64_t live_blocks, live_bytes, blocks, bytes;
 };
@@ -39,7 +39,7 @@ constexpr size_t filter_size = 1u << 14;
 constexpr size_t table_bytes = round_up(table_size * sizeof(Sample), slice_size);
 constexpr size_t totals_bytes = round_up((stacks::most_stacks + 1) * sizeof(Totals), slice_size);
 
-// How many live samples hash to each place: most frees see a zero and need no lock.
+// Counts the live samples that hash to each place: most frees see a zero and need no lock.
 constinit std::atomic<uint16_t> filter[filter_size] = {};
 constinit Lock lock;
 constinit Sample* table = nullptr;  // lock
@@ -67,7 +67,7 @@ double natural_log(double x) {
   return exponent * 0.69314718055994530942 + 2 * sum;
 }
 
-// The distance to the next event of a Poisson process: exponentially distributed.
+// Draws the distance to the next event of a Poisson process: exponentially distributed.
 int64_t draw_distance(uint64_t mean) {
   double uniform = static_cast<double>((next_random() >> 11) + 1) * 0x1p-53;
   double distance = -natural_log(uniform) * static_cast<double>(mean);

@@ -16,23 +16,23 @@ extern std::atomic<uint32_t> live_samples;
 uint32_t count_samples(size_t size, uint32_t blocks);
 }
 
-// Mean bytes between samples, from the option, before the first allocation. 0: off.
+// Sets the mean bytes between samples, before the first allocation. 0: off.
 void set_sampling(uint64_t mean_bytes);
 
 inline bool sampling() { return internal::mean_bytes.load(std::memory_order_relaxed) != 0; }
 
-// The slow path is about to hand out blocks for requests of this size: one, or as many as a refill brings. The number of
-// them that are samples, seldom more than 0. The request at hand then stands for these: serve it with a block whose free
-// takes the slow path and call record() with the number; the free calls forget() first.
+// Counts blocks that the slow path is about to hand out for requests of this size: one, or as many as a refill brings. Returns
+// how many of them are samples, seldom more than 0. The request at hand then stands for these: serve it with a block whose
+// free takes the slow path and call record() with the number; the free calls forget() first.
 inline uint32_t take_samples(size_t size, uint32_t blocks) { return sampling() ? internal::count_samples(size, blocks) : 0; }
 
 // Below this mean a refill would be several samples, represented by one block: every request has to be counted alone.
 inline constexpr uint64_t least_mean_of_refills = 128 * 1024;
 
-// The sampled block with the size that was asked for. Walks the stack: some microseconds. Call it without locks.
+// Records a sampled block with the size that was asked for. Walks the stack: some microseconds. Call it without locks.
 void record(const void* block, size_t requested, uint32_t samples = 1);
 
-// A block that may be a sample is freed. Cheap when there is none.
+// Ends a sample when the freed block is one. Cheap when there are none.
 void forget_slow(const void* block);
 inline void forget(const void* block) {
   if (internal::live_samples.load(std::memory_order_relaxed) != 0) forget_slow(block);

@@ -1,4 +1,4 @@
-// A file that is written without allocation; the first error stays until close().
+// Writes a file without allocation; the first error stays until close().
 #pragma once
 
 #include "base/report.h"

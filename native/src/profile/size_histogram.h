@@ -5,14 +5,14 @@
 
 namespace tp::profile {
 
-// A magazine of the class of `requested` was refilled with `blocks` blocks, which will serve requests like this one. The
-// caller may leave out refills and let the others count for them.
+// Counts a refill: `blocks` blocks of the class of `requested`, which will serve requests like this one. The caller may leave
+// out refills and let the others count for them.
 void note_refill(size_t requested, uint32_t blocks);
 
-// One request, when the option profile counts every one.
+// Counts one request, when the option profile counts every one.
 inline void note_exact(size_t requested) { note_refill(requested, 1); }
 
-// The number of requests in the histogram's bucket of this size so far; for tests.
+// Returns the number of requests in the bucket of this size so far; for tests.
 uint64_t count_of(size_t requested);
 
 // Writes the histogram for tidepool-tune. False with errno.

@@ -68,7 +68,7 @@ bool is_stack(StackId id, uint32_t hash, const uintptr_t* frames, unsigned count
   return words[0] == hash && words[1] == count && memcmp(words + 2, frames, count * sizeof(uintptr_t)) == 0;
 }
 
-// The bucket that holds the stack (then *found is its id), or the empty one where it belongs.
+// Finds the bucket that holds the stack (then *found is its id), or the empty one where it belongs.
 uint32_t find(uint32_t hash, const uintptr_t* frames, unsigned count, StackId* found) {
   for (uint32_t at = hash & (bucket_count - 1);; at = (at + 1) & (bucket_count - 1)) {
     StackId id = store.buckets[at].load(std::memory_order_acquire);
@@ -129,7 +129,7 @@ int find_own_module(dl_phdr_info* info, size_t, void* result) {
   return 1;
 }
 
-// Written once by whoever comes first, always with the same values: begin before end, and end != 0 means known.
+// Written by the first threads that ask, always with the same values: begin before end, and end != 0 means known.
 std::atomic<uintptr_t> own_begin{0}, own_end{0};
 
 Module own_module() {

@@ -14,7 +14,7 @@ using StackId = uint32_t;
 inline constexpr unsigned most_frames = 32;
 inline constexpr uint32_t most_stacks = 1u << 16;
 
-// The calling thread's stack, of at most `depth` frames. Allocates nothing from the heap; takes a lock of its own for
+// Captures the calling thread's stack, at most `depth` frames. Allocates nothing from the heap; takes a lock of its own for
 // stacks that are new. Some microseconds.
 StackId capture(unsigned depth);
 

@@ -74,7 +74,8 @@ int main() {
   if (!right_claims_pass()) return 1;
   return run<5>({
       {"size of a heap's block", tp_misuse_size_mismatch, wrong_size_of_heap, block_is_live, nullptr, nullptr, "with size 99"},
-      {"alignment of a heap's block", tp_misuse_size_mismatch, wrong_alignment_of_heap, block_is_live, nullptr, nullptr, "aligned to 64, with alignment 8"},
+      {"alignment of a heap's block", tp_misuse_size_mismatch, wrong_alignment_of_heap, block_is_live, nullptr, nullptr,
+       "aligned to 64, with alignment 8"},
       {"size", tp_misuse_size_mismatch, wrong_size, block_is_live, nullptr, nullptr, "with size 101"},
       {"smaller alignment", tp_misuse_size_mismatch, smaller_alignment, block_is_live, nullptr, nullptr, "aligned to 64, with alignment 8"},
       {"larger alignment", tp_misuse_size_mismatch, larger_alignment, block_is_live, nullptr, nullptr, "with alignment 4096"},

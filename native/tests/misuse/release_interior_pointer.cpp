@@ -59,6 +59,7 @@ int main() {
       {"a later slice of a large block", tp_misuse_interior_pointer, of_a_large_block_aligned, block_is_live, nullptr, nullptr, text},
       {"misaligned in a sized free", tp_misuse_interior_pointer, sized, block_is_live, nullptr, nullptr, text},
       {"aligned, found when the block goes back", tp_misuse_interior_pointer, aligned, nullptr, nullptr, nullptr, text},
-      {"behind the last block, found when it goes back", tp_misuse_interior_pointer, behind_the_last_block, block_is_live, nullptr, nullptr, text},
+      {"behind the last block, found when it goes back", tp_misuse_interior_pointer, behind_the_last_block, block_is_live, nullptr, nullptr,
+       text},
   });
 }

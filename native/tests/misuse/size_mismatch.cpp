@@ -55,7 +55,8 @@ int main() {
   return run<5>({
       {"smaller size", tp_misuse_size_mismatch, smaller, block_is_live, at, nullptr, "with size 32"},
       {"size of the same class", tp_misuse_size_mismatch, same_class, block_is_live, at, nullptr, "with size 31"},
-      {"other alignment", tp_misuse_size_mismatch, other_alignment, block_is_live, aligned_at, nullptr, "aligned to 64, with alignment 128"},
+      {"other alignment", tp_misuse_size_mismatch, other_alignment, block_is_live, aligned_at, nullptr,
+       "aligned to 64, with alignment 128"},
       {"size of an aligned block", tp_misuse_size_mismatch, size_of_aligned, block_is_live, aligned_at, nullptr, "with size 4096"},
       {"aligned free of a plain block", tp_misuse_size_mismatch, aligned_free_of_plain, block_is_live, at, nullptr, "with alignment 1024"},
   });

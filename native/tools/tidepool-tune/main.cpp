@@ -88,8 +88,10 @@ void print(const tune::Profile& profile, const tune::Classes& before, const tune
   std::uint64_t waste_after = tune::waste_of(profile, after);
   std::printf("%llu requests, %llu bytes\n", static_cast<unsigned long long>(profile.requests()), static_cast<unsigned long long>(bytes));
   std::printf("%-10s %8s %16s %10s\n", "", "classes", "wasted bytes", "of asked");
-  std::printf("%-10s %8zu %16llu %9.2f%%\n", "before", before.size(), static_cast<unsigned long long>(waste_before), percent(waste_before, bytes));
-  std::printf("%-10s %8zu %16llu %9.2f%%\n", "after", after.size(), static_cast<unsigned long long>(waste_after), percent(waste_after, bytes));
+  std::printf("%-10s %8zu %16llu %9.2f%%\n", "before", before.size(), static_cast<unsigned long long>(waste_before),
+              percent(waste_before, bytes));
+  std::printf("%-10s %8zu %16llu %9.2f%%\n", "after", after.size(), static_cast<unsigned long long>(waste_after),
+              percent(waste_after, bytes));
   std::printf("waste_before=%llu waste_after=%llu\n", static_cast<unsigned long long>(waste_before),
               static_cast<unsigned long long>(waste_after));
 }

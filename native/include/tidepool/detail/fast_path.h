@@ -64,7 +64,7 @@ constexpr std::uint64_t hash_of_classes() {
   return hash;
 }
 
-// What the linker or the loader names when it finds no such library: the headers were compiled with another table of size
+// The linker or the loader names this when it finds no such library: the headers were compiled with another table of size
 // classes (TIDEPOOL_SIZE_CLASSES), or are those of another version.
 template <unsigned Layout, std::uint64_t Table>
 struct headers_and_library_have_the_same_size_classes {
@@ -87,7 +87,7 @@ struct fast_pool {
   std::uint32_t block_size;
 };
 
-// Where the bin's magazine keeps its top; its end lies bin_count words further. The address is computed apart, and the
+// Returns where the bin's magazine keeps its top; its end lies bin_count words further. The address is computed apart, and the
 // magazine then addressed by a register and a constant: with an index in the address, processors that rename memory do not
 // see that a rent loads what the return before it stored, and the pair takes 3.8 ns instead of 0.9.
 [[gnu::always_inline]] inline void*** magazine_of(fast_heap* heap, std::size_t bin) {
@@ -154,7 +154,7 @@ struct fast_pool {
   if (TP_UNLIKELY(!push_once(heap, bin, block))) tp_free_slow_(block);
 }
 
-// The same for a size that the caller knows and that may be wrong. The bin comes from the size and the map only confirms
+// Frees a block of a size that the caller states and that may be wrong. The bin comes from the size and the map only confirms
 // it: the magazine is found without waiting for the block, and a pair takes half the time.
 [[gnu::always_inline]] inline void deallocate(void* block, std::size_t size) {
   fast_heap* heap = agreed::thread_heap;

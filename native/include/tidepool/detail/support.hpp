@@ -1,4 +1,4 @@
-// What the C++ headers share: how a failure is told with and without exceptions, and how blocks are had. Not an
+// Shared by the C++ headers: failures with and without exceptions, and how blocks are had. Not an
 // interface.
 //
 // Everything that the headers take from the inline fast path goes through the functions of this file.

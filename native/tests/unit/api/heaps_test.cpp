@@ -75,7 +75,9 @@ TEST(Heap, ZeroedAndAlignedBlocks) {
   EXPECT_EQ(EINVAL, errno);
   for (int way = 0; way < 3; ++way) {
     errno = 0;
-    void* block = way == 0 ? tp_heap_malloc(heap, too_much) : way == 1 ? tp_heap_zalloc(heap, too_much) : tp_heap_aligned_alloc(heap, 64, too_much);
+    void* block = way == 0   ? tp_heap_malloc(heap, too_much)
+                  : way == 1 ? tp_heap_zalloc(heap, too_much)
+                             : tp_heap_aligned_alloc(heap, 64, too_much);
     EXPECT_EQ(nullptr, block);
     EXPECT_EQ(ENOMEM, errno);
   }

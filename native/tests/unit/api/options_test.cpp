@@ -177,7 +177,7 @@ TEST(Options, HugePagesOnAndOffOnlyChangeTheCost) {
   }
 }
 
-// Who comes second must not run with the initial values.
+// A thread that comes second must not run with the initial values.
 TEST(Options, FromTheEnvironmentHoldForAllThreadsOfTheFirstUse) {
   for (int round = 0; round < 5; ++round) {
     IN_A_PROCESS_OF_ITS_OWN({

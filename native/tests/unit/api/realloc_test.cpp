@@ -226,7 +226,7 @@ TEST(Realloc, GrowingByStepsOfASliceStaysInPlace) {
     }
     EXPECT_EQ(most, test::statistics().live_bytes);
     EXPECT_TRUE(tp_is_valid());
-    // Its end is free again, and nobody else's.
+    // Its end is free again, and no other block's.
     ASSERT_EQ(block, tp_realloc(block, most / 2));
     auto* other = static_cast<unsigned char*>(tp_malloc(most));
     ASSERT_NE(nullptr, other);

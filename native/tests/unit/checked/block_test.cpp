@@ -13,6 +13,7 @@
 #include "misuses.h"
 #include "os/os.h"
 #include "pages/arena.h"
+#include "pages/runs.h"
 #include "support/pattern.h"
 #include "support/process.h"
 

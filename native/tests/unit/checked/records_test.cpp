@@ -62,7 +62,7 @@ TEST(Records, OfManyBlocksAreAllKept) {
   for (size_t i = first; i < first + count; ++i) retire(i);
 }
 
-// Retired blocks are remembered until newer ones take their place, so that the table does not grow for ever.
+// Retired blocks are remembered until newer ones take their place, so that the table does not grow without end.
 TEST(Records, OfRetiredBlocksAreBounded) {
   constexpr size_t first = 1000000, count = 400000;
   for (size_t i = first; i < first + count; ++i) {

@@ -15,7 +15,7 @@ namespace {
 using tests::hidden;
 using tests::is_aligned;
 
-// Keeps a call of an operator, which the compiler may leave out when nobody looks at its result.
+// Keeps a call of an operator, which the compiler may leave out when its result is not used.
 void use(void* block) {
   void* volatile kept = block;
   static_cast<void>(kept);

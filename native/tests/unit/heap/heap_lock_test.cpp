@@ -1,4 +1,4 @@
-// The lock of a heap: one inside at a time, whoever comes, whether it is open for an owner or not.
+// The lock of a heap: one thread inside at a time, owner or visitor, whether it is open for an owner or not.
 #include "heap/heap_lock.h"
 
 #include <gtest/gtest.h>

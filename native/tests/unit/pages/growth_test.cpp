@@ -14,6 +14,8 @@
 #include "base/options.h"
 #include "heap/heap.h"
 #include "heap/shapes.h"
+#include "pages/runs.h"
+#include "pages/stamp.h"
 #include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"

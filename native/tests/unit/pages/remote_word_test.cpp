@@ -42,7 +42,8 @@ struct State {
   Pusher pusher[pushers];
 
   auto key() const {
-    return std::tuple_cat(std::tie(word, place, owner, pending, free, used, renter, owner_at), pusher[0].key(), pusher[1].key(), pusher[2].key());
+    return std::tuple_cat(std::tie(word, place, owner, pending, free, used, renter, owner_at), pusher[0].key(), pusher[1].key(),
+                          pusher[2].key());
   }
   bool operator<(const State& other) const { return key() < other.key(); }
 };
@@ -69,7 +70,8 @@ class Exploration {
  private:
   void visit(const State& state) {
     if (!RemoteWord{state.word}.is_valid()) error_ = "the word is in none of its states";
-    if (state.place == Place::gone && (RemoteWord{state.word}.count() != 0 || state.pending != 0)) error_ = "a page is gone while blocks come back";
+    bool has_some = RemoteWord{state.word}.count() != 0 || state.pending != 0;
+    if (state.place == Place::gone && has_some) error_ = "a page is gone while blocks come back";
     if (state.pending != 0 && state.place != Place::full && state.owner_at != 1) error_ = "a pending page is not in the full list";
     if (seen_.insert(state).second) open_.push_back(state);
   }
@@ -79,9 +81,9 @@ class Exploration {
     for (int i = 0; i < pushers; ++i) moved = push_step(state, i) || moved;
     moved = owner_steps(state) || moved;
     if (moved) return;
-    // Nobody can do anything more: everything must have come back.
+    // No thread can do anything more: everything must have come back.
     ++ends_;
-    if (state.place != Place::gone) error_ = "a block is lost: nobody looks at the page any more";
+    if (state.place != Place::gone) error_ = "a block is lost: no thread looks at the page any more";
   }
 
   bool push_step(State s, int number) {

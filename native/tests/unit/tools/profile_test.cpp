@@ -29,7 +29,8 @@ TEST(Profile, OfNothingIsEmpty) {
 }
 
 TEST(Profile, NamesTheLineThatIsWrong) {
-  for (const char* wrong : {"16\n", "16 x\n", "16 1 1\n", "17 1\n", "0 1\n", "32784 1\n", "-16 1\n", "16 -1\n", "16 18446744073709551615\n"}) {
+  for (const char* wrong : {"16\n", "16 x\n", "16 1 1\n", "17 1\n", "0 1\n", "32784 1\n", "-16 1\n", "16 -1\n",
+                            "16 18446744073709551615\n"}) {
     tune::Profile profile;
     std::string error;
     EXPECT_FALSE(read((std::string("32 1\n") + wrong).c_str(), profile, error)) << wrong;

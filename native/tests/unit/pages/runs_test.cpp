@@ -1,5 +1,5 @@
 // Runs of slices: never twice, aligned, zero where they say so, joined again, counted.
-#include "pages/arena.h"
+#include "pages/runs.h"
 
 #include <gtest/gtest.h>
 #include <string.h>
@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "pages/purge_runs.h"
+#include "pages/stamp.h"
 #include "support/pattern.h"
 
 namespace {
@@ -49,7 +51,9 @@ TEST(Arena, ARandomProgramOfRuns) {
       ASSERT_TRUE(next == live.end() || run.id + slices <= next->first) << "overlaps the run behind";
       ASSERT_TRUE(next == live.begin() || std::prev(next)->first + std::prev(next)->second <= run.id) << "overlaps the run before";
       if (run.zeroed) {
-        for (uint32_t i = 0; i < slices; ++i) ASSERT_TRUE(test::is_zero(static_cast<char*>(address_of(run.id + i)) + random.below(1024) * 64, 64));
+        for (uint32_t i = 0; i < slices; ++i) {
+          ASSERT_TRUE(test::is_zero(static_cast<char*>(address_of(run.id + i)) + random.below(1024) * 64, 64));
+        }
       }
       for (uint32_t i = 0; i < slices; ++i) memset(static_cast<char*>(address_of(run.id + i)) + random.below(1024) * 64, 0xcc, 64);
       live.emplace(run.id, slices);
