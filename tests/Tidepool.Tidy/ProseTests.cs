@@ -17,7 +17,6 @@ public sealed partial class ProseTests
         "src/Tidepool/Resources/KeyedResourcePool.cs",
         "src/Tidepool/Resources/PoolReport.cs",
         "src/Tidepool/Resources/PoolTimer.cs",
-        "src/Tidepool/Resources/ResetMode.cs",
         "src/Tidepool/Resources/ResourceCore.Backlog.cs",
         "src/Tidepool/Resources/ResourceCore.Hot.cs",
         "src/Tidepool/Resources/ResourceCore.Rent.cs",
@@ -30,10 +29,8 @@ public sealed partial class ProseTests
         "src/Tidepool/Resources/ResourcePolicy.cs",
         "src/Tidepool/Resources/ResourcePool.cs",
         "src/Tidepool/Resources/ResourceSlot.cs",
-        "src/Tidepool/Resources/ReuseOrder.cs",
         "src/Tidepool/Resources/SharedLease.cs",
         "src/Tidepool/Resources/SharedResource.cs",
-        "src/Tidepool/Resources/SlotState.cs",
         "src/Tidepool/Resources/Waiter.cs",
     ];
 
