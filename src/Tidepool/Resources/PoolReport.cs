@@ -14,14 +14,14 @@ internal sealed class PoolReport
 
     internal required ResourcePoolStatistics Statistics { get; init; }
 
-    internal required TimeSpan? OldestLeaseAge { get; init; }
+    internal TimeSpan? OldestLeaseAge { get; init; }
 
-    internal required Exception? LastCreateError { get; init; }
+    internal Exception? LastCreateError { get; init; }
 
     /// <summary>For how long creations have failed, and in how long the next one may begin (null: one is under way), or null.</summary>
     internal (TimeSpan FailingFor, TimeSpan? NextIn)? Outage { get; init; }
 
-    internal required IReadOnlyList<string> Holders { get; init; }
+    internal IReadOnlyList<string> Holders { get; init; } = [];
 
     /// <summary>The limit over all keys and how much of it is used, or null for a pool without keys.</summary>
     internal (int Used, int Max)? Group { get; init; }

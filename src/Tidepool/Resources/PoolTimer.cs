@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>
@@ -120,13 +122,15 @@ internal sealed class PoolTimer : IDisposable
 /// <summary>The pool's clock in milliseconds: monotonic, so a clock of the wall that jumps changes nothing.</summary>
 internal sealed class ResourceClock(TimeProvider provider)
 {
-    private readonly bool _isSystem = ReferenceEquals(provider, TimeProvider.System);
     private readonly long _start = provider.GetTimestamp();
 
     internal TimeProvider Provider => provider;
 
     /// <summary>Whether real time passes, so that a thread may wait by itself.</summary>
-    internal bool IsSystem => _isSystem;
+    internal bool IsSystem { get; } = ReferenceEquals(provider, TimeProvider.System);
 
-    internal long Now => _isSystem ? Environment.TickCount64 : (long)provider.GetElapsedTime(_start).TotalMilliseconds;
+    internal long Now => IsSystem ? Environment.TickCount64 : NowOfProvider();
+
+    [MethodImpl(MethodImplOptions.NoInlining)] // a rental reads the clock of the system
+    private long NowOfProvider() => (long)provider.GetElapsedTime(_start).TotalMilliseconds;
 }

@@ -64,14 +64,14 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal bool IsForPool;
 
     /// <summary>Another key has asked for this place.</summary>
-    internal ResourceCore<T>? ForWhom;
+    internal PoolState<T>? ForWhom;
     internal Clearing? Clearing;
     internal StackTrace? Site;
 
-    internal ResourceSlot<T>? Newer;
-    internal ResourceSlot<T>? Older;
-    internal ResourceSlot<T>? GroupNewer;
-    internal ResourceSlot<T>? GroupOlder;
+    internal SlotLinks<T> Links;
+
+    /// <summary>Its neighbours in a list over all keys.</summary>
+    internal SlotLinks<T> SharedLinks;
     internal ResourceSlot<T>? NextCheck;
 
     private const int InCall = 1;
@@ -135,7 +135,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     {
         try
         {
-            if (Core.IsInline)
+            if (Core.Runner.IsInline)
             {
                 _stop.Cancel();
             }
