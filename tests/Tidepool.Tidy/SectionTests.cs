@@ -10,6 +10,10 @@ public sealed class SectionTests
     private const string Gate = "PoolGate";
     private const string Section = "PoolSection";
 
+    /// <summary>Methods that are called without the gate, or only look.</summary>
+    private static readonly HashSet<string> WithoutGate =
+        ["Recycle", "CountStaleDispose", "NeedsValidation", "Unbegun", "ParkedForNothing"];
+
     [Fact]
     public void Every_section_of_a_pool_is_entered_by_using() => Problems.AssertNone(
         FindFaults(Core.Compilation, out int entered).Concat(entered < 30 ? [$"only {entered} sections were found"] : []),
@@ -36,6 +40,18 @@ public sealed class SectionTests
     [InlineData("using (gate.Enter(\"place\")) { }")]
     public void A_using_is_not_refused(string code) =>
         Assert.DoesNotContain(FindFaults(With(code), out _), IsOfSample);
+
+    [Fact]
+    public void What_the_gate_guards_is_touched_in_sections_only() => Problems.AssertNone(
+        from type in Core.AllTypes
+        where type.Name is "PoolState" or "ResourceGroup"
+        from method in type.GetMembers().OfType<IMethodSymbol>()
+        where method is { MethodKind: MethodKind.Ordinary, DeclaredAccessibility: Accessibility.Internal }
+        where !WithoutGate.Contains(method.Name)
+        where !method.Parameters.Any(static p => Is(p.Type, Section)) && !Text(method).Contains("AssertHeld", StringComparison.Ordinal)
+        where !Text(method).Contains(".Enter(", StringComparison.Ordinal)
+        select $"{type.Name}.{method.Name}",
+        "Methods that neither take the section nor assert the gate:");
 
     private static List<string> FindFaults(CSharpCompilation compilation, out int entered)
     {
@@ -80,9 +96,11 @@ public sealed class SectionTests
         UsingStatementSyntax => true,
         EqualsValueClauseSyntax { Parent.Parent: VariableDeclarationSyntax declaration } =>
             declaration.Parent is UsingStatementSyntax
-                or LocalDeclarationStatementSyntax { UsingKeyword.RawKind: (int)SyntaxKind.UsingKeyword },
+                || (declaration.Parent is LocalDeclarationStatementSyntax local && local.UsingKeyword.IsKind(SyntaxKind.UsingKeyword)),
         _ => false,
     };
+
+    private static string Text(IMethodSymbol method) => method.DeclaringSyntaxReferences.Single().GetSyntax().ToString();
 
     private static bool Is(ITypeSymbol? type, string name) => type?.Name == name;
 

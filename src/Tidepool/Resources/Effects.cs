@@ -16,7 +16,7 @@ internal struct Effects<T>
     private int _threads;
     private List<Action>? _others;
     private PoolReport? _report;
-    private ResourceCore<T>? _reporter;
+    private PoolState<T>? _reporter;
 
     /// <summary>The pool's timer must be set anew.</summary>
     internal bool SetsTimer { get; set; }
@@ -27,12 +27,12 @@ internal struct Effects<T>
     internal readonly bool IsEmpty =>
         _firstDone is null && _lastCheck is null && _wanting is null && _others is null && _reporter is null && !SetsTimer && !ChecksInline;
 
-    internal PoolReport ReportOf(ResourceCore<T> core, PoolSection<T> section)
+    internal PoolReport ReportOf(PoolState<T> pool, PoolSection<T> section)
     {
-        if (_reporter != core)
+        if (_reporter != pool)
         {
-            _report = core.Report(section);
-            _reporter = core;
+            _report = pool.Report(section);
+            _reporter = pool;
         }
 
         return _report!;
@@ -59,7 +59,7 @@ internal struct Effects<T>
         _lastCheck = slot;
     }
 
-    internal void AskForThread(ResourceCore<T> core)
+    internal void RequestThread(ResourceCore<T> core)
     {
         if (_wanting is null || _wanting == core)
         {
@@ -68,7 +68,7 @@ internal struct Effects<T>
         }
         else
         {
-            Then(core.QueueThread);
+            Then(core.Runner.QueueThread);
         }
     }
 
@@ -94,13 +94,13 @@ internal struct Effects<T>
         {
             ResourceSlot<T>? next = slot.NextCheck;
             slot.NextCheck = null;
-            slot.Core.Work(slot);
+            slot.Core.Runner.Work(slot);
             slot = next;
         }
 
         for (int i = 0; i < _threads; i++)
         {
-            _wanting!.QueueThread();
+            _wanting!.Runner.QueueThread();
         }
 
         if (_others is not null)

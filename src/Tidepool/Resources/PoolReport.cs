@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 
@@ -13,14 +14,14 @@ internal sealed class PoolReport
 
     internal required ResourcePoolStatistics Statistics { get; init; }
 
-    internal required TimeSpan? OldestLeaseAge { get; init; }
+    internal TimeSpan? OldestLeaseAge { get; init; }
 
-    internal required Exception? LastCreateError { get; init; }
+    internal Exception? LastCreateError { get; init; }
 
     /// <summary>For how long creations have failed, and in how long the next one may begin (null: one is under way), or null.</summary>
     internal (TimeSpan FailingFor, TimeSpan? NextIn)? Outage { get; init; }
 
-    internal required IReadOnlyList<string> Holders { get; init; }
+    internal IReadOnlyList<string> Holders { get; init; } = [];
 
     /// <summary>The limit over all keys and how much of it is used, or null for a pool without keys.</summary>
     internal (int Used, int Max)? Group { get; init; }
@@ -129,5 +130,25 @@ internal sealed class PoolReport
         {
             text.Append(i == 0 ? " The oldest leases were rented:\n" : "\n").Append(Holders[i]);
         }
+    }
+}
+
+/// <summary>Where a rental was made, as text: the frames of the program, from the first that belongs to it.</summary>
+internal static class RentSite
+{
+    /// <summary>Between the program and the pool: the pools, the base classes of ADO.NET, what starts asynchronous methods.</summary>
+    private static readonly string[] Between =
+    [
+        "Tidepool", "Tidepool.Extensions", "Tidepool.Native", "System.Data.Common", "System.Private.CoreLib",
+    ];
+
+    internal static StackTrace Capture() => new(skipFrames: 1, fNeedFileInfo: true);
+
+    internal static string Describe(StackTrace site, LeakCapture capture)
+    {
+        StackFrame[] frames = site.GetFrames();
+        int first = Math.Max(Array.FindIndex(frames, static frame => !CallerStack.IsOf(frame, Between)), 0);
+        string text = new StackTrace(frames[first..]).ToString().ReplaceLineEndings("\n").TrimEnd('\n');
+        return text.Length == 0 ? "   at an unknown place" : capture == LeakCapture.CallSite ? text.Split('\n')[0] : text;
     }
 }

@@ -5,8 +5,9 @@ namespace Tidepool;
 
 /// <summary>Holds the gate of a pool, or of all keys of a keyed pool: the only way to what the gate guards.</summary>
 /// <remarks>
-/// <see cref="PoolGate{T}.Enter(string)"/> makes it in a <c>using</c>, which a test of the source enforces. A method that takes a section
-/// runs under the gate, at the section's time, and adds to its effects. Disposing it leaves the gate and then runs them.
+/// Made by <see cref="PoolGate{T}.Enter(string)"/> in a <c>using</c>, which a test of the source enforces, and handed down to whatever
+/// needs the gate: a method that takes a section runs under the gate, at the section's time, and adds to its effects. Disposing it leaves
+/// the gate and then runs them.
 /// </remarks>
 internal readonly ref struct PoolSection<T>
     where T : class
@@ -39,8 +40,26 @@ internal readonly ref struct PoolSection<T>
     /// <summary>Has the timer fire at this moment, unless it fires before.</summary>
     internal void WakeAt(long due) => Effects.SetsTimer |= _gate.Timer.Ask(due);
 
-    /// <summary>Has the timer set anew: it has just fired.</summary>
-    internal void SetTimer() => Effects.SetsTimer = true;
+    /// <summary>When the timer will fire.</summary>
+    internal long Due => _gate.Timer.Due;
+
+    /// <summary>Notes that the timer has fired: nothing is due until a section asks, and it is set anew afterwards.</summary>
+    /// <returns>Whether it came late.</returns>
+    internal bool TimerFired()
+    {
+        Effects.SetsTimer = true;
+        return _gate.Timer.Fired(Now);
+    }
+
+    /// <summary>Counts one more rental that waits, or one less: the timer keeps the pool alive for them.</summary>
+    internal void CountWaiting(int change)
+    {
+        _gate.AssertHeld();
+        _gate.Timer.CountWaiting(change);
+    }
+
+    /// <summary>Fails where the gate is not held, in debug and model builds.</summary>
+    internal void AssertHeld() => _gate.AssertHeld();
 
     /// <summary>Has a caller told how its rental ended.</summary>
     internal void Tell(Waiter<T> waiter) => Effects.Tell(waiter);
@@ -49,19 +68,21 @@ internal readonly ref struct PoolSection<T>
     internal void Check(ResourceSlot<T> slot) => Effects.Check(slot);
 
     /// <summary>Asks the thread pool for one more thread for the backlog of a pool.</summary>
-    internal void AskForThread(ResourceCore<T> core) => Effects.AskForThread(core);
+    internal void RequestThread(ResourceCore<T> core) => Effects.RequestThread(core);
 
     /// <summary>Has anything else done.</summary>
     internal void Then(Action action) => Effects.Then(action);
 
     /// <summary>Gives what failing rentals of a pool say: one report for all of one section, and another one for each key.</summary>
-    internal PoolReport ReportOf(ResourceCore<T> core) => Effects.ReportOf(core, this);
+    internal PoolReport ReportOf(PoolState<T> pool) => Effects.ReportOf(pool, this);
 
     /// <summary>Leaves the gate and runs the effects.</summary>
     public void Dispose() => _gate.Leave();
 }
 
-/// <summary>Guards what a pool, or all keys of a keyed pool, decide: a lock, and what follows from the section that holds it.</summary>
+/// <summary>
+/// Guards what a pool, or all keys of a keyed pool, decide: a lock that is held for some nanoseconds, and what follows from its section.
+/// </summary>
 internal sealed class PoolGate<T>
     where T : class
 {

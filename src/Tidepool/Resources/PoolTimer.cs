@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>
@@ -115,4 +117,20 @@ internal sealed class PoolTimer : IDisposable
             }
         }
     }
+}
+
+/// <summary>The pool's clock in milliseconds: monotonic, so a clock of the wall that jumps changes nothing.</summary>
+internal sealed class ResourceClock(TimeProvider provider)
+{
+    private readonly long _start = provider.GetTimestamp();
+
+    internal TimeProvider Provider => provider;
+
+    /// <summary>Whether real time passes, so that a thread may wait by itself.</summary>
+    internal bool IsSystem { get; } = ReferenceEquals(provider, TimeProvider.System);
+
+    internal long Now => IsSystem ? Environment.TickCount64 : NowOfProvider();
+
+    [MethodImpl(MethodImplOptions.NoInlining)] // a rental reads the clock of the system
+    private long NowOfProvider() => (long)provider.GetElapsedTime(_start).TotalMilliseconds;
 }

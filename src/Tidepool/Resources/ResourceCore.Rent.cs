@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
 namespace Tidepool;
@@ -7,9 +6,57 @@ namespace Tidepool;
 /// <summary>Renting: an idle resource at once, or a place in the queue.</summary>
 internal sealed partial class ResourceCore<T>
 {
-    private Waiter<T>? _spare;
-    private volatile bool _hasParked; // a thread has parked for a rental
-    private Waiter<T>? _recycled; // pushed by anybody, taken as a whole under the gate
+    /// <summary>Leases the resource that was returned last to the caller; its ticket is the slot's version.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal ResourceSlot<T>? TakeHot()
+    {
+        Schedule.Point("hot: look");
+        return _fast.IsReady ? TakeOpenHot() : null;
+    }
+
+    private ResourceSlot<T>? TakeOpenHot()
+    {
+        long now = Now;
+        Schedule.Point("hot: take");
+        ResourceSlot<T>? slot = _fast.Take();
+        if (slot is null)
+        {
+            return null;
+        }
+
+        if (now - slot.LastUsed >= _freshFor || now >= slot.ExpiresAt || slot.Generation != State.Generation)
+        {
+            LayIdle(slot);
+            return null;
+        }
+
+        slot.Uses++;
+        slot.HotUses++;
+        slot.LeasedAt = now;
+        if (_meter.MeasuresUse)
+        {
+            slot.RentedTicks = Stopwatch.GetTimestamp();
+        }
+
+        long ticket = slot.Version + 1;
+        Volatile.Write(ref slot.Version, ticket);
+        if (_looksForBroken && IsBroken(slot.Resource!))
+        {
+            TakeHotBack(slot, ticket, now);
+            return null;
+        }
+
+        return slot;
+    }
+
+    /// <summary>What was leased from the hot place turned out to be broken: nobody has rented it.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void TakeHotBack(ResourceSlot<T> slot, long ticket, long now)
+    {
+        slot.HotUses--;
+        slot.TryRetire(ticket);
+        SettleSlow(slot, DestroyReason.Broken, now);
+    }
 
     /// <summary>Rents for a caller that awaits.</summary>
     /// <returns>False when a keyed pool has forgotten this key in the meantime.</returns>
@@ -19,12 +66,6 @@ internal sealed partial class ResourceCore<T>
         {
             LeaveIfUnused();
             result = ValueTask.FromCanceled<ResourceLease<T>>(cancellation);
-            return true;
-        }
-
-        if (TakeHot() is { } slot)
-        {
-            result = new ValueTask<ResourceLease<T>>(new ResourceLease<T>(slot, slot.Version));
             return true;
         }
 
@@ -72,7 +113,7 @@ internal sealed partial class ResourceCore<T>
         }
 
         waiter.Register();
-        lease = Await(waiter);
+        lease = new ParkedRenter<T>(this, waiter).Await();
         return true;
     }
 
@@ -84,92 +125,13 @@ internal sealed partial class ResourceCore<T>
             return true;
         }
 
-        if (Volatile.Read(ref _isClosed))
+        if (State.IsClosed)
         {
-            using (PoolSection<T> section = Gate.Enter())
-            {
-                ThrowIfClosed(section);
-            }
+            using PoolSection<T> section = Gate.Enter();
+            State.ThrowIfClosed(section);
         }
 
         return false;
-    }
-
-    /// <summary>An idle resource without a wait; a rental that may wait has only those checked in its turn that need it.</summary>
-    private bool TryTakeIdle(long timeout, StackTrace? site, out ResourceLease<T> lease) =>
-        timeout == 0 ? TryTakeIdle(site, out lease) : TryTakeFresh(site, out lease);
-
-    /// <summary>An idle resource, looked at here if it needs that.</summary>
-    private bool TryTakeIdle(StackTrace? site, out ResourceLease<T> lease)
-    {
-        while (!TryTakeFresh(site, out lease))
-        {
-            ResourceSlot<T>? slot = null;
-            bool isExpired = false;
-            using (PoolSection<T> section = Gate.Enter("try rent"))
-            {
-                SettleHot(section);
-                if (_waiters.Count == 0 && Next() is { } next)
-                {
-                    Unlist(next);
-                    isExpired = section.Now >= next.ExpiresAt;
-                    if (isExpired)
-                    {
-                        Destroy(next, DestroyReason.Lifetime, section);
-                    }
-                    else
-                    {
-                        slot = next;
-                        Move(slot, SlotState.Checking);
-                        BeginByRenter(slot, section);
-                    }
-                }
-            }
-
-            if (slot is null)
-            {
-                if (!isExpired)
-                {
-                    return false;
-                }
-            }
-            else if (CheckHere(slot) is { } check)
-            {
-                if (FinishTry(slot, check, site, out lease))
-                {
-                    return true;
-                }
-            }
-            else
-            {
-                HandToPool(slot, null);
-                return false;
-            }
-        }
-
-        return true;
-    }
-
-    /// <summary>A caller's token was cancelled.</summary>
-    internal void Cancel(Waiter<T> waiter)
-    {
-        using PoolSection<T> section = Gate.Enter("cancel");
-        if (waiter.State == WaiterState.Queued)
-        {
-            Leave(waiter, WaiterFailure.Cancelled, section);
-        }
-    }
-
-    /// <summary>
-    /// A rental leaves the queue without a resource; what had been asked for it may be for a parked one now, or for another key. Under the
-    /// gate.
-    /// </summary>
-    private void Leave(Waiter<T> waiter, WaiterFailure failure, PoolSection<T> section)
-    {
-        Fail(waiter, failure, null, section);
-        _group?.Offer(section);
-        LetParkedHelp(section);
-        LeaveIfEmpty(section);
     }
 
     /// <summary>Makes the caller's exception or lease; the gate was left.</summary>
@@ -188,42 +150,101 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
-        if (waiter.Failure == WaiterFailure.TimedOut)
-        {
-            _meter.TimedOut(Name);
-        }
-
         waiter.Cause = waiter.Failure switch
         {
-            WaiterFailure.TimedOut => new ResourcePoolTimeoutException(waiter.Report!, TimeSpan.FromMilliseconds(waiter.Timeout)),
-            WaiterFailure.Cancelled => new OperationCanceledException("The rental was cancelled by its caller's token.", waiter.Cancellation),
+            WaiterFailure.Cancelled =>
+                new OperationCanceledException("The rental was cancelled by its caller's token.", waiter.Cancellation),
             WaiterFailure.CreateFailed when waiter is { IsSync: true, Cause: NotSupportedException unsupported } => unsupported,
             WaiterFailure.CreateFailed => new ResourceCreateException(waiter.Report!, waiter.Cause!),
-            _ => new ResourcePoolShutdownException(waiter.Report!),
+            _ => Refuse(waiter.Failure, waiter.Report!, waiter.Timeout),
         };
         waiter.Complete(default, waiter.Cause);
     }
 
-    /// <summary>The caller has its answer: the node may serve again.</summary>
-    internal void Recycle(Waiter<T> waiter)
+    internal ResourceLease<T> NewLease(ResourceSlot<T> slot, long ticket) => new(
+        _settings.LeakReclaim ? new LeaseSentinel<T>(slot, ticket) : slot,
+        ticket);
+
+    /// <summary>A caller's token was cancelled.</summary>
+    internal void Cancel(Waiter<T> waiter)
     {
-        if (!waiter.TryReset())
+        using PoolSection<T> section = Gate.Enter("cancel");
+        State.TryLeave(waiter, WaiterFailure.Cancelled, section);
+    }
+
+    /// <summary>Whether the policy calls the resource broken; an exception says yes.</summary>
+    internal bool IsBroken(T resource)
+    {
+        if (!_looksForBroken)
         {
-            return; // a late cancellation may still come
+            return false;
         }
 
-        Waiter<T>? first = Volatile.Read(ref _recycled);
-        while (true)
+        try
         {
-            waiter.NextDone = first;
-            Waiter<T>? found = Interlocked.CompareExchange(ref _recycled, waiter, first);
-            if (found == first)
+            return Policy.IsBroken(resource);
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("IsBroken", e.ToString(), Name, Key);
+            return true;
+        }
+    }
+
+    /// <summary>An idle resource without a wait; a rental that may wait has only those checked in its turn that need it.</summary>
+    private bool TryTakeIdle(long timeout, StackTrace? site, out ResourceLease<T> lease) =>
+        timeout == 0 ? TryTakeIdle(site, out lease) : TryTakeFresh(site, out lease);
+
+    /// <summary>An idle resource, looked at here if it needs that.</summary>
+    private bool TryTakeIdle(StackTrace? site, out ResourceLease<T> lease)
+    {
+        while (!TryTakeFresh(site, out lease))
+        {
+            ResourceSlot<T>? slot;
+            bool wasExpired;
+            using (PoolSection<T> section = Gate.Enter("try rent"))
             {
-                return;
+                slot = State.TryBeginCheck(out wasExpired, section);
             }
 
-            first = found;
+            if (slot is null)
+            {
+                if (!wasExpired)
+                {
+                    return false;
+                }
+            }
+            else if (!Runner.TryCheckInline(slot, out DestroyReason? why))
+            {
+                Runner.HandToPool(slot, null);
+                return false;
+            }
+            else if (TryLeaseChecked(slot, why, site, out lease))
+            {
+                return true;
+            }
         }
+
+        return true;
+    }
+
+    /// <summary>Leases the resource that this thread has checked.</summary>
+    private bool TryLeaseChecked(ResourceSlot<T> slot, DestroyReason? why, StackTrace? site, out ResourceLease<T> lease)
+    {
+        bool isLeased = false;
+        if (why is null)
+        {
+            using PoolSection<T> section = Gate.Enter();
+            isLeased = State.TryLeaseChecked(slot, site, section);
+        }
+
+        if (!isLeased)
+        {
+            Runner.FinishCheck(slot, why);
+        }
+
+        lease = isLeased ? NewLease(slot, slot.Version) : default;
+        return isLeased;
     }
 
     /// <summary>An idle resource that needs no look at it but the policy's quick one.</summary>
@@ -238,229 +259,92 @@ internal sealed partial class ResourceCore<T>
             }
 
             ResourceSlot<T>? slot;
-            long ticket;
             using (PoolSection<T> section = Gate.Enter("rent"))
             {
-                slot = Next();
-                if (slot is null || section.Now >= slot.FreshUntil || _waiters.Count != 0)
-                {
-                    lease = default;
-                    return false;
-                }
+                slot = State.TryLeaseFresh(site, section);
+            }
 
-                Unlist(slot);
-                ticket = Lease(slot, site, section);
+            if (slot is null)
+            {
+                lease = default;
+                return false;
             }
 
             if (_settings.MinIdle > 0)
             {
-                Refill();
+                Pump(); // the reserve may need another one
             }
 
+            long ticket = slot.Version;
             if (!IsBroken(slot.Resource!))
             {
                 lease = NewLease(slot, ticket);
                 return true;
             }
 
-            TakeBack(slot, ticket);
+            slot.TryRetire(ticket);
+            using (PoolSection<T> section = Gate.Enter())
+            {
+                State.TakeBack(slot, section);
+            }
         }
-    }
-
-    /// <summary>An idle resource has gone: the reserve may need another one.</summary>
-    private void Refill()
-    {
-        using PoolSection<T> section = Gate.Enter();
-        Pump(section);
-    }
-
-    /// <summary>The next idle resource in the order of reuse. Closed pools have none.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private ResourceSlot<T>? Next() => _settings.TakesOldest ? _idle.Oldest : _idle.Newest;
-
-    /// <summary>Takes a slot out of the idle lists; its state is the caller's to set.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void Unlist(ResourceSlot<T> slot)
-    {
-        Gate.AssertHeld();
-        _idle.Remove(slot);
-        _group?.RemoveIdle(slot);
-    }
-
-    /// <summary>Makes a slot leased, with a new ticket. Under the gate.</summary>
-    private long Lease(ResourceSlot<T> slot, StackTrace? site, PoolSection<T> section)
-    {
-        Move(slot, SlotState.Leased);
-        slot.Uses++;
-        slot.LeasedAt = section.Now;
-        slot.Site = site;
-        slot.IsReported = false;
-        if (_meter.MeasuresUse)
-        {
-            slot.RentedTicks = Stopwatch.GetTimestamp();
-        }
-
-        _rented++;
-        long ticket = slot.Version + 1;
-        Volatile.Write(ref slot.Version, ticket);
-        if (_settings.LeakThreshold != ResourceSettings.Forever)
-        {
-            section.WakeAt(section.Now + _settings.LeakThreshold);
-        }
-
-        return ticket;
-    }
-
-    private ResourceLease<T> NewLease(ResourceSlot<T> slot, long ticket) => new(
-        _settings.LeakReclaim ? new LeaseSentinel<T>(slot, ticket) : slot,
-        ticket);
-
-    /// <summary>What was just leased turned out to be broken: nobody has rented it.</summary>
-    private void TakeBack(ResourceSlot<T> slot, long ticket)
-    {
-        slot.TryRetire(ticket);
-        using PoolSection<T> section = Gate.Enter();
-        _rented--;
-        Destroy(slot, DestroyReason.Broken, section);
-        Pump(section);
     }
 
     /// <summary>Puts a rental into the queue and starts what it needs.</summary>
     /// <returns>Null when it was refused, or when the key was removed (then without a refusal).</returns>
     private Waiter<T>? Queue(long timeout, StackTrace? site, bool isSync, out Exception? refusal, CancellationToken cancellation)
     {
-        Waiter<T>? waiter = null;
-        PoolReport? report = null;
-        bool isRejected = false;
-        bool isClosed;
+        var rental = new RentalRequest(timeout, isSync, site, _meter.MeasuresWait ? Stopwatch.GetTimestamp() : 0, cancellation);
+        Waiter<T>? waiter;
+        WaiterFailure? why;
+        PoolReport? report;
         using (PoolSection<T> section = Gate.Enter("queue"))
         {
-            if (IsRemoved)
-            {
-                refusal = null;
-                return null;
-            }
-
-            if (!isSync)
-            {
-                section.BeginChecksInline();
-            }
-
-            SettleHot(section);
-            isClosed = _isClosed;
-            isRejected = !isClosed && timeout != 0 && _waiters.Count >= _settings.MaxWaiters;
-            if (isClosed || isRejected || timeout == 0)
-            {
-                _rejected += isRejected ? 1 : 0;
-                _timedOut += isClosed || isRejected ? 0 : 1;
-                report = Report(section);
-                LeaveIfEmpty(section);
-            }
-            else
-            {
-                waiter = NewWaiter();
-                waiter.IsSync = isSync;
-                waiter.Cancellation = cancellation;
-                waiter.Site = site;
-                waiter.Timeout = timeout;
-                waiter.Deadline = ResourceSettings.After(section.Now, timeout);
-                waiter.Sequence = _group is null ? ++_sequence : ++_group.Sequence;
-                waiter.QueuedTicks = _meter.MeasuresWait ? Stopwatch.GetTimestamp() : 0;
-                Enqueue(waiter, section);
-                Pump(section);
-                if (waiter.State == WaiterState.Queued && IsHopeless(section))
-                {
-                    Fail(waiter, WaiterFailure.CreateFailed, _lastError, section);
-                    LeaveIfEmpty(section);
-                }
-            }
+            waiter = State.Queue(rental, out why, out report, section);
         }
 
-        refusal = report is null ? null
-            : isClosed ? new ResourcePoolShutdownException(report)
-            : isRejected ? new ResourcePoolRejectedException(report, $"as many as MaxWaiters = {_settings.MaxWaiters} wait")
-            : new ResourcePoolTimeoutException(report, TimeSpan.Zero);
-        if (isRejected)
-        {
-            _meter.Rejected(Name);
-        }
-        else if (refusal is ResourcePoolTimeoutException)
-        {
-            _meter.TimedOut(Name);
-        }
-
+        refusal = why is { } failure ? Refuse(failure, report!, timeout) : null;
         return waiter;
     }
 
-    private void Enqueue(Waiter<T> waiter, PoolSection<T> section)
+    private ResourcePoolException Refuse(WaiterFailure why, PoolReport report, long timeout)
     {
-        _waiters.Add(waiter);
-        CloseHot(section);
-        Timer.CountWaiting(1);
-        _group?.CountParked(waiter, 1);
-        section.WakeAt(waiter.Deadline);
-    }
-
-    private void Dequeue(Waiter<T> waiter)
-    {
-        Gate.AssertHeld();
-        _waiters.Remove(waiter);
-        Timer.CountWaiting(-1);
-        _group?.CountParked(waiter, -1);
-        OpenHot();
-    }
-
-    /// <summary>Ends a rental that is in the queue, or whose thread works for it, without a resource. Under the gate.</summary>
-    private void Fail(Waiter<T> waiter, WaiterFailure failure, Exception? cause, PoolSection<T> section)
-    {
-        if (waiter.State == WaiterState.Queued)
+        switch (why)
         {
-            Dequeue(waiter);
-        }
-        else
-        {
-            _atWork--;
-        }
-
-        waiter.State = WaiterState.Failed;
-        waiter.Failure = failure;
-        waiter.Cause = cause;
-        _timedOut += failure == WaiterFailure.TimedOut ? 1 : 0;
-        _cancelled += failure == WaiterFailure.Cancelled ? 1 : 0;
-        waiter.Report = failure == WaiterFailure.Cancelled ? null : section.ReportOf(this);
-
-        section.Tell(waiter);
-    }
-
-    /// <summary>Gives a resource to a rental that is in the queue. Under the gate.</summary>
-    private void Give(Waiter<T> waiter, ResourceSlot<T> slot, PoolSection<T> section)
-    {
-        Dequeue(waiter);
-        waiter.State = WaiterState.Assigned;
-        waiter.Slot = slot;
-        waiter.Ticket = Lease(slot, waiter.Site, section);
-        section.Tell(waiter);
-    }
-
-    private Waiter<T> NewWaiter()
-    {
-        Gate.AssertHeld();
-        Waiter<T>? waiter = _spare ?? Interlocked.Exchange(ref _recycled, null);
-        if (waiter is null)
-        {
-            return new Waiter<T>(this);
-        }
-
-        _spare = waiter.NextDone;
-        waiter.NextDone = null;
-        return waiter;
-    }
-
-    private void ThrowIfClosed(PoolSection<T> section)
-    {
-        if (_isClosed)
-        {
-            throw new ResourcePoolShutdownException(Report(section));
+            case WaiterFailure.TimedOut:
+                _meter.TimedOut(Name);
+                return new ResourcePoolTimeoutException(report, TimeSpan.FromMilliseconds(timeout));
+            case WaiterFailure.Rejected:
+                _meter.Rejected(Name);
+                return new ResourcePoolRejectedException(report, $"as many as MaxWaiters = {_settings.MaxWaiters} wait");
+            default:
+                return new ResourcePoolShutdownException(report);
         }
     }
+
+    /// <summary>A rental was over before it had begun: the key may have been made for it alone.</summary>
+    private void LeaveIfUnused()
+    {
+        if (_group is not null)
+        {
+            using PoolSection<T> section = Gate.Enter();
+            State.LeaveIfEmpty(section);
+        }
+    }
+
+    /// <summary>A thread is about to park: from now on no reset may need a second one.</summary>
+    private void NoteParked()
+    {
+        if (_waitsInReset && !_hasParked)
+        {
+            _hasParked = true;
+        }
+
+        if (_group is { HasParked: false })
+        {
+            _group.HasParked = true;
+        }
+    }
+
+    private StackTrace? CaptureSite() => _settings.LeakCapture == LeakCapture.None ? null : RentSite.Capture();
 }

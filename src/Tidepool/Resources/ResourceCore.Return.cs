@@ -3,7 +3,9 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>Returning: the ticket is retired with one swap, the policy looks at the resource, then it serves the next renter or waits idle.</summary>
+/// <summary>
+/// Returning: the ticket is retired with one swap, the policy looks at the resource, then it serves the next renter or waits idle.
+/// </summary>
 internal sealed partial class ResourceCore<T>
 {
     internal void Return(ResourceSlot<T> slot, long ticket)
@@ -29,10 +31,10 @@ internal sealed partial class ResourceCore<T>
         DestroyReason? why = Examine(slot);
         if (why is null && _resetMode == ResetMode.OnReturn)
         {
-            bool? isReset = ResetHere(slot.Resource!);
+            bool? isReset = Runner.ResetInline(slot.Resource!);
             if (isReset is null)
             {
-                ResetInBackground(slot);
+                Runner.ResetInBackground(slot);
                 return;
             }
 
@@ -42,11 +44,12 @@ internal sealed partial class ResourceCore<T>
         {
             if (_waitsInReset && HasParked && !isAsync)
             {
-                ResetOnAnyThread(slot);
+                using PoolSection<T> section = Gate.Enter("return dirty");
+                State.ReturnDirty(slot, section);
             }
             else
             {
-                ResetInBackground(slot);
+                Runner.ResetInBackground(slot);
             }
 
             return;
@@ -80,8 +83,8 @@ internal sealed partial class ResourceCore<T>
             return default;
         }
 
-        Task? reset = ResetInBackground(slot);
-        return reset is null ? default : AwaitReset(reset);
+        Task? reset = Runner.ResetInBackground(slot);
+        return reset is null ? default : Runner.AwaitReset(reset);
     }
 
     internal bool TryMark(ResourceSlot<T> slot, long ticket, Exception? reason)
@@ -89,8 +92,7 @@ internal sealed partial class ResourceCore<T>
         bool isMarked;
         using (PoolSection<T> section = Gate.Enter())
         {
-            isMarked = slot.State == SlotState.Leased && slot.Is(ticket);
-            slot.IsMarked |= isMarked;
+            isMarked = PoolState<T>.TryMark(slot, ticket, section);
         }
 
         if (isMarked && reason is not null)
@@ -111,39 +113,45 @@ internal sealed partial class ResourceCore<T>
 
         using PoolSection<T> section = Gate.Enter("detach");
         resource = slot.Resource!;
-        _detached++;
-        Release(slot, SlotState.Free, section);
-        Pump(section);
+        State.Detach(slot, section);
         return true;
     }
 
     /// <summary>Every copy of a lease was dropped. Runs on the finalizer's thread, which must not wait.</summary>
     internal void Reclaim(ResourceSlot<T> slot, long ticket)
     {
-        if (!slot.TryRetire(ticket))
+        if (slot.TryRetire(ticket))
         {
-            return;
+            ThreadPool.UnsafeQueueUserWorkItem(static state => state.Core.Reclaim(state.Slot), (Core: this, Slot: slot), preferLocal: false);
+        }
+    }
+
+    private void Reclaim(ResourceSlot<T> slot)
+    {
+        string site;
+        using (PoolSection<T> section = Gate.Enter())
+        {
+            site = slot.Site is { } stack ? RentSite.Describe(stack, _settings.LeakCapture) : string.Empty;
+            State.Reclaim(slot, section);
         }
 
-        ThreadPool.UnsafeQueueUserWorkItem(
-            static state =>
-            {
-                (ResourceCore<T> core, ResourceSlot<T> slot) = state;
-                string? site;
-                using (PoolSection<T> section = core.Gate.Enter())
-                {
-                    site = slot.Site is { } stack ? RentSite.Describe(stack, core._settings.LeakCapture) : null;
-                    core._reclaimed++;
-                    core.Destroy(slot, DestroyReason.Leaked, section);
-                    core.Pump(section);
-                }
+        _meter.Leaked(Name);
+        TidepoolEventSource.Log.LeaseReclaimed(slot.Id, site, Name, Key);
+        PoolDiagnostics.TellLeak(PoolName, PoolReport.DescribeReclaimed(Name, Key, site.Length == 0 ? null : site));
+    }
 
-                core._meter.Leaked(core.Name);
-                TidepoolEventSource.Log.LeaseReclaimed(slot.Id, site ?? string.Empty, core.Name, core.Key);
-                PoolDiagnostics.TellLeak(core.PoolName, PoolReport.DescribeReclaimed(core.Name, core.Key, site));
-            },
-            (this, slot),
-            preferLocal: false);
+    /// <summary>Whether a leased resource may serve more renters at once: it is neither due nor broken, and was not cleared.</summary>
+    /// <param name="slot">Its slot; its lease is out.</param>
+    /// <param name="looks">Whether the policy is asked, too.</param>
+    internal bool MayServe(ResourceSlot<T> slot, bool looks)
+    {
+        bool isGood;
+        using (PoolSection<T> section = Gate.Enter())
+        {
+            isGood = State.MayServe(slot, section);
+        }
+
+        return isGood && (!looks || !IsBroken(slot.Resource!));
     }
 
     private bool TryRetire(ResourceSlot<T> slot, long ticket)
@@ -154,7 +162,7 @@ internal sealed partial class ResourceCore<T>
             return true;
         }
 
-        Interlocked.Increment(ref _staleDisposes);
+        State.CountStaleDispose();
         return false;
     }
 
@@ -170,106 +178,8 @@ internal sealed partial class ResourceCore<T>
         return slot.IsMarked || IsBroken(slot.Resource!) ? DestroyReason.Broken : null;
     }
 
-    private bool? ResetHere(T resource)
-    {
-        try
-        {
-            return _policy.Reset(resource);
-        }
-        catch (Exception e)
-        {
-            TidepoolEventSource.Log.PolicyFailed("Reset", e.ToString(), Name, Key);
-            return false;
-        }
-    }
-
-    /// <summary>Begins the reset on this thread; what does not end at once goes on without it.</summary>
-    /// <returns>What is still to be awaited, or null.</returns>
-    private Task? ResetInBackground(ResourceSlot<T> slot)
-    {
-        ValueTask<bool> reset = BeginReset(slot);
-        if (reset.IsCompletedSuccessfully)
-        {
-            Settle(slot, reset.Result ? null : DestroyReason.ResetFailed);
-            return null;
-        }
-
-        using (PoolSection<T> section = Gate.Enter())
-        {
-            EndLease(slot, section);
-            Move(slot, SlotState.Checking);
-            SetDue(slot, section);
-        }
-
-        return FinishResetAsync(slot, reset);
-    }
-
-    /// <summary>
-    /// The reset after a synchronous return, where others rent synchronously, too: one that was begun here would need a thread of the thread pool
-    /// for its end, and all of them may be parked for this resource.
-    /// </summary>
-    private void ResetOnAnyThread(ResourceSlot<T> slot)
-    {
-        using PoolSection<T> section = Gate.Enter("return dirty");
-        EndLease(slot, section);
-        if (Verdict(slot, section) is { } why)
-        {
-            Destroy(slot, why, section);
-        }
-        else
-        {
-            slot.IsDirty = true;
-            Move(slot, SlotState.Checking);
-            Start(slot, SlotWork.Reset, section);
-        }
-
-        Pump(section);
-    }
-
-    private ValueTask<bool> BeginReset(ResourceSlot<T> slot)
-    {
-        try
-        {
-            return AskPolicy(slot, resets: true);
-        }
-        catch (Exception e)
-        {
-            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name, Key);
-            return new(false);
-        }
-    }
-
-    private async Task FinishResetAsync(ResourceSlot<T> slot, ValueTask<bool> reset)
-    {
-        bool isReset = false;
-        try
-        {
-            isReset = await reset.ConfigureAwait(false);
-        }
-        catch (Exception e)
-        {
-            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), Name, Key);
-        }
-
-        FinishCheck(slot, isReset ? null : DestroyReason.ResetFailed);
-    }
-
-    /// <summary>The returner waits for its reset, but not for one that hangs.</summary>
-    private async ValueTask AwaitReset(Task reset)
-    {
-        TimeSpan limit = _settings.PolicyTimeout == ResourceSettings.Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(_settings.PolicyTimeout);
-        try
-        {
-            await reset.WaitAsync(limit, Clock.Provider).ConfigureAwait(false);
-        }
-        catch (TimeoutException)
-        {
-            // The pool's timer gives its place up.
-        }
-    }
-
     /// <summary>The end of a return whose resource needs no more work.</summary>
-    private void Settle(ResourceSlot<T> slot, DestroyReason? why)
+    internal void Settle(ResourceSlot<T> slot, DestroyReason? why)
     {
         long now = Now;
         Schedule.Point("return");
@@ -283,36 +193,52 @@ internal sealed partial class ResourceCore<T>
     private void SettleSlow(ResourceSlot<T> slot, DestroyReason? why, long now)
     {
         using PoolSection<T> section = Gate.EnterAt(now);
-        EndLease(slot, section);
-        if (why is { } reason)
-        {
-            Destroy(slot, reason, section);
-        }
-        else
-        {
-            Supply(slot, section);
-        }
-
-        Pump(section);
-        OpenHot();
+        State.Return(slot, why, section);
     }
 
-    /// <summary>The renter has gone. Under the gate.</summary>
-    private void EndLease(ResourceSlot<T> slot, PoolSection<T> section)
+    /// <summary>The usual end of a return.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryLayHot(ResourceSlot<T> slot, long now)
     {
-        slot.LastUsed = slot.CheckedAt = slot.KeptAlive = section.Now;
-        slot.IsDirty = _resetMode == ResetMode.OnRent;
-        slot.Site = null;
-        if (slot.IsReported)
+        if (!_fast.IsOpen
+            || slot.Generation != State.Generation
+            || now >= slot.ExpiresAt
+            || Math.Min(slot.ExpiresAt, now + _soonestIdleDue) < Timer.Due)
         {
-            TellRecovery(slot, section);
+            return false;
+        }
+
+        slot.LastUsed = now; // the other times follow when it leaves the place for the idle list
+        Schedule.Point("hot: lay");
+        ResourceSlot<T>? older = _fast.Put(slot);
+        Schedule.Point("hot: laid");
+        if (older is not null || !_fast.IsOpen)
+        {
+            LaidHot(older);
+        }
+
+        return true;
+    }
+
+    /// <summary>What lay there before goes to the others, and so does what was put there after a caller had begun to wait.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void LaidHot(ResourceSlot<T>? older)
+    {
+        if (older is not null)
+        {
+            LayIdle(older);
+        }
+
+        if (_fast.TakeIfClosed() is { } late)
+        {
+            LayIdle(late);
         }
     }
 
-    /// <summary>A method of its own, because its closure would be allocated with each return.</summary>
-    private void TellRecovery(ResourceSlot<T> slot, PoolSection<T> section)
+    /// <summary>Gives a resource that lay in the hot place to the first in the queue, or to the idle list.</summary>
+    private void LayIdle(ResourceSlot<T> slot)
     {
-        (long id, long age) = (slot.Id, section.Now - slot.LeasedAt);
-        section.Then(() => TidepoolEventSource.Log.LeaseRecovered(id, age, Name, Key));
+        using PoolSection<T> section = Gate.Enter("hot: displaced");
+        State.TakeFromHot(slot, section);
     }
 }

@@ -1,23 +1,24 @@
 namespace Tidepool;
 
-/// <summary>What the keys of a keyed pool share: one gate, one timer, one limit, one order of arrival. Everything under the gate unless it says otherwise.</summary>
+/// <summary>
+/// What the keys of a keyed pool share: one gate, one timer, one limit, one order of arrival. Everything under the gate unless it says
+/// otherwise.
+/// </summary>
 internal sealed class ResourceGroup<T>
     where T : class
 {
     /// <summary>How often a key that waits for a place lets others use theirs again. More saves creations, fewer saves waiting.</summary>
     private const int MostPassedOver = 16;
 
-    private readonly List<ResourceCore<T>> _cores = [];
-    private readonly List<ResourceCore<T>> _blocked = [];
+    private readonly List<PoolState<T>> _pools = [];
+    private readonly List<PoolState<T>> _blocked = [];
     private readonly Action<ResourceCore<T>> _forget;
     private readonly bool _steals;
-    private readonly GroupSlots<T> _idle = new();
-    private readonly GroupSlots<T> _backlog = new();
-    private readonly GroupSlots<T> _endings = new();
-    private ResourceCore<T>? _firstOpen; // the keys whose hot places are open, in the order of their opening
-    private ResourceCore<T>? _lastOpen;
+    private readonly SlotList<T> _idle = new(isShared: true);
+    private readonly SlotList<T> _backlog = new(isShared: true);
+    private readonly SlotList<T> _destroyQueue = new(isShared: true);
+    private readonly List<PoolState<T>> _open = []; // the keys whose hot places are open
     private int _parked;
-    private volatile bool _hasParked;
 
     internal ResourceGroup(PoolName name, int maxTotal, bool steals, TimeProvider provider, Action<ResourceCore<T>> forget)
     {
@@ -40,36 +41,32 @@ internal sealed class ResourceGroup<T>
     /// <summary>The number of the last arrival.</summary>
     internal long Sequence { get; set; }
 
-    internal IReadOnlyList<ResourceCore<T>> Cores => _cores;
+    internal IReadOnlyList<PoolState<T>> Pools => _pools;
 
     /// <summary>Whether a thread has ever parked for a rental. Set without the gate.</summary>
-    internal bool HasParked
-    {
-        get => _hasParked;
-        set => _hasParked = value;
-    }
+    internal volatile bool HasParked;
 
     /// <summary>The shutdown has begun: keys are closed one after the other, and places that come free are given to none of them.</summary>
     internal bool IsClosing { get; set; }
 
-    internal void Add(ResourceCore<T> core)
+    internal void Add(PoolState<T> pool)
     {
         Gate.AssertHeld();
-        core.GroupIndex = _cores.Count;
-        _cores.Add(core);
+        pool.GroupIndex = _pools.Count;
+        _pools.Add(pool);
     }
 
     /// <summary>Takes a key's pool out; the keyed pool hears of it when the gate was left.</summary>
-    internal void Forget(ResourceCore<T> core, PoolSection<T> section)
+    internal void Forget(PoolState<T> pool, PoolSection<T> section)
     {
-        ResourceCore<T> last = _cores[^1];
-        last.GroupIndex = core.GroupIndex;
-        _cores[core.GroupIndex] = last;
-        _cores.RemoveAt(_cores.Count - 1);
-        core.GroupIndex = -1;
-        core.CloseHot(section);
-        Unblock(core);
-        section.Then(() => _forget(core));
+        PoolState<T> last = _pools[^1];
+        last.GroupIndex = pool.GroupIndex;
+        _pools[pool.GroupIndex] = last;
+        _pools.RemoveAt(_pools.Count - 1);
+        pool.GroupIndex = -1;
+        pool.CloseHot(section);
+        Unblock(pool);
+        section.Then(() => _forget(pool.Core));
     }
 
     /// <summary>Lists an idle resource as the newest; one that lay in a hot place counts from when it was laid there.</summary>
@@ -79,107 +76,83 @@ internal sealed class ResourceGroup<T>
         ResourceSlot<T>? older = _idle.Newest;
         while (older is not null && older.KeptAlive > slot.KeptAlive)
         {
-            older = older.GroupOlder;
+            older = _idle.OlderThan(older);
         }
 
         _idle.AddAfter(older, slot);
     }
 
     /// <summary>The list of slots over all keys whose work no thread has begun: those to be ended, or all others.</summary>
-    internal GroupSlots<T> Unbegun(ResourceSlot<T> slot) => slot.State == SlotState.Destroying ? _endings : _backlog;
+    internal SlotList<T> Unbegun(ResourceSlot<T> slot) => slot.State == SlotState.Destroying ? _destroyQueue : _backlog;
 
     /// <summary>A rental begins to wait, or ceases to.</summary>
-    internal void CountParked(Waiter<T> waiter, int change) => _parked += waiter.IsSync ? change : 0;
-
-    /// <summary>A key asks whether its hot place may be open: while a key waits for a place, what is idle must be seen.</summary>
-    internal bool TryOpen(ResourceCore<T> core)
+    internal void CountParked(Waiter<T> waiter, int change)
     {
         Gate.AssertHeld();
-        if ((_steals && _blocked.Count > 0) || core.GroupIndex < 0)
+        _parked += waiter.IsSync ? change : 0;
+    }
+
+    /// <summary>A key asks whether its hot place may be open: while a key waits for a place, what is idle must be seen.</summary>
+    internal bool TryOpen(PoolState<T> pool)
+    {
+        Gate.AssertHeld();
+        if ((_steals && _blocked.Count > 0) || pool.GroupIndex < 0)
         {
             return false;
         }
 
-        core.PreviousOpen = _lastOpen;
-        if (_lastOpen is not null)
-        {
-            _lastOpen.NextOpen = core;
-        }
-        else
-        {
-            _firstOpen = core;
-        }
-
-        _lastOpen = core;
+        pool.OpenIndex = _open.Count;
+        _open.Add(pool);
         return true;
     }
 
     /// <summary>A key has closed its hot place, or it was not open.</summary>
-    internal void NoteClosed(ResourceCore<T> core)
+    internal void NoteClosed(PoolState<T> pool)
     {
         Gate.AssertHeld();
-        if (core.PreviousOpen is { } previous)
+        if (pool.OpenIndex >= 0)
         {
-            previous.NextOpen = core.NextOpen;
+            _open[^1].OpenIndex = pool.OpenIndex;
+            _open[pool.OpenIndex] = _open[^1];
+            _open.RemoveAt(_open.Count - 1);
+            pool.OpenIndex = -1;
         }
-        else if (_firstOpen == core)
-        {
-            _firstOpen = core.NextOpen;
-        }
-
-        if (core.NextOpen is { } next)
-        {
-            next.PreviousOpen = core.PreviousOpen;
-        }
-        else if (_lastOpen == core)
-        {
-            _lastOpen = core.PreviousOpen;
-        }
-
-        core.NextOpen = core.PreviousOpen = null;
     }
 
     /// <summary>Closes every hot place, so that all idle resources are seen. Each opens again with a return of its key.</summary>
     internal void CloseHots(PoolSection<T> section)
     {
-        while (_firstOpen is { } core)
+        while (_open.Count > 0)
         {
-            core.CloseHot(section);
+            _open[^1].CloseHot(section);
         }
     }
 
-    /// <summary>Resources that are idle, those in hot places included.</summary>
-    internal int CountIdle(PoolSection<T> section)
+    /// <summary>Adds up over all keys, where what lies in hot places counts as idle.</summary>
+    internal int Sum(Func<PoolState<T>, int> number, PoolSection<T> section)
     {
-        DrainHots(section);
-        return _cores.Sum(static c => c.Places.Idle);
-    }
-
-    /// <summary>Resources that are leased or being checked.</summary>
-    internal int CountInUse(PoolSection<T> section)
-    {
-        DrainHots(section);
-        return _cores.Sum(static c => c.InUse);
-    }
-
-    private void DrainHots(PoolSection<T> section)
-    {
-        for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
+        for (int i = 0; i < _open.Count; i++)
         {
-            core.DrainHot(section);
+            _open[i].DrainHot(section);
         }
+
+        return _pools.Sum(number);
     }
 
-    internal void RemoveIdle(ResourceSlot<T> slot) => _idle.Remove(slot);
-
-    /// <summary>A key wants a place.</summary>
-    internal void Block(ResourceCore<T> core)
+    internal void RemoveIdle(ResourceSlot<T> slot)
     {
         Gate.AssertHeld();
-        if (!core.IsBlocked)
+        _idle.Remove(slot);
+    }
+
+    /// <summary>A key wants a place.</summary>
+    internal void Block(PoolState<T> pool)
+    {
+        Gate.AssertHeld();
+        if (!pool.IsBlocked)
         {
-            core.IsBlocked = true;
-            _blocked.Add(core);
+            pool.IsBlocked = true;
+            _blocked.Add(pool);
         }
     }
 
@@ -197,15 +170,15 @@ internal sealed class ResourceGroup<T>
     {
         while (_blocked.Count > 0)
         {
-            ResourceCore<T> core = FirstBlocked();
-            if (!core.WantsCreation(section))
+            PoolState<T> pool = FirstBlocked();
+            if (!pool.WantsCreation(section))
             {
-                Unblock(core);
+                Unblock(pool);
             }
             else if (Used < MaxTotal)
             {
-                core.BeginCreation(section);
-                core.LetParkedWork(section);
+                pool.BeginCreation(section);
+                pool.LetParkedWork(section);
             }
             else
             {
@@ -219,23 +192,23 @@ internal sealed class ResourceGroup<T>
     private bool TrySteal(PoolSection<T> section)
     {
         CloseHots(section);
-        foreach (ResourceCore<T> core in _blocked)
+        foreach (PoolState<T> pool in _blocked)
         {
-            while (core.IsShort)
+            while (pool.IsShort)
             {
-                if (_idle.OldestOfOthers(core, static _ => true) is { } idle)
+                if (_idle.OldestOfOthers(pool, static _ => true) is { } idle)
                 {
-                    core.CountSteal(idle);
-                    idle.Core.Yield(idle, DestroyReason.Stolen, section);
+                    pool.CountSteal(idle);
+                    idle.Core.State.Yield(idle, DestroyReason.Stolen, section);
                 }
-                else if (FindUnneeded(core) is { } unbegun)
+                else if (FindUnneeded(pool) is { } unbegun)
                 {
                     if (unbegun.State != SlotState.Creating)
                     {
-                        core.CountSteal(unbegun);
+                        pool.CountSteal(unbegun);
                     }
 
-                    if (unbegun.Core.YieldUnbegun(unbegun, section))
+                    if (unbegun.Core.State.YieldUnbegun(unbegun, section))
                     {
                         return true;
                     }
@@ -251,7 +224,7 @@ internal sealed class ResourceGroup<T>
     }
 
     /// <summary>Finds what no thread has begun and no rental of its key waits for.</summary>
-    private ResourceSlot<T>? FindUnneeded(ResourceCore<T> core) => _backlog.OldestOfOthers(core, static slot => slot.Core.HasSurplus);
+    private ResourceSlot<T>? FindUnneeded(PoolState<T> pool) => _backlog.OldestOfOthers(pool, static slot => slot.Core.State.HasSurplus);
 
     /// <summary>
     /// Lets parked threads that wait for a place end what takes one, whatever its key: where all threads of the thread pool are parked,
@@ -259,37 +232,39 @@ internal sealed class ResourceGroup<T>
     /// </summary>
     internal void LetParkedEnd(PoolSection<T> section)
     {
-        if (_parked == 0 || _endings.Oldest is null)
+        if (_parked == 0 || _destroyQueue.Oldest is null)
         {
             return;
         }
 
-        foreach (ResourceCore<T> core in _blocked)
+        foreach (PoolState<T> pool in _blocked)
         {
-            while (_endings.Oldest is { } ending && core.TryLetParkedEnd(ending, section))
+            while (_destroyQueue.Oldest is { } ending && pool.TryLetParkedEnd(ending, section))
             {
             }
         }
     }
 
-    /// <summary>Gives up the key that has been idle for longest and has nothing but idle resources, or else one that only waits after a failure.</summary>
+    /// <summary>
+    /// Gives up the key that has been idle for longest and has nothing but idle resources, or else one that only waits after a failure.
+    /// </summary>
     internal bool TryGiveUpKey(PoolSection<T> section)
     {
         CloseHots(section);
-        for (ResourceSlot<T>? slot = _idle.Oldest; slot is not null; slot = slot.GroupNewer)
+        for (ResourceSlot<T>? slot = _idle.Oldest; slot is not null; slot = _idle.NewerThan(slot))
         {
-            if (slot.Core.IsOnlyIdle)
+            if (slot.Core.State.IsOnlyIdle)
             {
-                slot.Core.GiveUp(section);
+                slot.Core.State.EndIdle(DestroyReason.Stolen, section); // and then it is forgotten
                 LetParkedEnd(section);
                 return true;
             }
         }
 
         long now = section.Now;
-        if (_cores.Find(c => c.IsOnlyBackingOff(now)) is { } failed)
+        if (_pools.Find(c => c.IsOnlyBackingOff(now)) is { } failed)
         {
-            failed.Remove();
+            failed.Remove(section);
             Forget(failed, section);
             return true;
         }
@@ -301,36 +276,36 @@ internal sealed class ResourceGroup<T>
     {
         using PoolSection<T> section = Gate.Enter();
         Require(
-            _idle.Count(static slot => slot.State == SlotState.Idle) == _cores.Sum(static c => c.Places.Idle),
+            _idle.IsValid(static slot => slot.State == SlotState.Idle) && _idle.Count == _pools.Sum(static c => c.Places.Idle),
             "the common idle list is not that of the keys");
         Require(
-            _backlog.Count(static s => s.State is SlotState.Creating or SlotState.Checking) == _cores.Sum(static c => c.Waits.Unbegun),
+            _backlog.IsValid(static s => s.State is SlotState.Creating or SlotState.Checking)
+                && _backlog.Count == _pools.Sum(static c => c.Waits.Unbegun),
             "the common backlog is not that of the keys");
         Require(
-            _endings.Count(static slot => slot.State == SlotState.Destroying) == _cores.Sum(static c => c.Waits.Endings),
+            _destroyQueue.IsValid(static slot => slot.State == SlotState.Destroying)
+                && _destroyQueue.Count == _pools.Sum(static c => c.Waits.ToDestroy),
             "the common list of what is to be ended is not that of the keys");
-        Require(_parked == _cores.Sum(static c => c.Waits.Parked), "the parked threads are not those of the keys");
+        Require(_parked == _pools.Sum(static c => c.Waits.Parked), "the parked threads are not those of the keys");
         Require(
-            IsClosing || _endings.Oldest is null || !_blocked.Exists(static c => c.HasParkedForNothing),
+            IsClosing || _destroyQueue.Oldest is null || !_blocked.Exists(static c => c.ParkedForNothing() is not null),
             "a parked thread waits for a place, and does not end what takes one");
         Require(
             IsClosing || !_steals || !_blocked.Exists(c => c.IsShort && FindUnneeded(c) is not null),
             "a key waits for a place, and another one keeps what it does not need");
-        Require(Used == _cores.Sum(static c => c.Places.Used), "the places taken are not those of the keys");
-        int open = 0;
-        for (ResourceCore<T>? core = _firstOpen; core is not null; core = core.NextOpen)
-        {
-            open++;
-            Require(core.IsHotOpen && (core.NextOpen is not { } next || next.PreviousOpen == core), "the list of open hot places is broken");
-        }
-
-        Require(open == _cores.Count(static c => c.IsHotOpen), "an open hot place is not listed");
-        Require(!_steals || _blocked.Count == 0 || open == 0, "a key waits for a place, and what is idle cannot be seen");
+        Require(Used == _pools.Sum(static c => c.Places.Used), "the places taken are not those of the keys");
+        Require(
+            Enumerable.Range(0, _open.Count).All(i => _open[i].OpenIndex == i && _open[i].Fast.IsOpen),
+            "the list of open hot places is broken");
+        Require(_open.Count == _pools.Count(static c => c.Fast.IsOpen), "an open hot place is not listed");
+        Require(!_steals || _blocked.Count == 0 || _open.Count == 0, "a key waits for a place, and what is idle cannot be seen");
         Require(Used <= MaxTotal, $"{Used} places are taken of {MaxTotal}");
-        Require(_cores.All(static c => !c.IsRemoved) && _blocked.All(static c => c.IsBlocked && !c.IsRemoved), "a forgotten key is still listed");
-        foreach (ResourceCore<T> core in _blocked)
+        Require(
+            _pools.All(static c => !c.IsRemoved) && _blocked.All(static c => c.IsBlocked && !c.IsRemoved),
+            "a forgotten key is still listed");
+        foreach (PoolState<T> pool in _blocked)
         {
-            Require(IsClosing || Used >= MaxTotal || !core.WantsCreation(section), "a key waits although there is a place");
+            Require(IsClosing || Used >= MaxTotal || !pool.WantsCreation(section), "a key waits although there is a place");
         }
     }
 
@@ -347,7 +322,7 @@ internal sealed class ResourceGroup<T>
     /// would never let go of its places: so a key that has waited for longer has the place after a number of times.
     /// </summary>
     /// <returns>The key that has the place now, or null.</returns>
-    internal ResourceCore<T>? FindPassedOver(Waiter<T> next)
+    internal PoolState<T>? FindPassedOver(Waiter<T> next)
     {
         Gate.AssertHeld();
         if (!_steals || _blocked.Count == 0 || Used < MaxTotal)
@@ -355,26 +330,26 @@ internal sealed class ResourceGroup<T>
             return null;
         }
 
-        ResourceCore<T> core = FirstBlocked();
-        if (!core.IsShort || core.FirstWaiter!.Sequence >= next.Sequence || ++core.PassedOver <= MostPassedOver)
+        PoolState<T> pool = FirstBlocked();
+        if (!pool.IsShort || pool.FirstWaiter!.Sequence >= next.Sequence || ++pool.PassedOver <= MostPassedOver)
         {
             return null;
         }
 
-        core.PassedOver = 0;
-        return core;
+        pool.PassedOver = 0;
+        return pool;
     }
 
-    private ResourceCore<T> FirstBlocked() => _blocked.MinBy(static c => c.FirstWaiter?.Sequence ?? long.MaxValue)!;
+    private PoolState<T> FirstBlocked() => _blocked.MinBy(static c => c.FirstWaiter?.Sequence ?? long.MaxValue)!;
 
-    private void Unblock(ResourceCore<T> core)
+    private void Unblock(PoolState<T> pool)
     {
         Gate.AssertHeld();
-        if (core.IsBlocked)
+        if (pool.IsBlocked)
         {
-            core.IsBlocked = false;
-            core.PassedOver = 0;
-            _blocked.Remove(core);
+            pool.IsBlocked = false;
+            pool.PassedOver = 0;
+            _blocked.Remove(pool);
         }
     }
 
@@ -383,12 +358,10 @@ internal sealed class ResourceGroup<T>
     internal void OnTimer(bool isLate = false)
     {
         using PoolSection<T> section = Gate.Enter("timer");
-        isLate |= Gate.Timer.Fired(section.Now);
-        for (int i = _cores.Count - 1; i >= 0; i--)
+        isLate |= section.TimerFired();
+        for (int i = _pools.Count - 1; i >= 0; i--)
         {
-            _cores[i].Upkeep(isLate, section);
+            _pools[i].Upkeep(isLate, section);
         }
-
-        section.SetTimer();
     }
 }

@@ -170,3 +170,32 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
             ? MisuseText.NeverRented(nameof(ResourceLease<T>))
             : "The lease was disposed or detached before. Use its value before it is returned.");
 }
+
+/// <summary>What a pool knows of a leased resource.</summary>
+/// <param name="Id">The number of the resource in its pool, from 1.</param>
+/// <param name="CreatedAt">When it was created.</param>
+/// <param name="UseCount">How often it was rented, this time included.</param>
+/// <param name="Generation">How often the pool had been cleared when its creation began.</param>
+public readonly record struct ResourceLeaseInfo(long Id, DateTimeOffset CreatedAt, long UseCount, int Generation);
+
+/// <summary>What a lease refers to: its slot, or a sentinel before it.</summary>
+internal abstract class LeaseOwner<T>
+    where T : class
+{
+    private protected LeaseOwner(ResourceSlot<T>? slot) => Slot = slot ?? (ResourceSlot<T>)this;
+
+    internal ResourceSlot<T> Slot { get; }
+}
+
+/// <summary>Held by the lease alone: when the garbage collector finds it, every copy of the lease was dropped without being returned.</summary>
+internal sealed class LeaseSentinel<T>(ResourceSlot<T> slot, long ticket) : LeaseOwner<T>(slot), IDisposable
+    where T : class
+{
+    ~LeaseSentinel() => Slot.Core.Reclaim(Slot, ticket);
+
+    /// <summary>Whether this watches the rental of <paramref name="other"/>.</summary>
+    internal bool Watches(long other) => ticket == other;
+
+    /// <summary>The lease was returned.</summary>
+    public void Dispose() => GC.SuppressFinalize(this);
+}

@@ -115,3 +115,49 @@ public sealed record ResourcePoolOptions
     /// <summary>Runs detached work; null is the thread pool.</summary>
     internal Action<IThreadPoolWorkItem>? Executor { get; init; }
 }
+
+/// <summary>Which idle resource is rented next.</summary>
+public enum ReuseOrder
+{
+    /// <summary>The one returned last: it is warm, and what a shrinking load no longer needs grows old and is destroyed.</summary>
+    LastIn,
+
+    /// <summary>The one that has been idle for longest: spreads the load over all, as behind a load balancer.</summary>
+    FirstIn,
+}
+
+/// <summary>When a pool resets a resource between two renters.</summary>
+public enum ResetMode
+{
+    /// <summary>
+    /// After the return, which does not wait for it; the resource is available once it has ended. The reset begins on the returning thread. Where
+    /// others rent synchronously and the lease ended by <c>Dispose</c>, it is left to a thread that waits for it: one of the thread pool, or
+    /// that of the next renter, whichever comes first.
+    /// </summary>
+    Background,
+
+    /// <summary>
+    /// In the return: <c>DisposeAsync</c> of the lease waits for it; <c>Dispose</c> uses <see cref="ResourcePolicy{T}.Reset"/>, or the background
+    /// where the policy has no synchronous reset.
+    /// </summary>
+    OnReturn,
+
+    /// <summary>Before the next renter gets it, within that renter's timeout.</summary>
+    OnRent,
+
+    /// <summary>Never.</summary>
+    None,
+}
+
+/// <summary>What is recorded of each rental, for reports about leases that do not come back.</summary>
+public enum LeakCapture
+{
+    /// <summary>Nothing: a rental costs no allocation.</summary>
+    None,
+
+    /// <summary>The method that rented. Costs a walk of the stack for each rental.</summary>
+    CallSite,
+
+    /// <summary>The whole stack. Costs a walk of the stack for each rental.</summary>
+    Stack,
+}

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>What a resource pool holds and has done: one consistent moment, so that the identities below hold in every snapshot.</summary>
@@ -76,4 +78,30 @@ public readonly record struct ResourcePoolStatistics
     /// <summary>How many resources the pool ended for one reason.</summary>
     /// <param name="reason">The reason.</param>
     public long GetDestroyed(DestroyReason reason) => Destructions[(int)reason];
+}
+
+/// <summary>One counter per <see cref="DestroyReason"/>; a value, so that statistics are a snapshot.</summary>
+[InlineArray(Reasons)]
+internal struct DestroyCounts : IEquatable<DestroyCounts>
+{
+    internal const int Reasons = (int)DestroyReason.Shutdown + 1;
+
+    private long _first;
+
+    public readonly bool Equals(DestroyCounts other) => ((ReadOnlySpan<long>)this).SequenceEqual(other);
+
+    public override readonly bool Equals(object? obj) => obj is DestroyCounts other && Equals(other);
+
+    public override readonly int GetHashCode() => Sum().GetHashCode();
+
+    internal readonly long Sum()
+    {
+        long sum = 0;
+        foreach (long count in (ReadOnlySpan<long>)this)
+        {
+            sum += count;
+        }
+
+        return sum;
+    }
 }

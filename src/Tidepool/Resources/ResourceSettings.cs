@@ -167,6 +167,10 @@ internal sealed class ResourceSettings
         }
     }
 
+    /// <summary>A time that may be switched off, as the platform has it.</summary>
+    internal static TimeSpan TimeOf(long milliseconds) =>
+        milliseconds == Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(milliseconds);
+
     /// <summary>A moment after another one; never overflows.</summary>
     internal static long After(long now, long milliseconds) => milliseconds == Forever ? Forever : now + milliseconds;
 

@@ -1,5 +1,5 @@
-using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
+using System.Diagnostics;
 
 namespace Tidepool;
 
@@ -64,14 +64,14 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal bool IsForPool;
 
     /// <summary>Another key has asked for this place.</summary>
-    internal ResourceCore<T>? ForWhom;
+    internal PoolState<T>? ForWhom;
     internal Clearing? Clearing;
     internal StackTrace? Site;
 
-    internal ResourceSlot<T>? Newer;
-    internal ResourceSlot<T>? Older;
-    internal ResourceSlot<T>? GroupNewer;
-    internal ResourceSlot<T>? GroupOlder;
+    internal SlotLinks<T> Links;
+
+    /// <summary>Its neighbours in a list over all keys.</summary>
+    internal SlotLinks<T> SharedLinks;
     internal ResourceSlot<T>? NextCheck;
 
     private const int InCall = 1;
@@ -135,7 +135,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     {
         try
         {
-            if (Core.IsInline)
+            if (Core.Runner.IsInline)
             {
                 _stop.Cancel();
             }
@@ -160,4 +160,48 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
         SlotState.Leased => Resource is not null,
         _ => true,
     };
+}
+
+/// <summary>Where the resource of a slot is. Changes only under the pool's gate; docs/design/resources.md has the table of changes.</summary>
+internal enum SlotState
+{
+    /// <summary>The slot has no resource and takes no place.</summary>
+    Free,
+
+    /// <summary>A resource is being made; the place is taken.</summary>
+    Creating,
+
+    /// <summary>The policy validates, resets or keeps alive; nobody else may have the resource.</summary>
+    Checking,
+
+    /// <summary>In the list of idle resources.</summary>
+    Idle,
+
+    /// <summary>A renter has it, or its return is at work on it.</summary>
+    Leased,
+
+    /// <summary>The policy ends it; the place is still taken.</summary>
+    Destroying,
+
+    /// <summary>Its operation took too long: the place was given up, and the slot serves nobody any more.</summary>
+    Abandoned,
+}
+
+/// <summary>What the policy is to do with the resource of a slot.</summary>
+internal enum SlotWork
+{
+    /// <summary>Make one.</summary>
+    Create,
+
+    /// <summary>Validate, and reset where that is due on rent; then serve whoever is first.</summary>
+    Check,
+
+    /// <summary>Reset after a return, on a thread that waits for it.</summary>
+    Reset,
+
+    /// <summary>Keep alive.</summary>
+    KeepAlive,
+
+    /// <summary>End it.</summary>
+    Destroy,
 }

@@ -22,14 +22,25 @@ internal enum WaiterState
     Failed,
 }
 
-/// <summary>Why a waiting rental gets no resource.</summary>
+/// <summary>Why a rental gets no resource.</summary>
 internal enum WaiterFailure
 {
     TimedOut,
     Cancelled,
     CreateFailed,
     Shutdown,
+
+    /// <summary>Too many wait.</summary>
+    Rejected,
 }
+
+/// <summary>What a renter asks for that may have to wait.</summary>
+/// <param name="Timeout">How long it waits, in milliseconds.</param>
+/// <param name="IsSync">Its thread parks.</param>
+/// <param name="Site">Where it rents, if that is recorded.</param>
+/// <param name="QueuedTicks">When it began to wait, where that is measured; otherwise 0.</param>
+/// <param name="Cancellation">Ends the wait.</param>
+internal readonly record struct RentalRequest(long Timeout, bool IsSync, StackTrace? Site, long QueuedTicks, CancellationToken Cancellation);
 
 /// <summary>
 /// One waiting rental, of an awaiting caller or of a parked thread: both stand in one queue. The state is decided under the gate, once; the
@@ -64,6 +75,14 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
     internal Waiter(ResourceCore<T> core) => Core = core;
 
     internal short Token => _source.Version;
+
+    /// <summary>Begins a rental, which stands in no queue yet.</summary>
+    internal void Begin(in RentalRequest rental, long deadline, long sequence)
+    {
+        (Timeout, IsSync, Site) = (rental.Timeout, rental.IsSync, rental.Site);
+        (Cancellation, QueuedTicks) = (rental.Cancellation, rental.QueuedTicks);
+        (Deadline, Sequence) = (deadline, sequence);
+    }
 
     /// <summary>Listens to the caller's token; not under the gate, because a cancelled token calls back at once.</summary>
     internal void Register()
@@ -162,7 +181,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
         }
         finally
         {
-            Core.Recycle(this);
+            Core.State.Recycle(this);
         }
     }
 

@@ -1,5 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
-
 namespace Tidepool;
 
 /// <summary>The queue of waiting rentals, in the order of their arrival. Under the pool's gate.</summary>
@@ -7,6 +5,8 @@ internal sealed class Waiters<T>
     where T : class
 {
     private Waiter<T>? _last;
+    private Waiter<T>? _spare; // nodes that may serve again
+    private Waiter<T>? _recycled; // the same, pushed by anybody and taken as a whole
 
     internal int Count { get; private set; }
 
@@ -77,19 +77,6 @@ internal sealed class Waiters<T>
         Parked -= waiter.IsSync ? 1 : 0;
     }
 
-    /// <summary>Takes the first one out.</summary>
-    internal bool TryTake([NotNullWhen(true)] out Waiter<T>? waiter)
-    {
-        waiter = First;
-        if (waiter is null)
-        {
-            return false;
-        }
-
-        Remove(waiter);
-        return true;
-    }
-
     /// <summary>The rental behind the first so many.</summary>
     internal Waiter<T>? After(int count)
     {
@@ -117,6 +104,41 @@ internal sealed class Waiters<T>
         }
 
         return waiter;
+    }
+
+    /// <summary>Takes a node that may serve again, if there is one.</summary>
+    internal Waiter<T>? TakeNode()
+    {
+        Waiter<T>? waiter = _spare ?? Interlocked.Exchange(ref _recycled, null);
+        if (waiter is not null)
+        {
+            _spare = waiter.NextDone;
+            waiter.NextDone = null;
+        }
+
+        return waiter;
+    }
+
+    /// <summary>Keeps a node whose caller has its answer. Not under the gate.</summary>
+    internal void GiveNode(Waiter<T> waiter)
+    {
+        if (!waiter.TryReset())
+        {
+            return; // a late cancellation may still come
+        }
+
+        Waiter<T>? first = Volatile.Read(ref _recycled);
+        while (true)
+        {
+            waiter.NextDone = first;
+            Waiter<T>? found = Interlocked.CompareExchange(ref _recycled, waiter, first);
+            if (found == first)
+            {
+                return;
+            }
+
+            first = found;
+        }
     }
 
     internal bool IsValid()

@@ -25,6 +25,7 @@ internal static partial class ModelBuild
         "Objects/ObjectCore.Rent.cs", "Objects/ObjectCore.Return.cs",
         "Streams/PooledMemoryStream.cs", "Streams/PooledMemoryStream.Making.cs",
         "Streams/StreamCore.cs", "Streams/StreamCore.Changes.cs", "Streams/StreamCore.Writing.cs",
+        "Resources/FastSlot.cs",
     ];
 
     // A planted bug may count beyond the end of a magazine: that must be an exception, and not a write to foreign memory.

@@ -104,7 +104,7 @@ internal sealed class ResourceWorld
     {
         if (t_wasQueued && t_sequence == 0)
         {
-            t_sequence = Pool.Core.LastSequence; // no other thread has run since
+            t_sequence = Pool.Core.State.LastSequence; // no other thread has run since
         }
 
         t_wasQueued |= place == "queue";
@@ -113,7 +113,7 @@ internal sealed class ResourceWorld
             _worked.Add(t_sequence);
         }
 
-        for (Waiter<ModelResource>? waiter = Pool.Core.FirstWaiter; waiter is not null; waiter = waiter.Next)
+        for (Waiter<ModelResource>? waiter = Pool.Core.State.FirstWaiter; waiter is not null; waiter = waiter.Next)
         {
             if (waiter.IsSync && !_parked.Exists(p => p.Sequence == waiter.Sequence))
             {
@@ -128,7 +128,7 @@ internal sealed class ResourceWorld
         Log(thread, "park");
         var rental = new ResourceRental { OldestAllowed = _policy.Cleared, IsParked = true };
         _rentals.Add(rental);
-        long before = Pool.Core.LastSequence;
+        long before = Pool.Core.State.LastSequence;
         (t_wasQueued, t_sequence) = (false, 0);
         try
         {
@@ -166,7 +166,7 @@ internal sealed class ResourceWorld
     {
         Log(thread, "rent");
         var rental = new ResourceRental { OldestAllowed = _policy.Cleared };
-        long before = Pool.Core.LastSequence;
+        long before = Pool.Core.State.LastSequence;
         try
         {
             rental.Task = isPatient ? Pool.RentAsync(rental.Cancellation.Token) : Pool.RentAsync(TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
@@ -190,13 +190,13 @@ internal sealed class ResourceWorld
     internal void TryRent(int thread)
     {
         Log(thread, "try");
-        long before = Pool.Core.LastSequence;
+        long before = Pool.Core.State.LastSequence;
         long cleared = _policy.Cleared;
         try
         {
             if (Pool.TryRent(out ResourceLease<ModelResource> lease))
             {
-                Require(Pool.Core.FirstWaiter is not { IsSync: false } first || first.Sequence > before, "TryRent overtook a rental that waits");
+                Require(Pool.Core.State.FirstWaiter is not { IsSync: false } first || first.Sequence > before, "TryRent overtook a rental that waits");
 
                 var rental = new ResourceRental { IsTaken = true, OldestAllowed = cleared };
                 _rentals.Add(rental);
@@ -429,7 +429,7 @@ internal sealed class ResourceWorld
     /// taking of the resource and this look, because those that work for themselves come back to the queue.
     /// </summary>
     private bool HasOvertaken(long before) =>
-        Pool.Core.FirstWaiter is { } first && first.Sequence <= before && (!first.IsSync || _policy is not ModelPolicy);
+        Pool.Core.State.FirstWaiter is { } first && first.Sequence <= before && (!first.IsSync || _policy is not ModelPolicy);
 
     private void Poll(ResourceRental rental)
     {
@@ -473,7 +473,7 @@ internal sealed class ResourceWorld
     private void Look()
     {
         Require(_fault is null, _fault ?? string.Empty);
-        Require(_returning > 0 || !Pool.Core.IsHotStranded, "somebody waits, and a resource lies where nobody looks");
+        Require(_returning > 0 || !Pool.Core.State.Fast.IsClosedWithItem, "somebody waits, and a resource lies where nobody looks");
         IEnumerable<(long Sequence, WaiterState State, bool HasWorked)> waiting = _rentals
             .Where(static r => r.Waiter is not null).Select(static r => (r.Sequence, r.Waiter!.State, false))
             .Concat(_parked.Where(static p => p.Node.Sequence == p.Sequence).Select(p => (p.Sequence, p.Node.State, _worked.Contains(p.Sequence))));
