@@ -60,9 +60,12 @@ void count_live(Owner* owner, size_t change) {
   if (owner != nullptr) owner->live_bytes.fetch_add(change, std::memory_order_relaxed);
 }
 
-bool insert(const Record& record) {
+// Annotates under the lock as well: is_valid() opens and closes the same bytes for AddressSanitizer.
+bool insert(const Record& record, bool zeroed) {
   RecordAccess access(record.begin());
-  return access.insert(record);
+  if (!access.insert(record)) return false;
+  annotate_live(record, zeroed);
+  return true;
 }
 
 void count_request(const Record& record) {
@@ -180,12 +183,11 @@ void* allocate_block(Owner* owner, size_t size, size_t alignment, bool zero) {
   } else {
     fill_new(record.begin(), size);
   }
-  if (!insert(record)) {
+  if (!insert(record, zero)) {
     give_memory_back(record);
     errno = ENOMEM;
     return nullptr;
   }
-  annotate_live(record, zero);
   count_live(owner, size);
   count_request(record);
   return record.begin();

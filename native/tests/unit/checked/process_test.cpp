@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "checked/process.h"
+#include "checked/quarantine.h"
 #include "misuses.h"
 #include "support/process.h"
 
@@ -65,6 +66,21 @@ TEST(CheckedProcess, OfManyThreadsHasNoFalseAlarm) {
   std::vector<std::thread> threads;
   for (unsigned seed = 0; seed < 4; ++seed) threads.emplace_back(work, std::ref(exchange), seed, 4000);
   for (std::thread& thread : threads) thread.join();
+  done = true;
+  validator.join();
+}
+
+// AddressSanitizer must not see a block closed while its canaries are read. Few blocks, so that each is read often.
+TEST(CheckedProcess, VerifiesBlocksThatAreBeingAllocated) {
+  test::Misuses misuses;
+  std::atomic<bool> done{false};
+  std::thread validator([&] {
+    while (!done) EXPECT_TRUE(tp::check::is_valid());
+  });
+  for (int i = 0; i < 100000; ++i) {
+    tp_free(tp_aligned_alloc(4096, 4000));
+    tp::check::empty_quarantine("the test");
+  }
   done = true;
   validator.join();
 }
