@@ -10,7 +10,8 @@ internal static class Repository
     public static IReadOnlyList<string> Files { get; } = [.. List(Root).Order(StringComparer.Ordinal)];
 
     /// <summary>Headers and sources in C and C++.</summary>
-    public static IEnumerable<string> NativeCode => new[] { ".h", ".hpp", ".c", ".cpp" }.SelectMany(extension => Under("native/", extension));
+    public static IEnumerable<string> NativeCode =>
+        new[] { ".h", ".hpp", ".c", ".cpp" }.SelectMany(static extension => Under("native/", extension));
 
     public static IEnumerable<string> Under(string folder, string extension) =>
         Files.Where(file => file.StartsWith(folder, StringComparison.Ordinal) && file.EndsWith(extension, StringComparison.Ordinal));

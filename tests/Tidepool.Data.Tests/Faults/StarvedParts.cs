@@ -62,10 +62,7 @@ internal static class StarvedParts
             // Threads that are parked need no timer. When their time is up, that of those who came before is, too, and they see to it.
             Assert.All(UseOnThreads(returned, 2), AssertTimedOut);
 
-            ResourcePoolStatistics late = returned.GetStatistics();
-            Assert.Equal((2, 0, 6L), (late.Leased, late.Waiting, late.TimedOut));
-            ResourcePoolStatistics unread = asked.GetStatistics();
-            Assert.Equal((3, 3, 0L), (unread.Checking, unread.Waiting, unread.TimedOut));
+            AssertLate(returned.GetStatistics(), asked.GetStatistics());
             Assert.DoesNotContain(waiting.Concat(asking), static task => task.IsCompleted);
         }
 
@@ -89,6 +86,12 @@ internal static class StarvedParts
         Assert.Equal(0, asked.GetStatistics().Destroyed);
         await FaultTest.EndAsync(returned);
         await FaultTest.EndAsync(asked);
+    }
+
+    private static void AssertLate(ResourcePoolStatistics returned, ResourcePoolStatistics asked)
+    {
+        Assert.Equal((2, 0, 6L), (returned.Leased, returned.Waiting, returned.TimedOut));
+        Assert.Equal((3, 3, 0L), (asked.Checking, asked.Waiting, asked.TimedOut));
     }
 
     /// <summary>The process has one processor, most of which is taken by threads that compute.</summary>

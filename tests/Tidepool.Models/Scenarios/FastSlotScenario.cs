@@ -131,7 +131,7 @@ internal sealed class FastSlotScenario : IScenario
         }
 
         private void Look() =>
-            ResourceWorld.Require(_inside > 0 || !_slot.IsClosedWithItem, "an item lies in the closed slot, and nobody will look there");
+            ResourceWorld.Require(_inside > 0 || !_slot.IsClosedWithItem, "an item lies in the closed slot, where no thread looks again");
     }
 
     private sealed class Item;

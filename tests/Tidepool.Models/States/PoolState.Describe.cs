@@ -6,7 +6,7 @@ namespace Tidepool;
 /// <content>What the exploration of states needs to know, compiled with the models alone.</content>
 internal sealed partial class PoolState<T>
 {
-    /// <summary>Slots whose work somebody has begun.</summary>
+    /// <summary>Slots whose work has begun.</summary>
     internal IEnumerable<ResourceSlot<T>> Begun =>
         _slots.Where(static s => s.Backlog is null && s.State is SlotState.Creating or SlotState.Checking or SlotState.Destroying);
 

@@ -3,7 +3,7 @@ using Xunit.Abstractions;
 
 namespace Tidepool.Models.States;
 
-/// <summary>Every state that a small pool can reach: none breaks an invariant, and from each of them everybody is served.</summary>
+/// <summary>Every state that a small pool can reach: none breaks an invariant, and from each of them every caller is served.</summary>
 public class StateExplorationTests(ITestOutputHelper output)
 {
     private const int Most = 60_000;

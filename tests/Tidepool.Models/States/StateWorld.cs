@@ -2,7 +2,7 @@ using Tidepool.Models.Scheduling;
 
 namespace Tidepool.Models.States;
 
-/// <summary>One move of whoever acts on a pool.</summary>
+/// <summary>One move of a renter, a thread or the policy.</summary>
 internal enum MoveKind
 {
     Rent,
@@ -26,7 +26,7 @@ internal enum MoveKind
 internal readonly record struct Move(MoveKind Kind, int Which);
 
 /// <summary>
-/// The state of a pool, and everybody who acts on it, in one thread: renters, threads of the thread pool, parked threads and the policy do
+/// The state of a pool, and all that act on it, in one thread: renters, threads of the thread pool, parked threads and the policy do
 /// what a move says. Nothing is called but <see cref="PoolState{T}"/>.
 /// </summary>
 internal sealed class StateWorld
@@ -145,7 +145,7 @@ internal sealed class StateWorld
         Settle(queued);
     }
 
-    /// <summary>Everybody does what can be done, until nobody waits.</summary>
+    /// <summary>Makes all moves that are left, until no rental waits.</summary>
     internal void Drain()
     {
         for (int i = 0; i < 200 && !IsQuiet; i++)
@@ -174,7 +174,7 @@ internal sealed class StateWorld
             Settle([]);
         }
 
-        Require(IsQuiet, "a rental waits for ever");
+        Require(IsQuiet, "a rental still waits when all is done");
     }
 
     internal void Validate()
