@@ -18,13 +18,13 @@ internal static partial class ModelBuild
     // ThreadTier and Trimmer work under a lock throughout.
     private static readonly string[] Instrumented =
     [
-        "Tiers/Magazine.cs", "Tiers/Magazine.Slow.cs", "Tiers/Magazine.Visit.cs", "Tiers/Magazine.Objects.cs",
-        "Tiers/Slot.cs", "Tiers/Inbox.cs", "Tiers/SharedTier.cs", "Tiers/Stripe.cs",
-        "Buffers/BufferCore.Return.cs", "Buffers/BufferCore.Rent.cs",
-        "Leases/ObjectSlot.cs", "Objects/PooledObject.cs", "Tiers/TieredPool.Sequence.cs",
-        "Objects/ObjectCore.Rent.cs", "Objects/ObjectCore.Return.cs",
-        "Streams/PooledMemoryStream.cs", "Streams/PooledMemoryStream.Making.cs",
-        "Streams/StreamCore.cs", "Streams/StreamCore.Changes.cs", "Streams/StreamCore.Writing.cs",
+        "Memory/Tiers/Magazine.cs", "Memory/Tiers/Magazine.Slow.cs", "Memory/Tiers/Magazine.Visit.cs", "Memory/Tiers/Magazine.Objects.cs",
+        "Memory/Tiers/Slot.cs", "Memory/Tiers/Inbox.cs", "Memory/Tiers/SharedTier.cs", "Memory/Tiers/Stripe.cs",
+        "Memory/Buffers/BufferCore.Return.cs", "Memory/Buffers/BufferCore.Rent.cs",
+        "Memory/Leases/ObjectSlot.cs", "Memory/Objects/PooledObject.cs", "Memory/Tiers/TieredPool.Sequence.cs",
+        "Memory/Objects/ObjectCore.Rent.cs", "Memory/Objects/ObjectCore.Return.cs",
+        "Memory/Streams/PooledMemoryStream.cs", "Memory/Streams/PooledMemoryStream.Making.cs",
+        "Memory/Streams/StreamCore.cs", "Memory/Streams/StreamCore.Changes.cs", "Memory/Streams/StreamCore.Writing.cs",
         "Resources/FastSlot.cs",
     ];
 

@@ -1,7 +1,7 @@
 using System.Diagnostics.Metrics;
 using Tidepool.Tests.Support;
 
-namespace Tidepool.Tests.Signals;
+namespace Tidepool.Tests.Diagnostics;
 
 [Collection(SharedPoolsCollection.Name)]
 public sealed class MeterTests : PoolTest

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Diagnostics.Tracing;
 using Tidepool.Tests.Support;
 
-namespace Tidepool.Tests.Signals;
+namespace Tidepool.Tests.Diagnostics;
 
 /// <summary>The event source is the process's; each test names its pool and looks at the events of that one only.</summary>
 [Collection(SharedPoolsCollection.Name)]

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Reflection;
 using Tidepool.Tests.Support;
 
-namespace Tidepool.Tests.Signals;
+namespace Tidepool.Tests.Diagnostics;
 
 /// <summary>The mode of the process is read once at its start: each case is a child process of its own.</summary>
 public sealed class ProcessChecksTests

@@ -4,7 +4,7 @@ using System.Text;
 using Tidepool.Tests.Resources.Support;
 using Tidepool.Tests.Support;
 
-namespace Tidepool.Tests.Signals;
+namespace Tidepool.Tests.Diagnostics;
 
 /// <summary>No two live pools have one name, so that no two give measurements of one series.</summary>
 [Collection(SharedPoolsCollection.Name)]

@@ -3,7 +3,7 @@ using System.Text;
 using Tidepool.Data;
 using Tidepool.Tests.Support;
 
-namespace Tidepool.Tests.Signals;
+namespace Tidepool.Tests.Diagnostics;
 
 /// <summary>What messages say to a reader who has never seen the library's inside.</summary>
 public sealed class MessageTests : PoolTest

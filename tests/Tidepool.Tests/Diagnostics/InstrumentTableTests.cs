@@ -3,7 +3,7 @@ using System.Text.RegularExpressions;
 using Tidepool.Tests.Resources.Support;
 using Tidepool.Tests.Support;
 
-namespace Tidepool.Tests.Signals;
+namespace Tidepool.Tests.Diagnostics;
 
 /// <summary>The tables of docs/signals.md have the instruments of the meter: all of them and no others, with unit and kind.</summary>
 [Collection(SharedPoolsCollection.Name)]

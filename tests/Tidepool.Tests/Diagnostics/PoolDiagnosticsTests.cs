@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
 using Tidepool.Tests.Support;
 
-namespace Tidepool.Tests.Signals;
+namespace Tidepool.Tests.Diagnostics;
 
 /// <summary>The callback is the process's: each test looks at the reports of its own pool.</summary>
 public sealed class PoolDiagnosticsTests : PoolTest

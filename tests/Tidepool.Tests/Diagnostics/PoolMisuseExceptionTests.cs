@@ -1,4 +1,4 @@
-namespace Tidepool.Tests.Signals;
+namespace Tidepool.Tests.Diagnostics;
 
 public sealed class PoolMisuseExceptionTests
 {
