@@ -106,13 +106,17 @@ TEST(Limits, AProgramThatLocksAllItsMemoryLocksLittle) {
   if (!may_lock_all()) GTEST_SKIP() << "mlockall is not allowed here: ulimit -l";
   for (bool locked_first : {true, false}) {
     IN_A_PROCESS_OF_ITS_OWN({
-      if (locked_first) ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE)) << strerror(errno);
+      if (locked_first) {
+        ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE)) << strerror(errno);
+      }
       for (size_t size : {100, 5000, 100000}) {
         void* block = tp_malloc(size);
         EXPECT_NE(nullptr, block);
         tp_free(block);
       }
-      if (!locked_first) ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE)) << strerror(errno);
+      if (!locked_first) {
+        ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE)) << strerror(errno);
+      }
       size_t locked = test::locked_bytes();
       EXPECT_GT(locked, megabyte);
       EXPECT_LT(locked, 64 * megabyte);

@@ -215,7 +215,8 @@ TEST(Options, ZeroOnFreeHoldsForWhatEndsWithItsHeap) {
     tp_heap* heap = tp_heap_create(nullptr);
     auto* large = static_cast<volatile char*>(tp_heap_malloc(heap, 100'000));
     auto* small = static_cast<volatile char*>(tp_heap_malloc(heap, 100));
-    large[50'000] = small[50] = 's';
+    large[50'000] = 's';
+    small[50] = 's';
     tp_heap_destroy(heap);
     // The addresses stay readable: nothing has gone back to the system.
     EXPECT_EQ(0, large[50'000]);

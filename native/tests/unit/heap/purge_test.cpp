@@ -88,7 +88,9 @@ TEST(PurgeCalls, NeedNoBarrierForTheThreadsOwnHeap) {
     Calls calls;
     for (size_t i = 0; i < blocks.size(); i += 3) {
       free_all(blocks, i, i + 3);
-      if (i % 300 == 0) EXPECT_GT(tp_purge(0), 0u);
+      if (i % 300 == 0) {
+        EXPECT_GT(tp_purge(0), 0u);
+      }
     }
     EXPECT_EQ(0u, calls.barriers_since());
   });
