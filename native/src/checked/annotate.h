@@ -1,5 +1,8 @@
 // Tells AddressSanitizer and Valgrind about blocks, so that they report reads of freed memory and of canaries, which this
 // library alone cannot see. Does nothing outside of them, or without Valgrind's header.
+//
+// Annotations change under the lock of the block's shard, where other threads verify, or while the block is being freed, when
+// only one thread touches it. The bytes of a live block are the program's, which takes no lock: they stay open.
 #pragma once
 
 #include "checked/layout.h"
@@ -53,24 +56,29 @@ inline void annotate_returned(const Record& record) {
   VALGRIND_MAKE_MEM_UNDEFINED(all.begin, all.size);
 }
 
-// Opens the memory while this library itself reads canaries and poison.
+// Opens the memory while this library itself reads canaries and poison; of a live block only the canaries.
 class Unannotated {
  public:
   explicit Unannotated(const Record& record) : record_(record) {
     VALGRIND_DISABLE_ERROR_REPORTING;
-    Surroundings all = surroundings_of(record_);
-    open_for_asan(all.begin, all.size);
+    apply(open_for_asan);
   }
   ~Unannotated() {
-    Surroundings all = surroundings_of(record_);
-    close_for_asan(all.begin, all.size);
-    if (record_.state == State::live) open_for_asan(record_.begin(), record_.size);
+    apply(close_for_asan);
     VALGRIND_ENABLE_ERROR_REPORTING;
   }
   Unannotated(const Unannotated&) = delete;
   Unannotated& operator=(const Unannotated&) = delete;
 
  private:
+  void apply(void (*change)(const void*, size_t)) const {
+    Surroundings all = surroundings_of(record_);
+    if (record_.state != State::live) return change(all.begin, all.size);
+    unsigned char* end = record_.begin() + record_.size;
+    change(all.begin, static_cast<size_t>(record_.begin() - all.begin));
+    change(end, static_cast<size_t>(all.begin + all.size - end));
+  }
+
   const Record& record_;
 };
 

@@ -123,8 +123,11 @@ Record* find_sound(RecordAccess& access, const void* block, const Claim& claim, 
 }
 
 void wipe(const Record& record) {
-  if (record.guarded) return close_guarded(record);
-  poison(record);
+  if (record.guarded) {
+    close_guarded(record);
+  } else {
+    poison(record);
+  }
   annotate_freed(record);
 }
 
@@ -148,6 +151,7 @@ void put_away(Record& record) {
     access.unlock();
     quarantine(record);
   } else {
+    annotate_returned(*found);
     access.retire(found, State::retired);
     access.unlock();
     give_memory_back(record);
@@ -271,8 +275,9 @@ void destroy_blocks_of(Owner* owner, stacks::StackId stack) {
     for_each_record([&](Shard& shard, Record& each) {
       if (each.owner != owner || each.owner_serial != owner->serial) return true;
       if (each.state == State::retired || each.state == State::destroyed) return true;
-      if (each.state == State::freeing) {
-        some_are_freed_now = true;  // by another thread, whose block it is until it lies in quarantine
+      // Another thread's until it lies in quarantine. A fork leaves that thread behind, and then it goes as the others do.
+      if (each.state == State::freeing && owner->returning.load(std::memory_order_relaxed) != 0) {
+        some_are_freed_now = true;
         return true;
       }
       if (each.state == State::live) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "checked/annotate.h"
 #include "checked/block.h"
 #include "checked/core.h"
 #include "checked/guard.h"
@@ -49,6 +50,12 @@ void usage_of(const Owner* owner, size_t* live_bytes, size_t* held_bytes) {
   if (held_bytes != nullptr) *held_bytes = owner != nullptr ? core_held_bytes(owner->heap) : 0;
 }
 
+// The program may have closed parts of its block for AddressSanitizer.
+void open_contents(const Record& record) {
+  RecordAccess access(record.begin());
+  open_for_asan(record.begin(), record.size);
+}
+
 }  // namespace
 
 void* allocate(size_t size, size_t alignment, bool zero) { return allocate_block(nullptr, size, alignment, zero); }
@@ -60,6 +67,7 @@ void* reallocate(void* block, size_t size) {
   if (!examine_block(block, {.call = "tp_realloc"}, &old)) return nullptr;
   void* moved = allocate_block(is_pool(old.owner) ? nullptr : old.owner, size, 0, false);
   if (moved == nullptr) return nullptr;
+  open_contents(old);
   memcpy(moved, block, size < old.size ? size : old.size);
   release_block(block, {.call = "tp_realloc"});
   return moved;

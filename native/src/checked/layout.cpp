@@ -83,7 +83,11 @@ ptrdiff_t damage_around(const Record& record) {
   return damage != nullptr ? damage - record.begin() : intact;
 }
 
-void poison(const Record& record) { memset(record.begin(), poison_of(record), record.size); }
+// The program may have closed parts of its block.
+void poison(const Record& record) {
+  open_for_asan(record.begin(), record.size);
+  memset(record.begin(), poison_of(record), record.size);
+}
 
 ptrdiff_t damage_inside(const Record& record) {
   Unannotated reading(record);

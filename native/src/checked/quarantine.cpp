@@ -65,6 +65,7 @@ void release_verified(const Waiting& oldest, const char* found_by) {
     report_write_after_free(record, damage, found_by);
     return;
   }
+  annotate_returned(*found);
   access.retire(found, State::retired);
   Record record = *found;
   if (record.owner != nullptr) record.owner->returning.fetch_add(1, std::memory_order_relaxed);
@@ -76,7 +77,6 @@ void release_verified(const Waiting& oldest, const char* found_by) {
 }  // namespace
 
 void give_memory_back(const Record& record) {
-  annotate_returned(record);
   if (record.guarded) return unmap_guarded(record);
   core_free(reinterpret_cast<void*>(record.memory));
 }

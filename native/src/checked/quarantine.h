@@ -17,7 +17,8 @@ size_t empty_quarantine(const char* found_by);
 
 size_t quarantined_bytes();
 
-// Gives the memory of a block back to where it came from. Its record is retired, or was never made.
+// Gives the memory of a block back to where it came from. Its record is retired and its annotations are gone, or neither was
+// ever made.
 void give_memory_back(const Record& record);
 
 void lock_quarantine();

@@ -16,13 +16,16 @@ static void read(const char* what) {
   } else {
     memset(block, 0, 40);
     free_here(block);
-    tp_purge(0);
-    for (int i = 0; i < 100; ++i) tp_free(tp_zalloc(static_cast<size_t>(i) * 100));
+    // The same addresses again and again, in other sizes.
+    for (int round = 0; round < 3; ++round) {
+      tp_purge(0);
+      for (int i = 0; i < 100; ++i) tp_free(tp_zalloc(static_cast<size_t>(i) * 97));
+    }
   }
 }
 
 static Outcome run_under_valgrind(const char* self, const char* what) {
-  std::string command = std::string("valgrind -q --error-exitcode=9 '") + self + "' '" + what + "' 2>&1";
+  std::string command = std::string("valgrind -q --leak-check=full --error-exitcode=9 '") + self + "' '" + what + "' 2>&1";
   Outcome outcome{};
   FILE* output = popen(command.c_str(), "r");
   if (output == nullptr) abort();
@@ -43,6 +46,7 @@ static bool passes(const char* self, const char* what, int code, const char* wor
 int main(int count, char** arguments) {
   if (count > 1) {
     tp_set_option(tp_option_leak_check, 0);
+    if (strcmp(arguments[1], "guarded blocks") == 0) tp_set_option(tp_option_guard_rate, 1);
     read(arguments[1]);
     return 0;
   }
@@ -53,5 +57,6 @@ int main(int count, char** arguments) {
   bool passed = passes(arguments[0], "freed", 9, "inside a block of size 40 free'd");
   passed = passes(arguments[0], "past the end", 9, "Invalid read") && passed;
   passed = passes(arguments[0], "nothing wrong", 0, "") && passed;
+  passed = passes(arguments[0], "guarded blocks", 0, "") && passed;
   return passed ? 0 : 1;
 }

@@ -10,8 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "checked/owner.h"
 #include "checked/process.h"
 #include "checked/quarantine.h"
+#include "checked/records.h"
 #include "misuses.h"
 #include "support/process.h"
 
@@ -157,6 +159,31 @@ TEST(CheckedProcess, CanForkWhileThreadsAllocate) {
   done = true;
   for (std::thread& thread : threads) thread.join();
   tp_free(inherited);
+}
+
+// The thread that was freeing a block does not exist in the child, which must not wait for it.
+TEST(CheckedProcess, OfAForkDestroysAHeapWhoseBlockWasBeingFreed) {
+  tp_heap* heap = tp_heap_create(nullptr);
+  void* block = tp_heap_malloc(heap, 100);
+  auto set_state = [block](tp::check::State state, uint32_t returning) {
+    tp::check::RecordAccess access(block);
+    tp::check::Record* record = access.find();
+    record->state = state;
+    record->owner->returning = returning;
+    access.sign(record);
+  };
+  set_state(tp::check::State::freeing, 1);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    tp_heap_destroy(heap);
+    _exit(tp_is_valid() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  set_state(tp::check::State::live, 0);
+  tp_heap_destroy(heap);
 }
 
 TEST(CheckedProcess, ReportsLeaksByCallStack) {
