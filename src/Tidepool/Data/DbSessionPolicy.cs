@@ -209,7 +209,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         catch (Exception e)
         {
             session.Break();
-            TidepoolEventSource.Log.PolicyFailed("Classify", e.ToString(), Core?.Name ?? string.Empty, string.Empty);
+            TidepoolEventSource.Log.PolicyFailed("Classify", e, Core?.Name ?? string.Empty, string.Empty);
         }
 
         return false;

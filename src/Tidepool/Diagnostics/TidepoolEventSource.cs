@@ -62,6 +62,15 @@ internal sealed class TidepoolEventSource : EventSource
     [Event(22, Version = 1, Level = EventLevel.Error)]
     internal void LeaseReclaimed(long resource, string site, string pool, string key) => WriteEvent(22, [resource, site, pool, key]);
 
+    [NonEvent]
+    internal void PolicyFailed(string method, Exception failure, string pool, string key)
+    {
+        if (IsEnabled())
+        {
+            PolicyFailed(method, FailureText.TextOf(failure), pool, key);
+        }
+    }
+
     [Event(23, Version = 1, Level = EventLevel.Error)]
     internal void PolicyFailed(string method, string exception, string pool, string key) => WriteEvent(23, [method, exception, pool, key]);
 

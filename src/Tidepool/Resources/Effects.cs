@@ -90,14 +90,6 @@ internal struct Effects<T>
             timer.Apply();
         }
 
-        for (ResourceSlot<T>? slot = _lastCheck; slot is not null;)
-        {
-            ResourceSlot<T>? next = slot.NextCheck;
-            slot.NextCheck = null;
-            slot.Core.Runner.Work(slot);
-            slot = next;
-        }
-
         for (int i = 0; i < _threads; i++)
         {
             _wanting!.Runner.QueueThread();
@@ -109,6 +101,15 @@ internal struct Effects<T>
             {
                 action();
             }
+        }
+
+        // Last: the policy may block this thread, and nothing else waits for it then.
+        for (ResourceSlot<T>? slot = _lastCheck; slot is not null;)
+        {
+            ResourceSlot<T>? next = slot.NextCheck;
+            slot.NextCheck = null;
+            slot.Core.Runner.Work(slot);
+            slot = next;
         }
     }
 }

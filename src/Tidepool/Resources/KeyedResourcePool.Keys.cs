@@ -173,7 +173,7 @@ public sealed partial class KeyedResourcePool<TKey, T>
         catch (Exception e)
         {
             // The comparer threw, on whatever thread this is. The next rental of the key removes it.
-            TidepoolEventSource.Log.PolicyFailed("Comparer", e.ToString(), Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed("Comparer", e, Name, core.Key);
         }
     }
 

@@ -35,7 +35,7 @@ internal sealed class PoolReport
         bool isFull = s.Leased >= s.MaxSize;
         if (LastCreateError is { } error)
         {
-            text.Append(CultureInfo.InvariantCulture, $" The last creation failed with {error.GetType().Name}: {Sentence(error.Message)}");
+            text.Append(CultureInfo.InvariantCulture, $" The last creation failed with {error.GetType().Name}: {Sentence(FailureText.MessageOf(error))}");
             AppendOutage(text);
         }
         else if (isFull)
@@ -67,7 +67,7 @@ internal sealed class PoolReport
     internal string DescribeCreateFailure(Exception cause)
     {
         var text = new StringBuilder(200);
-        text.Append(CultureInfo.InvariantCulture, $"Pool {Subject(Name, Key)} could not create a resource: {cause.GetType().Name}: {cause.Message} (");
+        text.Append(CultureInfo.InvariantCulture, $"Pool {Subject(Name, Key)} could not create a resource: {cause.GetType().Name}: {FailureText.MessageOf(cause)} (");
         AppendNumbers(text);
         text.Append(')');
         if (Outage is { FailingFor.Ticks: > 0 })
@@ -105,7 +105,7 @@ internal sealed class PoolReport
     private void AppendNumbers(StringBuilder text)
     {
         ResourcePoolStatistics s = Statistics;
-        text.Append(CultureInfo.InvariantCulture, $"{s.Leased} leased of MaxSize = {s.MaxSize}, {s.Idle} idle, {s.Creating} in creation, {s.Checking} being checked, {s.Destroying} being ended, {s.Waiting} waiting.");
+        text.Append(CultureInfo.InvariantCulture, $"{s.Leased} leased of MaxSize = {s.MaxSize}, {s.Idle} idle, {s.Creating} in creation, {s.Checking} being checked, {s.Destroying} being destroyed, {s.Waiting} waiting.");
         if (OldestLeaseAge is { } age)
         {
             text.Append(CultureInfo.InvariantCulture, $" The oldest lease is {Text(age)} old.");

@@ -142,7 +142,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("IsLasting", e.ToString(), core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed("IsLasting", e, core.Name, core.Key);
             return false;
         }
     }
@@ -168,7 +168,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed(isValidated ? "ResetAsync" : "ValidateAsync", e.ToString(), core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed(isValidated ? "ResetAsync" : "ValidateAsync", e, core.Name, core.Key);
             why = isValidated ? DestroyReason.ResetFailed : DestroyReason.ValidationFailed;
         }
 
@@ -198,7 +198,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("KeepAliveAsync", e.ToString(), core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed("KeepAliveAsync", e, core.Name, core.Key);
             why = DestroyReason.KeepAliveFailed;
         }
 
@@ -250,7 +250,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed(isValidated ? "Reset" : "Validate", e.ToString(), core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed(isValidated ? "Reset" : "Validate", e, core.Name, core.Key);
             isGood = false;
         }
 
@@ -295,7 +295,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("Reset", e.ToString(), core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed("Reset", e, core.Name, core.Key);
             return false;
         }
     }
@@ -327,7 +327,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e, core.Name, core.Key);
             return new(false);
         }
     }
@@ -341,7 +341,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e.ToString(), core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed("ResetAsync", e, core.Name, core.Key);
         }
 
         FinishCheck(slot, isReset ? null : DestroyReason.ResetFailed);
@@ -393,7 +393,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         catch (Exception e)
         {
             hasFailed = true;
-            TidepoolEventSource.Log.PolicyFailed("DestroyAsync", e.ToString(), core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed("DestroyAsync", e, core.Name, core.Key);
         }
 
         settings.Meter.Destroyed(core.Name, why);

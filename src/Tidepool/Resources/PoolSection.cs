@@ -120,7 +120,11 @@ internal sealed class PoolGate<T>
     internal PoolSection<T> EnterAt(long now)
     {
         Assert(!_lock.IsHeldByCurrentThread, "is within a section already");
-        _lock.Enter();
+        if (!_lock.TryEnter())
+        {
+            Interrupts.Enter(_lock);
+        }
+
         return new PoolSection<T>(this, now);
     }
 

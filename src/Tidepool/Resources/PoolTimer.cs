@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// The one timer of a pool, or of all keys of a keyed pool. It holds its pool weakly unless somebody waits, so a pool that was dropped is
+/// The one timer of a pool, or of all keys of a keyed pool. It holds its pool weakly unless a caller waits, so a pool that was dropped is
 /// collected; it is set to the next moment at which something is due, and not at all when nothing is.
 /// </summary>
 internal sealed class PoolTimer : IDisposable
@@ -58,7 +58,7 @@ internal sealed class PoolTimer : IDisposable
         return true;
     }
 
-    /// <summary>The timer has fired: nothing is due until somebody asks. Under the gate.</summary>
+    /// <summary>Notes that the timer has fired: nothing is due until a section asks. Under the gate.</summary>
     /// <returns>Whether that is late: the thread pool had no thread for it, or the process was stopped.</returns>
     internal bool Fired(long now)
     {
@@ -78,18 +78,24 @@ internal sealed class PoolTimer : IDisposable
         }
     }
 
-    /// <summary>Sets the timer to what is due now. Not under the gate: the timer is somebody else's code.</summary>
+    /// <summary>Sets the timer to what is due next. Not under the gate: the timer may be code of a caller.</summary>
     internal void Apply()
     {
-        lock (_setting)
+        Interrupts.Enter(_setting);
+        try
         {
             long due = Volatile.Read(ref _due);
             if (!_isDisposed)
             {
-                _timer.Change(
-                    due == ResourceSettings.Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(Math.Clamp(due - _clock.Now, 1, uint.MaxValue - 1)),
-                    Timeout.InfiniteTimeSpan);
+                TimeSpan time = due == ResourceSettings.Forever
+                    ? Timeout.InfiniteTimeSpan
+                    : TimeSpan.FromMilliseconds(Math.Clamp(due - _clock.Now, 1, uint.MaxValue - 1));
+                _timer.Change(time, Timeout.InfiniteTimeSpan);
             }
+        }
+        finally
+        {
+            _setting.Exit();
         }
     }
 

@@ -49,7 +49,7 @@ internal sealed partial class ResourceCore<T>
         return slot;
     }
 
-    /// <summary>What was leased from the hot place turned out to be broken: nobody has rented it.</summary>
+    /// <summary>Takes back what was found broken when it was leased from the hot place: no renter has seen it.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void TakeHotBack(ResourceSlot<T> slot, long ticket, long now)
     {
@@ -117,7 +117,7 @@ internal sealed partial class ResourceCore<T>
         return true;
     }
 
-    /// <summary>Rents an idle resource, if there is one and nobody waits; never waits and never creates.</summary>
+    /// <summary>Rents an idle resource, if there is one and the queue is empty; never waits and never creates.</summary>
     internal bool TryRentIdle(out ResourceLease<T> lease)
     {
         if (TryTakeIdle(CaptureSite(), out lease))
@@ -146,7 +146,12 @@ internal sealed partial class ResourceCore<T>
         _meter.Waited(Name, waiter.QueuedTicks);
         if (waiter.State == WaiterState.Assigned)
         {
-            waiter.Complete(waiter.IsSync ? default : NewLease(waiter.Slot!, waiter.Ticket), null);
+            ResourceLease<T> lease = waiter.IsSync ? default : NewLease(waiter.Slot!, waiter.Ticket);
+            if (!waiter.TryComplete(lease, null))
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(static lost => lost.Dispose(), lease, preferLocal: false);
+            }
+
             return;
         }
 
@@ -158,7 +163,7 @@ internal sealed partial class ResourceCore<T>
             WaiterFailure.CreateFailed => new ResourceCreateException(waiter.Report!, waiter.Cause!),
             _ => Refuse(waiter.Failure, waiter.Report!, waiter.Timeout),
         };
-        waiter.Complete(default, waiter.Cause);
+        waiter.TryComplete(default, waiter.Cause);
     }
 
     internal ResourceLease<T> NewLease(ResourceSlot<T> slot, long ticket) => new(
@@ -186,7 +191,7 @@ internal sealed partial class ResourceCore<T>
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("IsBroken", e.ToString(), Name, Key);
+            TidepoolEventSource.Log.PolicyFailed("IsBroken", e, Name, Key);
             return true;
         }
     }

@@ -94,19 +94,32 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
     }
 
     /// <summary>Tells the caller how it ended. Not under the gate.</summary>
-    internal void Complete(in ResourceLease<T> lease, Exception? failure)
+    /// <returns>False when the caller's synchronization context takes nothing more: its own affair, not that of this thread.</returns>
+    internal bool TryComplete(in ResourceLease<T> lease, Exception? failure)
     {
         if (IsSync)
         {
             Signal();
+            return true;
         }
-        else if (failure is null)
+
+        try
         {
-            _source.SetResult(lease);
+            if (failure is null)
+            {
+                _source.SetResult(lease);
+            }
+            else
+            {
+                _source.SetException(failure);
+            }
+
+            return true;
         }
-        else
+        catch (Exception e)
         {
-            _source.SetException(failure);
+            TidepoolEventSource.Log.PolicyFailed("SynchronizationContext.Post", e, Core.Name, Core.Key);
+            return false;
         }
     }
 
@@ -169,7 +182,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
 
     ResourceLease<T> IValueTaskSource<ResourceLease<T>>.GetResult(short token)
     {
-        // Who asks too early, or a second time, must not give the node to others.
+        // A caller that asks too early, or a second time, must not give the node to others.
         if (_source.GetStatus(token) == ValueTaskSourceStatus.Pending)
         {
             throw new InvalidOperationException("The rental still waits. Await it once; Rent is the one for synchronous code.");

@@ -519,4 +519,51 @@ public sealed class CheckTests : ResourceTest
             public ValueTask DisposeAsync() => timer.DisposeAsync();
         }
     }
+
+    [Fact]
+    public async Task A_failure_whose_own_text_throws_reaches_its_renter_and_a_destruction_frees_its_place()
+    {
+        Policy.CreateError = new MuteException();
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceCreateException failure = await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        Assert.Contains(nameof(MuteException), failure.Message, StringComparison.Ordinal);
+        Policy.CreateError = null;
+        Policy.OnDestroy = static _ => throw new MuteException();
+        Time.Advance(1000);
+        Rent(pool).Dispose();
+        await pool.ClearAsync().WaitAsync(Eventually.Limit);
+        Assert.Equal((0, 1L), (pool.GetStatistics().Destroying, pool.GetStatistics().DestroyFailures));
+    }
+
+    [Fact]
+    public void A_validation_that_blocks_its_renter_holds_up_no_other_work()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(isInline: false));
+        ResourceLease<FakeResource>[] leases = [pool.Rent(Second), pool.Rent(Second)];
+        leases[1].Dispose();
+        leases[0].Dispose();
+        _ = pool.RenewAsync(TimeSpan.FromSeconds(10));
+        Time.Starve(6000); // the first one is over, and is looked at before the other
+        using var end = new ManualResetEventSlim();
+        Policy.OnValidate = (_, _) =>
+        {
+            end.Wait(CancellationToken.None);
+            return new(true);
+        };
+        var renter = new Parked(() => pool.RentAsync().AsTask().GetAwaiter().GetResult().Dispose());
+        try
+        {
+            Eventually.True(() => !Policy.Destroyed.IsEmpty, "the resource that is over to be destroyed");
+        }
+        finally
+        {
+            end.Set();
+            renter.End();
+        }
+    }
+
+    private sealed class MuteException : Exception
+    {
+        public override string Message => throw new InvalidOperationException("not even this");
+    }
 }

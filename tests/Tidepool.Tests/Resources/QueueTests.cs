@@ -244,4 +244,33 @@ public sealed class QueueTests(ITestOutputHelper output) : ResourceTest
 
         static ResourceLease<FakeResource> Result(ValueTask<ResourceLease<FakeResource>> rental) => rental.GetAwaiter().GetResult();
     }
+
+    [Fact]
+    public async Task A_renter_whose_context_takes_nothing_more_costs_the_others_nothing()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        _ = RentIn(new GoneContext());
+        Task<ResourceLease<FakeResource>> next = Wait(pool);
+        lease.Dispose();
+        lease = await Soon(next);
+        _ = RentIn(new GoneContext());
+        next = Wait(pool);
+        Assert.False(await pool.ShutdownAsync(TimeSpan.Zero));
+        await Assert.ThrowsAsync<ResourcePoolShutdownException>(() => Soon(next));
+        lease.Dispose();
+
+        async Task RentIn(SynchronizationContext context)
+        {
+            SynchronizationContext.SetSynchronizationContext(context);
+            using ResourceLease<FakeResource> never = await pool.RentAsync();
+            Assert.Fail("the context has resumed its renter");
+        }
+    }
+
+    /// <summary>That of a window which was closed.</summary>
+    private sealed class GoneContext : SynchronizationContext
+    {
+        public override void Post(SendOrPostCallback d, object? state) => throw new InvalidOperationException("the window has gone");
+    }
 }

@@ -165,4 +165,33 @@ public sealed class SyncTests : ResourceTest
         lease.Dispose();
         (await Soon(next)).Dispose();
     }
+
+    [Fact]
+    public void An_interrupt_of_a_thread_that_returns_costs_no_resource_and_waits_for_the_next_wait()
+    {
+        ResourcePool<FakeResource> pool = NewPool();
+        ResourceLease<FakeResource> lease = Rent(pool);
+        Exception? thrown = null;
+        Exception? later = null;
+        var thread = new Thread(() =>
+        {
+            Thread.CurrentThread.Interrupt();
+            thrown = Record.Exception(lease.Dispose);
+            later = Record.Exception(static () => Thread.Sleep(Timeout.Infinite));
+        })
+        {
+            IsBackground = true,
+        };
+        using (PoolSection<FakeResource> section = pool.Core.Gate.Enter())
+        {
+            thread.Start();
+            Eventually.True(
+                () => (thread.ThreadState & (ThreadState.WaitSleepJoin | ThreadState.Stopped)) != 0, "the thread to wait for the gate");
+        }
+
+        Assert.True(thread.Join(Eventually.Limit));
+        Assert.Null(thrown);
+        Assert.IsType<ThreadInterruptedException>(later);
+        Assert.Equal((0, 1), (pool.GetStatistics().Leased, pool.GetStatistics().Idle));
+    }
 }
