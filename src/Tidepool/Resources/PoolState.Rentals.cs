@@ -216,7 +216,7 @@ internal sealed partial class PoolState<T>
         Pump(section);
     }
 
-    /// <summary>Somebody waits, or the pool ends: no resource may lie where it is rented without the gate.</summary>
+    /// <summary>Closes the place: a caller waits, or the pool ends, and no resource may be rented without the gate.</summary>
     internal void CloseHot(PoolSection<T> section)
     {
         _group?.NoteClosed(this);
@@ -254,11 +254,14 @@ internal sealed partial class PoolState<T>
         }
     }
 
-    /// <summary>Opens the place where it may be: the queue is empty, and no other key needs to see what is idle here.</summary>
+    /// <summary>
+    /// Opens the place where it may be: the queue is empty, no more places are taken than there are, and no other key needs to see what is
+    /// idle here.
+    /// </summary>
     private void OpenHot()
     {
         Core.Gate.AssertHeld();
-        if (_hasFast && !_isClosed && !Fast.IsOpen && _waiters.Count == 0 && _group?.TryOpen(this) != false)
+        if (_hasFast && !_isClosed && !_isBeyond && !Fast.IsOpen && _waiters.Count == 0 && _group?.TryOpen(this) != false)
         {
             Fast.Open();
         }

@@ -1,6 +1,6 @@
 namespace Tidepool;
 
-/// <summary>Where resources come from and go: what is created, checked or destroyed, and for whom.</summary>
+/// <summary>Decides where resources come from and go: what is created, checked or destroyed, and for which rental.</summary>
 internal sealed partial class PoolState<T>
 {
     /// <summary>
@@ -230,11 +230,6 @@ internal sealed partial class PoolState<T>
         _createFailures++;
         _lastError = failure;
         _backoff.Fail(_settings, attempt, isLasting, section.Now, _settings.Draw());
-        if (_group is not null)
-        {
-            section.WakeAt(_backoff.Until(isWaitedFor: false)); // a key without callers is forgotten then
-        }
-
         Waiter<T>? first = _waiters.First;
         if ((isByRenter || first is not null) && _backoff.TryTell(_settings, attempt, section.Now))
         {

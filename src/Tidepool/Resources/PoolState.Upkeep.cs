@@ -52,6 +52,7 @@ internal sealed partial class PoolState<T>
         }
 
         ClearBacklog(clearing, section);
+        DrainHot(section); // what was returned meanwhile, by a thread that has not seen the new generation
         if (clearing.Left == 0)
         {
             clearing.Complete();
@@ -118,6 +119,11 @@ internal sealed partial class PoolState<T>
         }
 
         _isBeyond = Used > max;
+        if (_isBeyond)
+        {
+            CloseHot(section); // what is returned must be counted, and destroyed
+        }
+
         CompleteWarmings(section);
         Pump(section);
     }
@@ -244,10 +250,16 @@ internal sealed partial class PoolState<T>
         }
     }
 
-    /// <summary>Forgets a key without a resource, a rental that waits or works, or a failure to wait out.</summary>
+    /// <summary>Forgets a key without a resource or a rental that waits or works, once the wait after a failure is over.</summary>
     internal void LeaveIfEmpty(PoolSection<T> section)
     {
-        if (GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && IsUnused && section.Now >= _backoff.Until(isWaitedFor: false))
+        bool isEmpty = GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && IsUnused;
+        long until = _backoff.Until(isWaitedFor: false);
+        if (isEmpty && section.Now < until)
+        {
+            section.WakeAt(until);
+        }
+        else if (isEmpty)
         {
             IsRemoved = true;
             _group!.Forget(this, section);

@@ -117,12 +117,8 @@ internal sealed partial class PoolState<T>
     /// <summary>Nothing but idle resources, so that the key can be given up for another one.</summary>
     internal bool IsOnlyIdle => Used == Count(SlotState.Idle) && IsUnused;
 
-    /// <summary>Nothing but a wait after a failed creation.</summary>
-    internal bool IsOnlyBackingOff(long now)
-    {
-        Core.Gate.AssertHeld();
-        return Used == 0 && IsOnlyIdle && now < _backoff.Until(isWaitedFor: false);
-    }
+    /// <summary>Nothing but failed creations.</summary>
+    internal bool HasOnlyFailed => Used == 0 && IsUnused && _backoff.IsProbing;
 
     internal int Waiting => _waiters.Count;
 
@@ -332,7 +328,7 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>
-    /// How long creations have failed, and in how long the next one may begin; null when the last one succeeded. Under the gate.
+    /// How long creations have failed, and in how long the next one may begin; null when the last one succeeded.
     /// </summary>
     private (TimeSpan FailingFor, TimeSpan? NextIn)? OutageNow(PoolSection<T> section)
     {
@@ -372,6 +368,7 @@ internal sealed partial class PoolState<T>
             : _slots.Count(static slot => slot.IsByRenter) != _byRenter ? "the renters at work are not those of the slots"
             : s.Total != s.Created - s.Destroyed - s.Detached ? "created - destroyed - detached is not the total"
             : Fast.IsOpen && (!_hasFast || _waiters.Count > 0 || _isClosed) ? "the hot place is open although a caller waits"
+            : Fast.IsOpen && _isBeyond ? "the hot place is open although the pool was made smaller"
             : Used > _max != _isBeyond ? "more places are taken than there are"
             : Live > _max && s.Idle > 0 ? "a pool that was made smaller keeps idle resources"
             : !_isClosed && IsStalled(section) ? "a caller waits for which nothing is done"

@@ -129,14 +129,16 @@ internal sealed partial class ResourceCore<T>
     private void Reclaim(ResourceSlot<T> slot)
     {
         string site;
+        long id;
         using (PoolSection<T> section = Gate.Enter())
         {
+            id = slot.Id;
             site = slot.Site is { } stack ? RentSite.Describe(stack, _settings.LeakCapture) : string.Empty;
             State.Reclaim(slot, section);
         }
 
         _meter.Leaked(Name);
-        TidepoolEventSource.Log.LeaseReclaimed(slot.Id, site, Name, Key);
+        TidepoolEventSource.Log.LeaseReclaimed(id, site, Name, Key);
         PoolDiagnostics.TellLeak(PoolName, PoolReport.DescribeReclaimed(Name, Key, site.Length == 0 ? null : site));
     }
 
@@ -200,10 +202,8 @@ internal sealed partial class ResourceCore<T>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryLayHot(ResourceSlot<T> slot, long now)
     {
-        if (!_fast.IsOpen
-            || slot.Generation != State.Generation
-            || now >= slot.ExpiresAt
-            || Math.Min(slot.ExpiresAt, now + _soonestIdleDue) < Timer.Due)
+        (int generation, long expiresAt) = (slot.Generation, slot.ExpiresAt); // read before it is another renter's
+        if (!_fast.IsOpen || now >= expiresAt)
         {
             return false;
         }
@@ -212,24 +212,35 @@ internal sealed partial class ResourceCore<T>
         Schedule.Point("hot: lay");
         ResourceSlot<T>? older = _fast.Put(slot);
         Schedule.Point("hot: laid");
-        if (older is not null || !_fast.IsOpen)
+        if (older is not null || !_fast.IsOpen || MustMove(generation, expiresAt, now))
         {
-            LaidHot(older);
+            LaidHot(older, MustMove(generation, expiresAt, now));
         }
 
         return true;
     }
 
-    /// <summary>What lay there before goes to the others, and so does what was put there after a caller had begun to wait.</summary>
+    /// <summary>
+    /// Whether what was put into the hot place must not stay: the pool was cleared, or the timer would come too late for it. Asked
+    /// afterwards, so that a clear or a timer that has just drained the place is seen.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool MustMove(int generation, long expiresAt, long now)
+    {
+        long due = Timer.Due;
+        return generation != State.Generation || expiresAt < due || due - now > _soonestIdleDue;
+    }
+
+    /// <summary>What lay there before goes to the others, and so does what must not stay, because a caller has begun to wait.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void LaidHot(ResourceSlot<T>? older)
+    private void LaidHot(ResourceSlot<T>? older, bool mustMove)
     {
         if (older is not null)
         {
             LayIdle(older);
         }
 
-        if (_fast.TakeIfClosed() is { } late)
+        if ((mustMove ? _fast.Take() : _fast.TakeIfClosed()) is { } late)
         {
             LayIdle(late);
         }

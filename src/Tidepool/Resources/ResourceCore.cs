@@ -5,9 +5,8 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// One pool, or one key of a keyed pool, as renters and the owner call it. Everything is decided by <see cref="PoolState{T}"/> in
-/// sections of the
-/// <see cref="PoolGate{T}"/>; the policy is called by <see cref="PoolRunner{T}"/>. docs/design/resources.md describes it.
+/// One pool, or one key of a keyed pool, as renters and the owner call it. Everything is decided by <see cref="PoolState{T}"/> in sections
+/// of the <see cref="PoolGate{T}"/>; the policy is called by <see cref="PoolRunner{T}"/>. docs/design/resources.md describes it.
 /// </summary>
 internal sealed partial class ResourceCore<T> : IMeteredResources
     where T : class
@@ -62,7 +61,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _waitsInReset = _resetMode == ResetMode.Background && traits.WaitsInReset;
         _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
         _freshFor = Math.Min(traits.Validates ? settings.ValidateAfterIdle : ResourceSettings.Forever, ResourceSettings.Forever / 2);
-        _soonestIdleDue = Math.Min(Math.Min(settings.IdleTimeout, settings.KeepAliveInterval), ResourceSettings.Forever / 2);
+        _soonestIdleDue = Math.Min(settings.IdleTimeout, settings.KeepAliveInterval);
         Gate = group?.Gate ?? new PoolGate<T>(settings.TimeProvider, this, static core => ((ResourceCore<T>)core).OnTimer());
         Timer = Gate.Timer;
         Clock = Gate.Clock;

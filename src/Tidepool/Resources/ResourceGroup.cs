@@ -46,7 +46,7 @@ internal sealed class ResourceGroup<T>
     /// <summary>Whether a thread has ever parked for a rental. Set without the gate.</summary>
     internal volatile bool HasParked;
 
-    /// <summary>The shutdown has begun: keys are closed one after the other, and places that come free are given to none of them.</summary>
+    /// <summary>The shutdown has begun: keys are closed one after the other, and the checks of a pool in use do not hold meanwhile.</summary>
     internal bool IsClosing { get; set; }
 
     internal void Add(PoolState<T> pool)
@@ -82,7 +82,7 @@ internal sealed class ResourceGroup<T>
         _idle.AddAfter(older, slot);
     }
 
-    /// <summary>The list of slots over all keys whose work no thread has begun: those to be ended, or all others.</summary>
+    /// <summary>The list of slots over all keys whose work no thread has begun: those to be destroyed, or all others.</summary>
     internal SlotList<T> Unbegun(ResourceSlot<T> slot) => slot.State == SlotState.Destroying ? _destroyQueue : _backlog;
 
     /// <summary>A rental begins to wait, or ceases to.</summary>
@@ -122,10 +122,14 @@ internal sealed class ResourceGroup<T>
     /// <summary>Closes every hot place, so that all idle resources are seen. Each opens again with a return of its key.</summary>
     internal void CloseHots(PoolSection<T> section)
     {
-        while (_open.Count > 0)
+        // In the order of their opening, as far as it is known: of resources that were returned in one millisecond it is the order of use.
+        for (int i = 0; i < _open.Count; i++)
         {
-            _open[^1].CloseHot(section);
+            _open[i].OpenIndex = -1;
+            _open[i].CloseHot(section);
         }
+
+        _open.Clear();
     }
 
     /// <summary>Adds up over all keys, where what lies in hot places counts as idle.</summary>
@@ -246,7 +250,7 @@ internal sealed class ResourceGroup<T>
     }
 
     /// <summary>
-    /// Gives up the key that has been idle for longest and has nothing but idle resources, or else one that only waits after a failure.
+    /// Gives up the key that has been idle for longest and has nothing but idle resources, or else one whose creations have failed.
     /// </summary>
     internal bool TryGiveUpKey(PoolSection<T> section)
     {
@@ -261,8 +265,7 @@ internal sealed class ResourceGroup<T>
             }
         }
 
-        long now = section.Now;
-        if (_pools.Find(c => c.IsOnlyBackingOff(now)) is { } failed)
+        if (_pools.Find(static c => c.HasOnlyFailed) is { } failed)
         {
             failed.Remove(section);
             Forget(failed, section);
@@ -285,7 +288,7 @@ internal sealed class ResourceGroup<T>
         Require(
             _destroyQueue.IsValid(static slot => slot.State == SlotState.Destroying)
                 && _destroyQueue.Count == _pools.Sum(static c => c.Waits.ToDestroy),
-            "the common list of what is to be ended is not that of the keys");
+            "the common list of what is to be destroyed is not that of the keys");
         Require(_parked == _pools.Sum(static c => c.Waits.Parked), "the parked threads are not those of the keys");
         Require(
             IsClosing || _destroyQueue.Oldest is null || !_blocked.Exists(static c => c.ParkedForNothing() is not null),

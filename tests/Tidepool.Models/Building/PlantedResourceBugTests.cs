@@ -64,6 +64,11 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         { "EndOnceScenario", "a shutdown leaves the hot place open", In("PoolState.Close").Remove("CloseHot(section);") },
         {
+            "EndOnceScenario", "a pool that was made smaller leaves the hot place open",
+            In("PoolState.Resize").Remove("if (_isBeyond) { CloseHot(section); }")
+        },
+        { "EndOnceScenario", "a resource lies where no timer looks", In("ResourceCore.MustMove").Replace("Timer.Due", "0") },
+        {
             "ClearScenario", "a cleared resource is rented from the hot place",
             In("ResourceCore.TakeOpenHot").Remove("slot.Generation != State.Generation")
         },

@@ -474,6 +474,9 @@ internal sealed class ResourceWorld
     {
         Require(_fault is null, _fault ?? string.Empty);
         Require(_returning > 0 || !Pool.Core.State.Fast.IsClosedWithItem, "somebody waits, and a resource lies where nobody looks");
+        Require(
+            _returning > 0 || !Pool.Core.State.Fast.IsReady || Pool.Core.Timer.Due < ResourceSettings.Forever,
+            "a resource lies in the hot place, and no timer will look at it");
         IEnumerable<(long Sequence, WaiterState State, bool HasWorked)> waiting = _rentals
             .Where(static r => r.Waiter is not null).Select(static r => (r.Sequence, r.Waiter!.State, false))
             .Concat(_parked.Where(static p => p.Node.Sequence == p.Sequence).Select(p => (p.Sequence, p.Node.State, _worked.Contains(p.Sequence))));

@@ -259,4 +259,24 @@ public sealed class ChangeTests : ResourceTest
         await warm.WaitAsync(Eventually.Limit);
         Assert.Equal(2, pool.GetStatistics().Total);
     }
+
+    [Fact]
+    public void A_smaller_pool_rents_no_more_than_its_size_while_others_are_still_out()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 3));
+        ResourceLease<FakeResource>[] leases = [Rent(pool), Rent(pool)];
+        pool.Resize(0, 1);
+        leases[0].Dispose();
+        Assert.False(pool.TryRent(out ResourceLease<FakeResource> more), "two leases of a pool of one");
+        more.Dispose();
+        leases[1].Dispose();
+        for (int i = 0; i < 3; i++)
+        {
+            Rent(pool).Dispose();
+        }
+
+        Assert.Equal((2, 1L), (Policy.Made.Count, pool.GetStatistics().GetDestroyed(DestroyReason.Resized)));
+        Rent(pool).Dispose();
+        Assert.True(pool.Core.State.Fast.IsReady, "the hot place is not used again");
+    }
 }

@@ -412,6 +412,24 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         Assert.Equal(1, pool.GetStatistics("a")!.Value.Idle);
     }
 
+    [Fact]
+    public async Task Every_key_whose_creation_failed_is_forgotten_after_its_wait()
+    {
+        await using KeyedResourcePool<string, FakeResource> pool = new(_ => new FakePolicy { CreateError = new IOException("down") }, new()
+        {
+            MaxTotal = 10,
+            PerKey = new() { MaxSize = 1, TimeProvider = _time, Executor = static item => item.Execute() },
+        });
+        for (int i = 0; i < 3; i++)
+        {
+            await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync($"{i}"));
+            _time.Advance(10); // so that each has a moment of its own
+        }
+
+        _time.Advance(1000);
+        Assert.Empty(pool.Keys);
+    }
+
     private sealed class MoodyComparer : IEqualityComparer<string>
     {
         public volatile bool Throws;
