@@ -43,7 +43,7 @@ public readonly struct KeyedResourceLease<TKey, T> : IDisposable, IAsyncDisposab
     /// <summary>Returns the resource. A lease that is over does nothing.</summary>
     public void Dispose() => _lease.Dispose();
 
-    /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
+    /// <summary>Returns the resource, and waits for the reset where the pool resets on return.</summary>
     public ValueTask DisposeAsync() => _lease.DisposeAsync();
 
     /// <inheritdoc/>

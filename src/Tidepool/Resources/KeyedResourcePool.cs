@@ -73,7 +73,7 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
     /// <summary>The name in messages, events and metrics.</summary>
     public string Name => _group.PoolName.Text;
 
-    /// <summary>The keys that have resources, or for which somebody waits: a copy.</summary>
+    /// <summary>The keys that have resources, or for which a caller waits: a copy.</summary>
     public IReadOnlyCollection<TKey> Keys => [.. _cores.Keys];
 
     /// <summary>Rents a resource of a key, and waits for it as long as <see cref="ResourcePoolOptions.RentTimeout"/>.</summary>
@@ -91,7 +91,7 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
             : RentAsync(key, _perKey.RentTimeout, cancellationToken);
     }
 
-    /// <summary>The same with a timeout of its own.</summary>
+    /// <summary>Rents a resource of a key, and waits for it as long as <paramref name="timeout"/>.</summary>
     /// <param name="key">The key.</param>
     /// <param name="timeout">Zero takes what is idle and needs no asynchronous validation, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
@@ -192,7 +192,7 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
             }
             catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
             {
-                // If nobody else wants what comes, it goes back.
+                // If no other renter wants what comes, it goes back.
                 _ = rental.ContinueWith(
                     static t => Leave(t.Result),
                     CancellationToken.None,

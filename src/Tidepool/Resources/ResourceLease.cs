@@ -64,7 +64,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
         }
     }
 
-    /// <summary>Says that the resource must not be rented again: it is ended when the lease is disposed.</summary>
+    /// <summary>Says that the resource must not be rented again: the pool destroys it when the lease is disposed.</summary>
     /// <param name="reason">What happened, for the event source; may be null.</param>
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
     public void MarkBroken(Exception? reason = null)
@@ -106,7 +106,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
         }
     }
 
-    /// <summary>The same, and waits for the reset where the pool resets on return.</summary>
+    /// <summary>Returns the resource as <see cref="Dispose"/> does, and waits for the reset where the pool resets on return.</summary>
     public ValueTask DisposeAsync()
     {
         (LeaseOwner<T>? owner, long ticket) = (_owner, _ticket);

@@ -8,7 +8,7 @@ namespace Tidepool;
 /// <para>The pool calls it from many threads at once, but never for one resource at the same time, and never while it holds a lock. An
 /// exception ends the resource or fails the rental that needed it; it never reaches a caller that has nothing to do with it.</para>
 /// <para>The tokens belong to the pool, not to a renter: they are cancelled when the operation takes longer than it may, or when the pool is
-/// shut down. The place of a resource whose operation ignores that is given up; what the operation leaves is ended when it returns.</para>
+/// shut down. The place of a resource whose operation ignores that is given up; the pool destroys what the operation leaves when it returns.</para>
 /// <para>A <see cref="KeyedResourcePool{TKey, T}"/> asks for the policy of each key: it may know its key, or serve all of them.</para>
 /// </remarks>
 public abstract class ResourcePolicy<T>
@@ -50,8 +50,8 @@ public abstract class ResourcePolicy<T>
         throw new NotSupportedException($"{GetType()} creates only asynchronously. Override Create for Rent, use RentAsync, or warm the pool up.");
 
     /// <summary>
-    /// Whether a failed creation will fail again until somebody changes something outside of the program: a wrong password, a certificate that ran
-    /// out. Rentals for which the pool would have to create are then refused at once with the last failure, and one attempt is made in each step
+    /// Whether a failed creation will fail again until a person changes something outside of the program: a wrong password, a certificate
+    /// that ran out. Rentals for which the pool would have to create are then refused at once with the last failure, and one attempt is made in each step
     /// of the backoff; resources that live go on serving. The default says no: the others wait for the next attempt.
     /// </summary>
     /// <param name="failure">What <see cref="CreateAsync"/> or <see cref="Create"/> threw.</param>
@@ -79,7 +79,7 @@ public abstract class ResourcePolicy<T>
     /// <summary>Makes the resource as good as new for the next renter; see <see cref="ResetMode"/> for when. The default calls <see cref="Reset"/>.</summary>
     /// <param name="resource">The resource.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>, or by the shutdown.</param>
-    /// <returns>False when that did not succeed: the resource is ended.</returns>
+    /// <returns>False when that did not succeed: the pool destroys the resource.</returns>
     public virtual ValueTask<bool> ResetAsync(T resource, CancellationToken cancellationToken) => new(Reset(resource) ?? true);
 
     /// <summary>Makes the resource as good as new on the calling thread.</summary>

@@ -62,7 +62,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     internal ResourceCore<T> Core => _core;
 
     /// <summary>Rents a resource, and waits for it as long as <see cref="ResourcePoolOptions.RentTimeout"/>.</summary>
-    /// <param name="cancellationToken">Ends the wait. A creation that was begun for it goes on and serves somebody else.</param>
+    /// <param name="cancellationToken">Ends the wait. A creation that was begun for it goes on and serves another rental.</param>
     /// <returns>The lease; dispose it. Await it once, as every <see cref="ValueTask{T}"/>.</returns>
     /// <exception cref="ResourcePoolTimeoutException">None came free in time.</exception>
     /// <exception cref="ResourcePoolRejectedException">As many as may wait were waiting.</exception>
@@ -164,7 +164,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
 
     /// <summary>
     /// Ends every resource that lives now: idle ones at once, leased ones when they are returned. A creation under way is not failed; what it
-    /// makes is ended, and made again if somebody waits. Nothing made before this call is rented after it. Failed creations are forgotten: the
+    /// makes is destroyed, and made again if a caller waits. Nothing made before this call is rented after it. Failed creations are forgotten: the
     /// next one begins at once, also after a failure that lasts.
     /// </summary>
     /// <returns>Ends when the idle ones are gone.</returns>
@@ -173,7 +173,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
 
     /// <summary>Like <see cref="ClearAsync"/>, spread over a time: each resource that lives now gets an end of life of its own within it.</summary>
     /// <param name="over">The interval, 1 ms or more.</param>
-    /// <returns>Ends with the interval. Leases that are still out then are ended on return.</returns>
+    /// <returns>Ends with the interval. Resources that are still leased then are destroyed on return.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The interval is not positive, or infinite.</exception>
     /// <exception cref="ResourcePoolShutdownException">The pool was shut down.</exception>
     public Task RenewAsync(TimeSpan over) => _core.RenewAsync(over);
@@ -190,7 +190,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
 
     /// <summary>
     /// Ends the pool: rentals fail from now on, those that wait fail at once, idle resources end, and leases have a time of grace. What is
-    /// returned later is ended then. May be called again, also from inside a lease.
+    /// returned later is destroyed then. May be called again, also from inside a lease.
     /// </summary>
     /// <param name="grace">How long to wait for leases; zero does not wait, <see cref="Timeout.InfiniteTimeSpan"/> waits for all of them.</param>
     /// <returns>True when everything is gone: no resource lives and no timer runs. False when leases were still out at the end of the grace.</returns>

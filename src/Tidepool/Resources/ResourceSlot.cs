@@ -5,7 +5,7 @@ namespace Tidepool;
 
 /// <summary>
 /// The record of one place in a pool. <see cref="Version"/> is odd while the resource is leased, and each rental has its own odd number: the
-/// ticket of its lease. Whoever swaps it to the next even number has returned the lease. All other fields are written under the pool's gate,
+/// ticket of its lease. The one swap to the next even number returns the lease. All other fields are written under the pool's gate,
 /// or by the one thread that works on the slot.
 /// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The token source has neither a timer nor a wait handle: there is nothing to dispose.")]
@@ -26,7 +26,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal long Id;
     internal long Uses;
 
-    /// <summary>Rentals from the hot place, counted by whoever had the slot then.</summary>
+    /// <summary>Rentals from the hot place, counted by the thread that took it.</summary>
     internal long HotUses;
     internal DateTimeOffset CreatedAt;
 
@@ -105,7 +105,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     /// to stop, and wait for the answer, which must hold up neither the caller of a shutdown nor the pool's timer.
     /// </summary>
     /// <remarks>
-    /// Who registers with a token that is cancelled already is called back at once, on his own thread, which may be the renter's: so this
+    /// A token that is cancelled already calls back at once whatever registers with it, on that thread, which may be the renter's: so this
     /// waits until a call of the policy has given its task.
     /// </remarks>
     internal void Stop()
@@ -116,7 +116,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
         }
     }
 
-    /// <summary>The same at once: the operation took too long, and one that has not given its task yet may wait for nothing but its token.</summary>
+    /// <summary>Cancels the token at once, also within a call of the policy.</summary>
+    /// <remarks>The operation took too long, and one that has not given its task yet may wait for nothing but its token.</remarks>
     internal void StopNow() => _ = StopAsync();
 
     /// <summary>The policy is called to look at the resource, perhaps on a renter's thread.</summary>
@@ -171,7 +172,7 @@ internal enum SlotState
     /// <summary>A resource is being made; the place is taken.</summary>
     Creating,
 
-    /// <summary>The policy validates, resets or keeps alive; nobody else may have the resource.</summary>
+    /// <summary>The policy validates, resets or keeps alive; no renter may have the resource.</summary>
     Checking,
 
     /// <summary>In the list of idle resources.</summary>
@@ -183,7 +184,7 @@ internal enum SlotState
     /// <summary>The policy ends it; the place is still taken.</summary>
     Destroying,
 
-    /// <summary>Its operation took too long: the place was given up, and the slot serves nobody any more.</summary>
+    /// <summary>Its operation took too long: the place was given up, and the slot is not used again.</summary>
     Abandoned,
 }
 
@@ -193,7 +194,7 @@ internal enum SlotWork
     /// <summary>Make one.</summary>
     Create,
 
-    /// <summary>Validate, and reset where that is due on rent; then serve whoever is first.</summary>
+    /// <summary>Validate, and reset where that is due on rent; then serve the first in the queue.</summary>
     Check,
 
     /// <summary>Reset after a return, on a thread that waits for it.</summary>

@@ -29,7 +29,7 @@ public readonly struct SharedLease<T> : IDisposable, IEquatable<SharedLease<T>>
         }
     }
 
-    /// <summary>Says that the resource is broken: nobody gets a new lease of it, and it ends with the last one.</summary>
+    /// <summary>Says that the resource is broken: there are no new leases of it, and it ends with the last one.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
     public void MarkBroken()
     {

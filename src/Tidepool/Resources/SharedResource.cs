@@ -27,7 +27,8 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
                 return false;
             }
 
-            looks = _wasJoined; // the first one has it as it was rented: a policy that calls everything broken must not make this go on for ever
+            // The first one has it as it was rented: a policy that calls everything broken must not make this go round without end.
+            looks = _wasJoined;
             _wasJoined = true;
             _renters++;
         }
