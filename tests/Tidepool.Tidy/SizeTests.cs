@@ -32,7 +32,6 @@ public sealed partial class SizeTests
         "src/Tidepool/Resources/ResourceSettings.cs",
         "src/Tidepool/Resources/ResourceSlot.cs",
         "src/Tidepool/Resources/SharedLease.cs",
-        "src/Tidepool/Resources/SharedResource.cs",
         "src/Tidepool/Resources/Waiter.cs",
         "tests/Tidepool.Data.Tests/BlockingTests.cs",
         "tests/Tidepool.Data.Tests/DataSourceTests.cs",

@@ -46,7 +46,7 @@ internal sealed class ResourceGroup<T>
     /// <summary>Whether a thread has ever parked for a rental. Set without the gate.</summary>
     internal volatile bool HasParked;
 
-    /// <summary>The shutdown has begun: keys are closed one after the other, and the checks of a pool in use do not hold meanwhile.</summary>
+    /// <summary>The shutdown has begun: keys are closed one after the other, and invariants over all keys do not hold meanwhile.</summary>
     internal bool IsClosing { get; set; }
 
     internal void Add(PoolState<T> pool)
@@ -322,7 +322,7 @@ internal sealed class ResourceGroup<T>
 
     /// <summary>
     /// A returned resource is about to serve the next rental of its own key. That spares a creation, but a key that is always waited for
-    /// would never let go of its places: so a key that has waited for longer has the place after a number of times.
+    /// would never free its places: so a key that has waited for longer has the place after a number of times.
     /// </summary>
     /// <returns>The key that has the place now, or null.</returns>
     internal PoolState<T>? FindPassedOver(Waiter<T> next)
