@@ -169,7 +169,7 @@ public sealed class SyncTests : ResourceTest
     [Fact]
     public void An_interrupt_of_a_thread_that_returns_costs_no_resource_and_waits_for_the_next_wait()
     {
-        ResourcePool<FakeResource> pool = NewPool();
+        ResourcePool<FakeResource> pool = NewPool(Options(order: ReuseOrder.FirstIn)); // each return enters the gate
         ResourceLease<FakeResource> lease = Rent(pool);
         Exception? thrown = null;
         Exception? later = null;

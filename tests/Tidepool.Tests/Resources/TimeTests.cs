@@ -171,7 +171,8 @@ public sealed class TimeTests(ITestOutputHelper output) : ResourceTest
     [Fact]
     public void Where_nothing_is_ever_due_the_last_one_returned_is_still_at_hand()
     {
-        ResourcePool<FakeResource> pool = NewPool(Options(lifetime: -1) with { IdleTimeout = Timeout.InfiniteTimeSpan });
+        ResourcePool<FakeResource> pool = NewPool(
+            Options(lifetime: -1, validateAfter: -1) with { IdleTimeout = Timeout.InfiniteTimeSpan });
         Rent(pool).Dispose();
         Time.Advance(TimeSpan.FromMinutes(1)); // past the timeout of the creation
         Assert.Equal(double.PositiveInfinity, Time.UntilNext);
