@@ -167,6 +167,14 @@ public sealed partial class SizeTests
     private static partial Regex NotTyped();
 
     [Fact]
+    public void No_file_of_the_core_is_longer_than_450_lines() => Problems.AssertNone(
+        from file in Repository.Under(Core.Folder, ".cs")
+        let lines = Repository.Read(file).Count(static c => c == '\n')
+        where lines > 450
+        select $"{file}: {lines} lines",
+        "Files with more than one subject:");
+
+    [Fact]
     public void No_function_is_longer_than_70_lines()
     {
         ILookup<string, string> found = (
