@@ -58,6 +58,9 @@ internal readonly ref struct PoolSection<T>
         _gate.Timer.CountWaiting(change);
     }
 
+    /// <summary>How many rentals the timer keeps the pool alive for.</summary>
+    internal int Waiting => _gate.Timer.Waiting;
+
     /// <summary>Fails where the gate is not held, in debug and model builds.</summary>
     internal void AssertHeld() => _gate.AssertHeld();
 

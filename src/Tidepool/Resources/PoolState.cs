@@ -364,6 +364,7 @@ internal sealed partial class PoolState<T>
                 ? "the counts are not those of the slots"
             : !_idle.IsValid(static slot => slot.State == SlotState.Idle) || _idle.Count != s.Idle ? "the idle list is broken"
             : !_waiters.IsValid() ? "the queue is broken"
+            : _group is null && section.Waiting != _waiters.Count ? "the timer keeps the pool alive for others than those that wait"
             : _backlog.FindFault() is { } broken ? broken
             : _slots.Count(static slot => slot.IsByRenter) != _byRenter ? "the renters at work are not those of the slots"
             : s.Total != s.Created - s.Destroyed - s.Detached ? "created - destroyed - detached is not the total"

@@ -45,6 +45,9 @@ internal sealed class PoolTimer : IDisposable
     /// <summary>What the timer waits for.</summary>
     internal long Due => Volatile.Read(ref _due);
 
+    /// <summary>How many wait, as counted by <see cref="CountWaiting"/>.</summary>
+    internal int Waiting => _waiting;
+
     /// <summary>Notes that something is due. Under the gate.</summary>
     /// <returns>Whether that is earlier than anything else, so that <see cref="Apply"/> must follow.</returns>
     internal bool Ask(long due)

@@ -290,6 +290,7 @@ internal sealed class ResourceGroup<T>
                 && _destroyQueue.Count == _pools.Sum(static c => c.Waits.ToDestroy),
             "the common list of what is to be destroyed is not that of the keys");
         Require(_parked == _pools.Sum(static c => c.Waits.Parked), "the parked threads are not those of the keys");
+        Require(section.Waiting == _pools.Sum(static c => c.Waiting), "the timer keeps the keys alive for others than those that wait");
         Require(
             IsClosing || _destroyQueue.Oldest is null || !_blocked.Exists(static c => c.ParkedForNothing() is not null),
             "a parked thread waits for a place, and does not end what takes one");

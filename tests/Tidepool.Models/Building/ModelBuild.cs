@@ -4,6 +4,7 @@ using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 using Tidepool.Models.Scheduling;
+using Tidepool.Models.States;
 
 namespace Tidepool.Models.Building;
 
@@ -43,14 +44,21 @@ internal static partial class ModelBuild
     /// <param name="scenario">The type's name.</param>
     /// <param name="fine">Whether there is a point before every statement; otherwise only those that stand in the source.</param>
     /// <param name="mutation">A bug, or null.</param>
-    internal static IScenario Compile(string scenario, bool fine, Mutation? mutation = null)
+    internal static IScenario Compile(string scenario, bool fine, Mutation? mutation = null) =>
+        (IScenario)Make($"Tidepool.Models.Scenarios.{scenario}", fine, mutation);
+
+    /// <summary>Makes the exploration of states, with a core of its own that has a bug.</summary>
+    internal static IExploration CompileExploration(Mutation mutation) =>
+        (IExploration)Make("Tidepool.Models.States.StateExploration", fine: false, mutation);
+
+    private static object Make(string typeName, bool fine, Mutation? mutation)
     {
         CSharpCompilation sound = (fine ? Fine : Plain).Value;
         CSharpCompilation compilation = mutation is null ? sound : Exchange(sound, mutation.Apply(Core).SyntaxTree, fine);
         using var image = new MemoryStream();
         ThrowIfWrong(mutation?.ToString() ?? "The core", compilation.Emit(image).Diagnostics);
-        Type type = Assembly.Load(image.ToArray()).GetType($"Tidepool.Models.Scenarios.{scenario}", throwOnError: true)!;
-        return (IScenario)Activator.CreateInstance(type, nonPublic: true)!;
+        Type type = Assembly.Load(image.ToArray()).GetType(typeName, throwOnError: true)!;
+        return Activator.CreateInstance(type, nonPublic: true)!;
     }
 
     /// <summary>Compiles the method that a bug changes, and no other.</summary>
@@ -93,7 +101,7 @@ internal static partial class ModelBuild
         ? Parse(tree.FilePath, new PointInserter().Visit(tree.GetRoot())!.ToString())
         : tree;
 
-    /// <summary>The file's name below <c>src/Tidepool</c> or the scenarios.</summary>
+    /// <summary>The file's name below <c>src/Tidepool</c>, the scenarios or the states.</summary>
     private static string FileOf(SyntaxTree tree) => tree.FilePath[(tree.FilePath.IndexOf('/', StringComparison.Ordinal) + 1)..];
 
     private static SyntaxTree Parse(string name, string text) => CSharpSyntaxTree.ParseText(text, CoreSyntax.Parsing, name);

@@ -1,6 +1,7 @@
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
+using Tidepool.Models.States;
 using static Tidepool.Models.Building.Mutation;
 
 namespace Tidepool.Models.Building;
@@ -39,7 +40,7 @@ public class MutationTests
         }
         """;
 
-    private static readonly Mutation[] Bugs = [.. PlantedBugTests.Bugs, .. PlantedResourceBugTests.Bugs];
+    private static readonly Mutation[] Bugs = [.. PlantedBugTests.Bugs, .. PlantedResourceBugTests.Bugs, .. StateExplorationTests.Bugs];
 
     [Fact]
     public void Code_is_found_whatever_its_layout_and_comments()

@@ -29,10 +29,12 @@ internal sealed class PlantedBugs : IEnumerable<Mutation>
     /// <param name="mutation">The change.</param>
     internal void Add(string scenario, string name, Mutation mutation) => _bugs.Add((scenario, name, mutation.Named(name)));
 
+    internal Mutation Find(string scenario, string name) => _bugs.Single(b => b.Scenario == scenario && b.Name == name).Mutation;
+
     /// <summary>Plants a bug, and fails unless a schedule finds it.</summary>
     internal void Hunt(string scenario, string name, bool fine, ITestOutputHelper output)
     {
-        Mutation bug = _bugs.Single(b => b.Scenario == scenario && b.Name == name).Mutation;
+        Mutation bug = Find(scenario, name);
         string? failure = Explorer.Explore(ModelBuild.Compile(scenario, fine, bug), Schedules);
         Assert.True(failure is not null, $"{bug} was not found by {Schedules} schedules of {scenario} (seed {Explorer.Seed}).");
         output.WriteLine(failure);

@@ -1,7 +1,7 @@
 namespace Tidepool.Models.States;
 
 /// <summary>What an exploration lets happen.</summary>
-internal sealed record Bounds
+public sealed record Bounds
 {
     /// <summary>Places of the pool.</summary>
     public required int Slots { get; init; }
@@ -26,6 +26,9 @@ internal sealed record Bounds
 
     /// <summary>Rentals that give up.</summary>
     public int Cancels { get; init; }
+
+    /// <summary>How long a rental waits, in milliseconds; null is without end.</summary>
+    public long? Patience { get; init; }
 
     public bool KeepsWarm { get; init; }
 

@@ -10,6 +10,9 @@ internal sealed partial class PoolState<T>
     internal IEnumerable<ResourceSlot<T>> Begun =>
         _slots.Where(static s => s.Backlog is null && s.State is SlotState.Creating or SlotState.Checking or SlotState.Destroying);
 
+    /// <summary>Parked rentals that have left the queue to work, as the pool counts them.</summary>
+    internal int AtWork => _atWork;
+
     /// <summary>
     /// Everything that decides what may happen next, as text: times as distances from now, slots and rentals by their order.
     /// </summary>

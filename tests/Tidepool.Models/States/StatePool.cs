@@ -43,11 +43,14 @@ internal sealed class StatePool
 
     internal long Due => Core.Timer.Due;
 
+    internal long Now => _clock.Now;
+
     /// <summary>Makes the state of a new pool, at the beginning of time.</summary>
     internal PoolState<object> Begin()
     {
         using PoolSection<object> section = Core.Gate.Enter();
         section.TimerFired();
+        section.CountWaiting(-section.Waiting);
         _clock.Now = 1000;
         Asked = 0;
         return new PoolState<object>(Core, _settings, _policy.Traits, ResetMode.None, _slots, null);

@@ -36,7 +36,9 @@ internal sealed class StateWorld
     private readonly PoolState<object> _state;
     private readonly List<Waiter<object>> _waiters = []; // in the order of arrival
     private readonly List<ResourceSlot<object>> _leased = [];
+    private readonly HashSet<ResourceSlot<object>> _running = []; // on the thread pool, or in the policy's own code
     private readonly List<(ResourceSlot<object> Slot, SlotWork Work)> _abandoned = [];
+    private readonly List<Task> _clears = [];
     private readonly Dictionary<MoveKind, int> _left;
     private int _max;
 
@@ -58,7 +60,9 @@ internal sealed class StateWorld
         _state.Pump(section);
     }
 
-    internal bool IsQuiet => _waiters.Count == 0;
+    private bool IsQuiet => _waiters.Count == 0;
+
+    private bool IsDone => IsQuiet && _clears.TrueForAll(static c => c.IsCompleted);
 
     internal string Describe()
     {
@@ -142,13 +146,14 @@ internal sealed class StateWorld
         }
 
         _abandoned.AddRange(begun.Where(static s => s.State == SlotState.Abandoned).Select(static s => (s, s.Work)));
+        _running.RemoveWhere(static s => s.State == SlotState.Abandoned);
         Settle(queued);
     }
 
     /// <summary>Makes all moves that are left, until no rental waits.</summary>
     internal void Drain()
     {
-        for (int i = 0; i < 200 && !IsQuiet; i++)
+        for (int i = 0; i < 200 && !IsDone; i++)
         {
             if (Begun() is [.., { } last])
             {
@@ -175,6 +180,7 @@ internal sealed class StateWorld
         }
 
         Require(IsQuiet, "a rental still waits when all is done");
+        Require(IsDone, "a clear does not end");
     }
 
     internal void Validate()
@@ -182,8 +188,20 @@ internal sealed class StateWorld
         using PoolSection<object> section = Enter();
         string? fault = _state.FindFault(section);
         Require(fault is null, fault ?? string.Empty);
+        Require(!_waiters.Exists(w => w.State == WaiterState.Queued && w.Deadline <= _pool.Now), "a rental waits beyond its time");
+        Require(_state.AtWork == _waiters.Count(static w => w.State == WaiterState.Working), "the rentals at work are not those that work");
+        ResourceSlot<object>[] begun = Begun();
+        Require(
+            Array.TrueForAll(begun, s => _running.Contains(s) || WorkerOf(s) is not null),
+            "a place is kept for work that is not being done");
+        Require(_running.IsSubsetOf(begun), "work is being done that has no place");
+        Require(
+            _bounds.Ticks == 0 || Array.TrueForAll(begun, s => s.DueAt < ResourceSettings.Forever && _pool.Due <= s.DueAt),
+            "work that hangs is never given up");
         (int _, int used) = _state.Places;
         Require(used <= _max || _left[MoveKind.Clear] < _bounds.Changes, $"{used} places are taken of {_max}");
+        Require(_state.Drained.IsCompleted == (_state.IsClosed && _leased.Count == 0), "the shutdown is not told that all leases are back");
+        Require(_state.Ended.IsCompleted == (_state.IsClosed && used == 0), "the shutdown is not told that nothing is left");
     }
 
     private static void Require(bool holds, string fault)
@@ -217,9 +235,14 @@ internal sealed class StateWorld
             return;
         }
 
-        using PoolSection<object> queue = Enter();
-        Waiter<object>? waiter = _state.Queue(new RentalRequest(ResourceSettings.Forever, isSync, null, 0, default), out _, out _, queue);
-        _waiters.Add(waiter!);
+        using (PoolSection<object> section = Enter())
+        {
+            var rental = new RentalRequest(_bounds.Patience ?? ResourceSettings.Forever, isSync, null, 0, default);
+            _waiters.Add(_state.Queue(rental, out _, out _, section)!);
+        }
+
+        // A check that has begun on the renter's thread, and goes on without it.
+        _running.UnionWith(Begun().Where(s => s.State == SlotState.Checking && WorkerOf(s) is null));
     }
 
     private void Return(ResourceSlot<object> slot, bool isBroken)
@@ -239,12 +262,16 @@ internal sealed class StateWorld
     {
         _pool.Asked--;
         using PoolSection<object> section = Enter();
-        _state.BeginOldest(section);
+        if (_state.BeginOldest(section) is { } slot)
+        {
+            _running.Add(slot);
+        }
     }
 
     private void Answer(ResourceSlot<object> slot, bool isGood)
     {
         Waiter<object>? worker = WorkerOf(slot);
+        _running.Remove(slot);
         using PoolSection<object> section = Enter();
         switch (slot.State)
         {
@@ -311,11 +338,12 @@ internal sealed class StateWorld
                 _state.HandToPool(begun[move.Which], WorkerOf(begun[move.Which]), section);
                 break;
             case MoveKind.LeaveEnding:
+                _running.Add(begun[move.Which]);
                 _state.ReturnWorker(WorkerOf(begun[move.Which])!, section);
                 break;
             case MoveKind.Clear:
                 Spend(MoveKind.Clear);
-                _ = _state.Clear(null, section);
+                _clears.Add(_state.Clear(null, section)!);
                 break;
             case MoveKind.Resize:
                 Spend(MoveKind.Clear);
