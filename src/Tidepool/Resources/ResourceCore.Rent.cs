@@ -35,27 +35,31 @@ internal sealed partial class ResourceCore<T>
         slot.LeasedAt = now;
         if (_meter.MeasuresUse)
         {
-            slot.RentedTicks = Stopwatch.GetTimestamp();
+            BeginUse(slot);
         }
 
-        long ticket = slot.Version + 1;
-        Volatile.Write(ref slot.Version, ticket);
-        if (_looksForBroken && IsBroken(slot.Resource!))
-        {
-            TakeHotBack(slot, ticket, now);
-            return null;
-        }
-
-        return slot;
+        Volatile.Write(ref slot.Version, slot.Version + 1);
+        return _looksForBroken ? KeepUnlessBroken(slot, now) : slot;
     }
 
-    /// <summary>Takes back what was found broken when it was leased from the hot place: no renter has seen it.</summary>
+    /// <summary>Notes when the use began; a method of its own, so that a rental that is not measured stays small.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void TakeHotBack(ResourceSlot<T> slot, long ticket, long now)
+    private static void BeginUse(ResourceSlot<T> slot) => slot.RentedTicks = Stopwatch.GetTimestamp();
+
+    /// <summary>Takes back what is found broken when it was leased from the hot place: no renter has seen it.</summary>
+    /// <returns>The slot, or null where it was taken back.</returns>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ResourceSlot<T>? KeepUnlessBroken(ResourceSlot<T> slot, long now)
     {
+        if (!IsBroken(slot.Resource!))
+        {
+            return slot;
+        }
+
         slot.HotUses--;
-        slot.TryRetire(ticket);
+        slot.TryRetire(slot.Version);
         SettleSlow(slot, DestroyReason.Broken, now);
+        return null;
     }
 
     /// <summary>Rents for a caller that awaits.</summary>

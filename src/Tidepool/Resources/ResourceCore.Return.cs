@@ -214,7 +214,7 @@ internal sealed partial class ResourceCore<T>
         Schedule.Point("hot: laid");
         if (older is not null || !_fast.IsOpen || MustMove(generation, expiresAt, now))
         {
-            LaidHot(older, MustMove(generation, expiresAt, now));
+            LaidHot(older, generation, expiresAt, now);
         }
 
         return true;
@@ -233,8 +233,9 @@ internal sealed partial class ResourceCore<T>
 
     /// <summary>What lay there before goes to the others, and so does what must not stay, because a caller has begun to wait.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void LaidHot(ResourceSlot<T>? older, bool mustMove)
+    private void LaidHot(ResourceSlot<T>? older, int generation, long expiresAt, long now)
     {
+        bool mustMove = MustMove(generation, expiresAt, now);
         if (older is not null)
         {
             LayIdle(older);
