@@ -15,9 +15,23 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
-        if (_leavesAlone && !slot.IsMarked && slot.RentedTicks == 0)
+        Schedule.Point("return");
+        if (!IsUsual(slot) || !TryLayHot(slot, Now))
         {
-            Settle(slot, null);
+            ReturnSlow(slot);
+        }
+    }
+
+    /// <summary>Whether nothing is to be said about a return, by the policy, the renter or the meter.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsUsual(ResourceSlot<T> slot) => _leavesAlone && !slot.IsMarked && slot.RentedTicks == 0;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void ReturnSlow(ResourceSlot<T> slot)
+    {
+        if (IsUsual(slot))
+        {
+            SettleSlow(slot, null, Now);
         }
         else
         {

@@ -100,7 +100,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     internal int Generation => State.Generation;
 
     /// <summary>The pool's clock; <see cref="ResourceClock.Now"/> without a look at the clock.</summary>
-    private long Now => _isSystemTime ? Environment.TickCount64 : Clock.Now;
+    private long Now => _isSystemTime ? Environment.TickCount64 : NowOfClock();
 
     /// <summary>Whether a thread has parked for a rental of this pool, of any key.</summary>
     private bool HasParked => _hasParked || _group is { HasParked: true };
@@ -255,6 +255,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
             _ => State.IsClosed ? 0 : s.MinSize,
         };
     }
+
+    [MethodImpl(MethodImplOptions.NoInlining)] // a rental reads the clock of the system
+    private long NowOfClock() => Clock.Now;
 
     /// <summary>Begins what follows from a change that was made without it.</summary>
     private void Pump()
