@@ -216,8 +216,7 @@ internal sealed partial class ResourceCore<T>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryLayHot(ResourceSlot<T> slot, long now)
     {
-        (int generation, long expiresAt) = (slot.Generation, slot.ExpiresAt); // read before it is another renter's
-        if (!_fast.IsOpen || now >= expiresAt)
+        if (!_fast.IsOpen || now >= slot.ExpiresAt)
         {
             return false;
         }
@@ -226,9 +225,9 @@ internal sealed partial class ResourceCore<T>
         Schedule.Point("hot: lay");
         ResourceSlot<T>? older = _fast.Put(slot);
         Schedule.Point("hot: laid");
-        if (older is not null || !_fast.IsOpen || MustMove(generation, expiresAt, now))
+        if (older is not null || !_fast.IsOpen || MustMove(slot, now))
         {
-            LaidHot(older, generation, expiresAt, now);
+            LaidHot(older, slot, now);
         }
 
         return true;
@@ -236,20 +235,21 @@ internal sealed partial class ResourceCore<T>
 
     /// <summary>
     /// Whether what was put into the hot place must not stay: the pool was cleared, or the timer would come too late for it. Asked
-    /// afterwards, so that a clear or a timer that has just drained the place is seen.
+    /// afterwards, so that a clear or a timer that has just drained the place is seen. If another thread has taken it meanwhile, either
+    /// answer will do: the next return asks for what it puts there.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool MustMove(int generation, long expiresAt, long now)
+    private bool MustMove(ResourceSlot<T> slot, long now)
     {
         long due = Timer.Due;
-        return generation != State.Generation || expiresAt < due || due - now > _soonestIdleDue;
+        return slot.Generation != State.Generation || slot.ExpiresAt < due || due - now > _soonestIdleDue;
     }
 
     /// <summary>What lay there before goes to the others, and so does what must not stay, because a caller has begun to wait.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void LaidHot(ResourceSlot<T>? older, int generation, long expiresAt, long now)
+    private void LaidHot(ResourceSlot<T>? older, ResourceSlot<T> slot, long now)
     {
-        bool mustMove = MustMove(generation, expiresAt, now);
+        bool mustMove = MustMove(slot, now);
         if (older is not null)
         {
             LayIdle(older);
