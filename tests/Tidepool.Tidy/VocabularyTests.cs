@@ -18,7 +18,7 @@ public sealed partial class VocabularyTests
     private static readonly string[] NotYetRenamed =
     [
         "Ask", "AskForIdle", "AskGroup", "AskPolicy", "Draw",
-        "ForWhom", "Forever", "Forget", "IsSpared", "LaidHot", "LayIdle", "Leasable", "Pump",
+        "ForWhom", "Forever", "Forget", "IsSpared", "LaidHot", "LayIdle", "Leasable",
         "Settle", "SettleHot", "SettleSlow", "Shell", "SparedFor", "Tell", "TellClosed", "TellLeak",
         "TellRecovery", "Told", "ToldProcess", "ToldProcessOf", "TryLayHot", "TryTell", "Upkeep", "Why",
         "_createsHere", "_forget", "_hasTold", "_shell", "_told", "guard_rate", "s_told",

@@ -49,7 +49,7 @@ internal sealed partial class PoolState<T>
     /// <returns>False when it may not serve any more.</returns>
     internal bool TryLeaseChecked(ResourceSlot<T> slot, StackTrace? site, PoolSection<T> section)
     {
-        if (slot.State != SlotState.Checking || Verdict(slot, section) is not null)
+        if (slot.State != SlotState.Checking || FindDestroyReason(slot, section) is not null)
         {
             return false;
         }
@@ -95,7 +95,7 @@ internal sealed partial class PoolState<T>
         Waiter<T> waiter = _waiters.TakeNode() ?? new Waiter<T>(Core);
         waiter.Begin(rental, ResourceSettings.After(section.Now, rental.Timeout), _group is null ? ++_sequence : ++_group.Sequence);
         Enqueue(waiter, section);
-        Pump(section);
+        Dispatch(section);
         if (waiter.State == WaiterState.Queued && IsHopeless(section))
         {
             Fail(waiter, WaiterFailure.CreateFailed, _lastError, section);
@@ -109,7 +109,7 @@ internal sealed partial class PoolState<T>
     internal void Recycle(Waiter<T> waiter) => _waiters.GiveNode(waiter);
 
     /// <summary>
-    /// Takes a rental out of the queue that gives up, if it is there; what had been asked for it may be for a parked one now, or for
+    /// Takes a caller that gives up out of the queue, if it is there. The work that was begun for it may serve a parked caller now, or
     /// another key.
     /// </summary>
     internal bool TryLeave(Waiter<T> waiter, WaiterFailure failure, PoolSection<T> section)
@@ -142,7 +142,7 @@ internal sealed partial class PoolState<T>
             Supply(slot, section);
         }
 
-        Pump(section);
+        Dispatch(section);
         OpenHot();
     }
 
@@ -161,7 +161,7 @@ internal sealed partial class PoolState<T>
     internal void ReturnDirty(ResourceSlot<T> slot, PoolSection<T> section)
     {
         EndLease(slot, section);
-        if (Verdict(slot, section) is { } why)
+        if (FindDestroyReason(slot, section) is { } why)
         {
             Destroy(slot, why, section);
         }
@@ -172,7 +172,7 @@ internal sealed partial class PoolState<T>
             Start(slot, SlotWork.Reset, section);
         }
 
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Takes a resource back that was found broken when it was leased: no renter has seen it.</summary>
@@ -180,14 +180,14 @@ internal sealed partial class PoolState<T>
     {
         _rented--;
         Destroy(slot, DestroyReason.Broken, section);
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Gives what was in the hot place to the first in the queue, or puts it on the idle list.</summary>
     internal void TakeFromHot(ResourceSlot<T> slot, PoolSection<T> section)
     {
         SupplyHot(slot, section);
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Notes that a renter calls its resource broken.</summary>
@@ -205,7 +205,7 @@ internal sealed partial class PoolState<T>
     {
         _detached++;
         Release(slot, SlotState.Free, section);
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Destroys a resource whose lease was dropped.</summary>
@@ -213,7 +213,7 @@ internal sealed partial class PoolState<T>
     {
         _reclaimed++;
         Destroy(slot, DestroyReason.Leaked, section);
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Closes the place: a caller waits, or the pool ends, and no resource may be rented without the gate.</summary>
@@ -227,7 +227,7 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>
-    /// Moves the hot resource to the idle list, so that a section that pumps at its end sees all of them.
+    /// Moves the hot resource to the idle list, so that the dispatch at the end of a section sees all of them.
     /// </summary>
     /// <returns>Whether there was one.</returns>
     internal bool DrainHot(PoolSection<T> section)
@@ -250,7 +250,7 @@ internal sealed partial class PoolState<T>
     {
         if (DrainHot(section))
         {
-            Pump(section);
+            Dispatch(section);
         }
     }
 

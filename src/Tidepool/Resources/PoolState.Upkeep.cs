@@ -48,7 +48,7 @@ internal sealed partial class PoolState<T>
         {
             clearing.Left++;
             slot.Clearing = clearing;
-            Yield(slot, DestroyReason.Cleared, section);
+            DestroyIdle(slot, DestroyReason.Cleared, section);
         }
 
         ClearBacklog(clearing, section);
@@ -58,7 +58,7 @@ internal sealed partial class PoolState<T>
             clearing.Complete();
         }
 
-        Pump(section);
+        Dispatch(section);
         return clearing.Task;
     }
 
@@ -115,7 +115,7 @@ internal sealed partial class PoolState<T>
         (_min, _max) = (min, max);
         while (Live + Count(SlotState.Creating) > max && _idle.Oldest is { } slot)
         {
-            Yield(slot, DestroyReason.Resized, section);
+            DestroyIdle(slot, DestroyReason.Resized, section);
         }
 
         _isBeyond = Used > max;
@@ -125,7 +125,7 @@ internal sealed partial class PoolState<T>
         }
 
         CompleteWarmings(section);
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Grows to a number of resources.</summary>
@@ -146,7 +146,7 @@ internal sealed partial class PoolState<T>
         var warming = new Warming(count);
         (_warmings ??= []).Add(warming);
         _warmTarget = Math.Max(_warmTarget, count);
-        Pump(section);
+        Dispatch(section);
         return warming.Task;
     }
 
@@ -246,7 +246,7 @@ internal sealed partial class PoolState<T>
     {
         while (_idle.Oldest is { } slot)
         {
-            Yield(slot, why, section);
+            DestroyIdle(slot, why, section);
         }
     }
 
@@ -276,7 +276,7 @@ internal sealed partial class PoolState<T>
         LookAtSlots(isLate, section);
         LookAtIdle(section);
         EndRenewals(section);
-        Pump(section);
+        Dispatch(section);
     }
 
     private void ExpireWaiters(PoolSection<T> section)
@@ -377,12 +377,12 @@ internal sealed partial class PoolState<T>
             long keepAlive = ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveInterval);
             if (section.Now >= slot.ExpiresAt)
             {
-                Yield(slot, DestroyReason.Lifetime, section);
+                DestroyIdle(slot, DestroyReason.Lifetime, section);
             }
             else if (section.Now >= ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout)
                 && Live > _min && _idle.Count > _settings.MinIdle)
             {
-                Yield(slot, DestroyReason.Idle, section);
+                DestroyIdle(slot, DestroyReason.Idle, section);
             }
             else if (section.Now >= keepAlive && keepers < _settings.MaxCreateConcurrency)
             {

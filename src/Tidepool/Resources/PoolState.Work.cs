@@ -134,7 +134,7 @@ internal sealed partial class PoolState<T>
             FailOwn(renter, TookTooLong(), section);
         }
 
-        Pump(section);
+        Dispatch(section);
         return isInTime;
     }
 
@@ -165,7 +165,7 @@ internal sealed partial class PoolState<T>
             Requeue(renter, section);
         }
 
-        Pump(section);
+        Dispatch(section);
         return isFailure;
     }
 
@@ -208,7 +208,7 @@ internal sealed partial class PoolState<T>
             }
         }
 
-        Pump(section);
+        Dispatch(section);
         return isInTime;
     }
 
@@ -225,7 +225,7 @@ internal sealed partial class PoolState<T>
         }
 
         Requeue(renter, section);
-        Pump(section);
+        Dispatch(section);
         return isInTime;
     }
 
@@ -247,14 +247,14 @@ internal sealed partial class PoolState<T>
         }
 
         other?.AskGroup(section);
-        Pump(section);
-        other?.Pump(section);
+        Dispatch(section);
+        other?.Dispatch(section);
     }
 
     /// <summary>Puts a parked rental back into its place whose thread has begun to end a resource, and need not wait for that.</summary>
     internal void ReturnWorker(Waiter<T> worker, PoolSection<T> section)
     {
         Requeue(worker, section);
-        Pump(section);
+        Dispatch(section);
     }
 }

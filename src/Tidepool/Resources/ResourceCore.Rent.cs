@@ -281,7 +281,7 @@ internal sealed partial class ResourceCore<T>
 
             if (_settings.MinIdle > 0)
             {
-                Pump(); // the reserve may need another one
+                Dispatch(); // the reserve may need another one
             }
 
             long ticket = slot.Version;

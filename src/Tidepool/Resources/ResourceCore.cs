@@ -77,7 +77,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
         if (settings.MinSize > 0 || settings.MinIdle > 0)
         {
-            Pump();
+            Dispatch();
         }
     }
 
@@ -260,9 +260,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private long NowOfClock() => Clock.Now;
 
     /// <summary>Begins what follows from a change that was made without it.</summary>
-    private void Pump()
+    private void Dispatch()
     {
         using PoolSection<T> section = Gate.Enter();
-        State.Pump(section);
+        State.Dispatch(section);
     }
 }

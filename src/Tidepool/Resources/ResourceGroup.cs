@@ -203,7 +203,7 @@ internal sealed class ResourceGroup<T>
                 if (_idle.OldestOfOthers(pool, static _ => true) is { } idle)
                 {
                     pool.CountSteal(idle);
-                    idle.Core.State.Yield(idle, DestroyReason.Stolen, section);
+                    idle.Core.State.DestroyIdle(idle, DestroyReason.Stolen, section);
                 }
                 else if (FindUnneeded(pool) is { } unbegun)
                 {
@@ -212,7 +212,7 @@ internal sealed class ResourceGroup<T>
                         pool.CountSteal(unbegun);
                     }
 
-                    if (unbegun.Core.State.YieldUnbegun(unbegun, section))
+                    if (unbegun.Core.State.GiveUpUnbegun(unbegun, section))
                     {
                         return true;
                     }

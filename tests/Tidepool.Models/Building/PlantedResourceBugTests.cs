@@ -120,7 +120,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "ParkedAloneScenario", "parked rentals are given no work",
-            In("PoolState.Pump").Remove("LetParkedHelp(section);")
+            In("PoolState.Dispatch").Remove("LetParkedHelp(section);")
         },
         {
             "ParkedAloneScenario", "parked rentals destroy no resource",

@@ -57,7 +57,7 @@ internal sealed class StateWorld
             [MoveKind.Cancel] = bounds.Cancels,
         };
         using PoolSection<object> section = Enter();
-        _state.Pump(section);
+        _state.Dispatch(section);
     }
 
     private bool IsQuiet => _waiters.Count == 0;
