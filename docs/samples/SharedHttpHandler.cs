@@ -6,8 +6,8 @@ using Tidepool;
 namespace Samples;
 
 /// <summary>
-/// Shares one HTTP handler for each endpoint: many callers use it at the same time, it is renewed when its lifetime is over, and it ends when the
-/// last caller that still uses it is done.
+/// Shares one HTTP handler for each endpoint: many callers use it at the same time, it is renewed when its lifetime is over, and it ends
+/// when the last caller that still uses it is done.
 /// </summary>
 public static class SharedHttpHandler
 {

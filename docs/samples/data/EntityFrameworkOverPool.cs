@@ -6,7 +6,9 @@ using Tidepool.Data;
 
 namespace Samples;
 
-/// <summary>Entity Framework Core over a pool: its PostgreSQL provider takes Npgsql's own connections only, so units of work lease one.</summary>
+/// <summary>
+/// Entity Framework Core over a pool: its PostgreSQL provider takes Npgsql's own connections only, so units of work lease one.
+/// </summary>
 public static class EntityFrameworkOverPool
 {
     public static async Task RunAsync(string connectionString, TextWriter console)

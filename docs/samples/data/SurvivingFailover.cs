@@ -52,7 +52,9 @@ public static class SurvivingFailover
         await console.WriteLineAsync($"work that may be repeated: done at attempt {attempts}");
     }
 
-    /// <summary>Repeats work that another connection may do as well. Work that is not whole in one transaction must look first what of it was done.</summary>
+    /// <summary>
+    /// Repeats work that another connection may do as well. Work that is not whole in one transaction must look first what of it was done.
+    /// </summary>
     private static async Task<T> TryAgainAsync<T>(Func<int, Task<T>> work)
     {
         for (int attempt = 1; ; attempt++)

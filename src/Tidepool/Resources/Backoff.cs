@@ -61,8 +61,8 @@ internal struct Backoff
     }
 
     /// <summary>
-    /// Whether a caller hears of a failed creation. All that began before the first failure tell theirs; later ones are attempts for all who
-    /// wait, and tell one caller each time that a pause has passed which doubles with each caller told.
+    /// Whether a caller hears of a failed creation. All that began before the first failure tell theirs; later ones are attempts for all
+    /// who wait, and tell one caller each time that a pause has passed which doubles with each caller told.
     /// </summary>
     /// <param name="settings">The shortest and the longest pause.</param>
     /// <param name="attempt"><see cref="Failures"/> when that creation began.</param>

@@ -31,7 +31,8 @@ internal sealed class PoolTimer : IDisposable
 
         try
         {
-            _timer = clock.Provider.CreateTimer(static state => ((Target)state!).Fire(), _target, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _timer = clock.Provider.CreateTimer(
+                static state => ((Target)state!).Fire(), _target, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         }
         finally
         {

@@ -136,7 +136,8 @@ internal sealed partial class ResourceCore<T>
     {
         if (slot.TryRetire(ticket))
         {
-            ThreadPool.UnsafeQueueUserWorkItem(static state => state.Core.Reclaim(state.Slot), (Core: this, Slot: slot), preferLocal: false);
+            ThreadPool.UnsafeQueueUserWorkItem(
+                static state => state.Core.Reclaim(state.Slot), (Core: this, Slot: slot), preferLocal: false);
         }
     }
 

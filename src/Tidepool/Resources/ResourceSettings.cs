@@ -69,17 +69,21 @@ internal sealed class ResourceSettings
     {
         PoolName.Check(options.Name, nameof(options));
         CheckSizes(options.MinSize, options.MaxSize, nameof(options.MinSize), nameof(options.MaxSize), nameof(options));
-        Check(options.MinIdle >= 0 && options.MinIdle <= options.MaxSize, nameof(options.MinIdle), options.MinIdle, $"0 to MaxSize ({options.MaxSize})", nameof(options));
-        Check(options.MaxCreateConcurrency >= 1, nameof(options.MaxCreateConcurrency), options.MaxCreateConcurrency, "1 or more", nameof(options));
+        bool isIdleGood = options.MinIdle >= 0 && options.MinIdle <= options.MaxSize;
+        Check(isIdleGood, nameof(options.MinIdle), options.MinIdle, $"0 to MaxSize ({options.MaxSize})", nameof(options));
+        int creations = options.MaxCreateConcurrency;
+        Check(creations >= 1, nameof(options.MaxCreateConcurrency), creations, "1 or more", nameof(options));
         Check(options.MaxWaiters >= 1, nameof(options.MaxWaiters), options.MaxWaiters, "1 or more", nameof(options));
         Check(options.LifetimeJitter is >= 0 and <= 1, nameof(options.LifetimeJitter), options.LifetimeJitter, "0 to 1", nameof(options));
         Check(Enum.IsDefined(options.ReuseOrder), nameof(options.ReuseOrder), options.ReuseOrder, "a value of ReuseOrder", nameof(options));
         Check(Enum.IsDefined(options.ResetMode), nameof(options.ResetMode), options.ResetMode, "a value of ResetMode", nameof(options));
-        Check(Enum.IsDefined(options.LeakCapture), nameof(options.LeakCapture), options.LeakCapture, "a value of LeakCapture", nameof(options));
+        LeakCapture capture = options.LeakCapture;
+        Check(Enum.IsDefined(capture), nameof(options.LeakCapture), capture, "a value of LeakCapture", nameof(options));
         CheckGiven(options.TimeProvider, nameof(options.TimeProvider), "a clock", nameof(options));
         long least = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1, nameof(options));
         long most = Milliseconds(options.BackoffMax, nameof(options.BackoffMax), 1, nameof(options));
-        Check(most != Forever && most >= least, nameof(options.BackoffMax), options.BackoffMax, $"BackoffMin ({options.BackoffMin}) or more, and not infinite", nameof(options));
+        string pauses = $"BackoffMin ({options.BackoffMin}) or more, and not infinite";
+        Check(most != Forever && most >= least, nameof(options.BackoffMax), options.BackoffMax, pauses, nameof(options));
         long idle = Milliseconds(options.IdleTimeout, nameof(options.IdleTimeout), 1, nameof(options));
         long lifetime = Milliseconds(options.MaxLifetime, nameof(options.MaxLifetime), 1, nameof(options));
         string upTo = $"up to MaxLifetime ({options.MaxLifetime}), or Timeout.InfiniteTimeSpan";
@@ -115,7 +119,8 @@ internal sealed class ResourceSettings
     }
 
     /// <summary>The default of <c>IdleTimeout</c>: five minutes, or the lifetime where that is shorter.</summary>
-    internal static TimeSpan DefaultIdleTimeout(TimeSpan lifetime) => lifetime > TimeSpan.Zero && lifetime < LongestIdle ? lifetime : LongestIdle;
+    internal static TimeSpan DefaultIdleTimeout(TimeSpan lifetime) =>
+        lifetime > TimeSpan.Zero && lifetime < LongestIdle ? lifetime : LongestIdle;
 
     /// <summary>Checks two sizes.</summary>
     /// <param name="min">The smaller one.</param>
@@ -141,7 +146,8 @@ internal sealed class ResourceSettings
     }
 
     /// <summary>A time in milliseconds, rounded up.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">It is negative (and not infinite), below the least, or longer than a timer can wait.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">It is negative (and not infinite), below the least, or longer than a timer can
+    /// wait.</exception>
     internal static long Milliseconds(TimeSpan time, string name, int least, string? parameter = null)
     {
         if (time == Timeout.InfiniteTimeSpan)

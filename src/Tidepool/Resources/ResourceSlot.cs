@@ -4,11 +4,11 @@ using System.Diagnostics;
 namespace Tidepool;
 
 /// <summary>
-/// The record of one place in a pool. <see cref="Version"/> is odd while the resource is leased, and each rental has its own odd number: the
-/// ticket of its lease. The one swap to the next even number returns the lease. All other fields are written under the pool's gate,
+/// The record of one place in a pool. <see cref="Version"/> is odd while the resource is leased, and each rental has its own odd number:
+/// the ticket of its lease. The one swap to the next even number returns the lease. All other fields are written under the pool's gate,
 /// or by the one thread that works on the slot.
 /// </summary>
-[SuppressMessage("Design", "CA1001", Justification = "The token source has neither a timer nor a wait handle: there is nothing to dispose.")]
+[SuppressMessage("Design", "CA1001", Justification = "The token source has neither a timer nor a wait handle.")]
 internal sealed class ResourceSlot<T> : LeaseOwner<T>
     where T : class
 {
@@ -101,8 +101,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal bool TryRetire(long ticket) => Interlocked.CompareExchange(ref Version, ticket + 1, ticket) == ticket;
 
     /// <summary>
-    /// Cancels the token, not under the gate. Whatever waits for it is called on the thread pool: a provider may ask its server over the network
-    /// to stop, and wait for the answer, which must hold up neither the caller of a shutdown nor the pool's timer.
+    /// Cancels the token, not under the gate. Whatever waits for it is called on the thread pool: a provider may ask its server over the
+    /// network to stop, and wait for the answer, which must hold up neither the caller of a shutdown nor the pool's timer.
     /// </summary>
     /// <remarks>
     /// A token that is cancelled already calls back at once whatever registers with it, on that thread, which may be the renter's: so this
@@ -163,7 +163,9 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     };
 }
 
-/// <summary>Where the resource of a slot is. Changes only under the pool's gate; docs/design/resources.md has the table of changes.</summary>
+/// <summary>
+/// Where the resource of a slot is. Changes only under the pool's gate; docs/design/resources.md has the table of changes.
+/// </summary>
 internal enum SlotState
 {
     /// <summary>The slot has no resource and takes no place.</summary>

@@ -2,7 +2,8 @@ namespace Tidepool.Models.Barriers;
 
 /// <summary>
 /// A machine of two threads with a store buffer each, as x86 has (Sewell et al., "x86-TSO", 2010): a store waits in its thread's buffer, is
-/// seen by that thread at once and by the other when it drains, in order, at any time. States are values, so that all of them can be visited.
+/// seen by that thread at once and by the other when it drains, in order, at any time. States are values, so that all of them can be
+/// visited.
 /// </summary>
 internal sealed record BufferedMachine(
     string Memory, string Registers, int OwnerAt, int VisitorAt, string OwnerBuffer, string VisitorBuffer, int Updates)

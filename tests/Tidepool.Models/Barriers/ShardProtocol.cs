@@ -1,6 +1,8 @@
 namespace Tidepool.Models.Barriers;
 
-/// <summary>The shard protocol as two little programs for <see cref="BufferedMachine"/>. Both add one to the same count while they are inside.</summary>
+/// <summary>
+/// The shard protocol as two little programs for <see cref="BufferedMachine"/>. Both add one to the same count while they are inside.
+/// </summary>
 /// <param name="hasBarrier">Whether the visitor calls the process-wide barrier.</param>
 /// <param name="barrierComesFirst">Whether it does so before it has asked the owner to stay out.</param>
 /// <param name="closes">Whether the visitor waits for the owner and stays, instead of giving up when the owner is inside.</param>

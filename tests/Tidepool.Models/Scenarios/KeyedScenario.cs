@@ -3,8 +3,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Keys come and go under one limit: a rental that races with the forgetting of its key gets a live one, and no place is lost or given twice. All
-/// threads but the last one also park; the last one helps until the others have ended.
+/// Keys come and go under one limit: a rental that races with the forgetting of its key gets a live one, and no place is lost or given
+/// twice. All threads but the last one also park; the last one helps until the others have ended.
 /// </summary>
 internal sealed class KeyedScenario : IScenario
 {
@@ -42,8 +42,8 @@ internal sealed class KeyedScenario : IScenario
 }
 
 /// <summary>
-/// Threads that park for keys need no other thread: what is to be created, reset or ended, for their key or of another one, they do themselves, as
-/// long as each returns what it has.
+/// Threads that park for keys need no other thread: what is to be created, reset or ended, for their key or of another one, they do
+/// themselves, as long as each returns what it has.
 /// </summary>
 internal sealed class KeyedAloneScenario : IScenario
 {

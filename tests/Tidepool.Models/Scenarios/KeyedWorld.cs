@@ -4,7 +4,9 @@ using Tidepool.Models.Scheduling;
 
 namespace Tidepool.Models.Scenarios;
 
-/// <summary>A keyed pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads do.</summary>
+/// <summary>
+/// A keyed pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads do.
+/// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The pool is shut down, or abandoned, with its schedule.")]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
 internal sealed class KeyedWorld

@@ -3,8 +3,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Threads rent objects, leased and raw, return and detach whatever anyone has rented, also twice and at once, while policies refuse and throw,
-/// magazines are trimmed and closed, and sometimes the pool is disposed in the middle.
+/// Threads rent objects, leased and raw, return and detach whatever anyone has rented, also twice and at once, while policies refuse and
+/// throw, magazines are trimmed and closed, and sometimes the pool is disposed in the middle.
 /// </summary>
 internal sealed class ObjectScenario : IScenario
 {

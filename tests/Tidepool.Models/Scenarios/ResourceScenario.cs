@@ -30,7 +30,10 @@ internal abstract class ResourceScenario : IScenario
 
     public int Threads => 3;
 
-    /// <summary>How often each operation comes: rent, return, work, try, cancel, return again, detach, break, clear, resize, close, time, rent for 100 ms, fail, poll.</summary>
+    /// <summary>
+    /// How often each operation comes: rent, return, work, try, cancel, return again, detach, break, clear, resize, close, time, rent for
+    /// 100 ms, fail, poll.
+    /// </summary>
     protected abstract int[] Weights { get; }
 
     protected virtual int MaxSize(Random random) => random.Next(1, 3);

@@ -6,15 +6,18 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// A resource pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads do.
-/// What must never happen is looked for after every step: all other threads stand at points, so nobody is inside the pool's gate.
+/// A resource pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads
+/// do. What must never happen is looked for after every step: all other threads stand at points, so nobody is inside the pool's gate.
 /// </summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
 internal sealed class ResourceWorld
 {
     private static readonly FieldInfo Node = typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
 
-    /// <summary>Longer than a schedule: where nothing hangs, nothing is given up, however long a thread stands still in the policy, because it lives until the policy lets go of it.</summary>
+    /// <summary>
+    /// Longer than a schedule: where nothing hangs, nothing is given up, however long a thread stands still in the policy, because it
+    /// lives until the policy lets go of it.
+    /// </summary>
     private const int NoTimeout = 100_000;
 
     private readonly DetachedWork _work = new();
@@ -97,8 +100,8 @@ internal sealed class ResourceWorld
     };
 
     /// <summary>
-    /// Called at each point of each thread: notes which parked rentals have worked for themselves, because those that stand behind them may be
-    /// served meanwhile.
+    /// Called at each point of each thread: notes which parked rentals have worked for themselves, because those that stand behind them
+    /// may be served meanwhile.
     /// </summary>
     private void AtPoint(string place)
     {
@@ -425,8 +428,8 @@ internal sealed class ResourceWorld
     }
 
     /// <summary>
-    /// A rental that did not wait is over: nobody may wait since before it began. Exact for parked rentals only where nothing lies between the
-    /// taking of the resource and this look, because those that work for themselves come back to the queue.
+    /// A rental that did not wait is over: nobody may wait since before it began. Exact for parked rentals only where nothing lies between
+    /// the taking of the resource and this look, because those that work for themselves come back to the queue.
     /// </summary>
     private bool HasOvertaken(long before) =>
         Pool.Core.State.FirstWaiter is { } first && first.Sequence <= before && (!first.IsSync || _policy is not ModelPolicy);

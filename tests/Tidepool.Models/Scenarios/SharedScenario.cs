@@ -4,8 +4,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Many renters share the resource of a key, while it grows too old, is marked, cleared or shut down: it is ended once, after the last of them,
-/// nobody gets it after that, and the policy is not asked about it either.
+/// Many renters share the resource of a key, while it grows too old, is marked, cleared or shut down: it is ended once, after the last of
+/// them, nobody gets it after that, and the policy is not asked about it either.
 /// </summary>
 internal sealed class SharedScenario : IScenario
 {

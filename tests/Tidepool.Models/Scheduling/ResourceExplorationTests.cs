@@ -3,7 +3,9 @@ using Xunit.Abstractions;
 
 namespace Tidepool.Models.Scheduling;
 
-/// <summary>Resource pools under random schedules; each invariant has the scenario that strains it most, and all of them are looked at in each.</summary>
+/// <summary>
+/// Resource pools under random schedules; each invariant has the scenario that strains it most, and all of them are looked at in each.
+/// </summary>
 public class ResourceExplorationTests(ITestOutputHelper output)
 {
     private const int Quick = 1_500;

@@ -32,7 +32,9 @@ internal abstract class Storm
 
     protected bool IsOver => Environment.TickCount64 >= _end;
 
-    /// <summary>Runs <paramref name="threads"/> threads at a time for about <paramref name="duration"/>, then checks that nothing is lost.</summary>
+    /// <summary>
+    /// Runs <paramref name="threads"/> threads at a time for about <paramref name="duration"/>, then checks that nothing is lost.
+    /// </summary>
     /// <returns>What was done, for the test's output.</returns>
     internal string Run(int threads, TimeSpan duration)
     {

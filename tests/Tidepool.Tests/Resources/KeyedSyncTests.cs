@@ -5,8 +5,8 @@ using Tidepool.Tests.Support;
 namespace Tidepool.Tests.Resources;
 
 /// <summary>
-/// Threads that park for a key. No thread of the thread pool comes unless the test says so, because all of them may be parked: what they wait for
-/// they do themselves, whatever its key.
+/// Threads that park for a key. No thread of the thread pool comes unless the test says so, because all of them may be parked: what they
+/// wait for they do themselves, whatever its key.
 /// </summary>
 public sealed class KeyedSyncTests : ResourceTest
 {

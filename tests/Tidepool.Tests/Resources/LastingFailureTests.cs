@@ -3,7 +3,9 @@ using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Resources;
 
-/// <summary>A creation that fails for a reason that lasts: who would need a new resource learns of it at once, the others are served as ever.</summary>
+/// <summary>
+/// A creation that fails for a reason that lasts: who would need a new resource learns of it at once, the others are served as ever.
+/// </summary>
 public sealed class LastingFailureTests : ResourceTest
 {
     private static readonly UnauthorizedAccessException Refusal = new("wrong password");

@@ -4,7 +4,9 @@ using Xunit.Abstractions;
 
 namespace Tidepool.Tests.Resources;
 
-/// <summary>Everything at once on real threads, with a factory that fails, hangs and kills; the end is an integrity check. No time is asserted.</summary>
+/// <summary>
+/// Everything at once on real threads, with a factory that fails, hangs and kills; the end is an integrity check. No time is asserted.
+/// </summary>
 public sealed class SoakTests(ITestOutputHelper output) : ResourceTest
 {
     [Fact]
