@@ -92,7 +92,11 @@ public static class SharedHttpHandler
         public override ValueTask<SocketsHttpHandler> CreateAsync(CancellationToken cancellationToken)
         {
             IPEndPoint address = directory.Address; // once for each handler, so that one handler speaks to one server
-            return new(new SocketsHttpHandler { UseProxy = false, ConnectCallback = (_, cancellation) => ConnectAsync(address, cancellation) });
+            return new(new SocketsHttpHandler
+            {
+                UseProxy = false,
+                ConnectCallback = (_, cancellation) => ConnectAsync(address, cancellation),
+            });
         }
 
         private static async ValueTask<Stream> ConnectAsync(IPEndPoint address, CancellationToken cancellationToken)

@@ -23,7 +23,9 @@ public static class EntityFrameworkOverPool
         {
             DbContextOptions<ShopContext> options = new DbContextOptionsBuilder<ShopContext>().UseNpgsql(lease.Connection).Options;
             await using var context = new ShopContext(options);
-            await context.Database.ExecuteSqlRawAsync("CREATE TABLE shop_orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what text NOT NULL, backend int DEFAULT pg_backend_pid())");
+            await context.Database.ExecuteSqlRawAsync(
+                "CREATE TABLE shop_orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what text NOT NULL, " +
+                "backend int DEFAULT pg_backend_pid())");
             context.Orders.Add(new Order { What = "coffee" });
             await context.SaveChangesAsync();
         }

@@ -82,7 +82,9 @@ public static class SurvivingFailover
     {
         await using var administrator = new NpgsqlConnection(connectionString + ";Pooling=false");
         await administrator.OpenAsync();
-        await using var command = new NpgsqlCommand("SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity WHERE application_name = 'survivor'", administrator);
+        await using var command = new NpgsqlCommand(
+            "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity WHERE application_name = 'survivor'",
+            administrator);
         await command.ExecuteScalarAsync();
     }
 }

@@ -8,7 +8,8 @@ namespace Tidepool.Models.Barriers;
 internal sealed record BufferedMachine(
     string Memory, string Registers, int OwnerAt, int VisitorAt, string OwnerBuffer, string VisitorBuffer, int Updates)
 {
-    // Updates counts what the programs did; the machine does not know it. Memory and registers are short strings of digits, the buffers sequences of (variable, value): value equality comes for free.
+    // Updates counts what the programs did; the machine does not know it. Memory and registers are short strings of digits, the
+    // buffers sequences of (variable, value): value equality comes for free.
     internal const int Variables = 3;
 
     internal static BufferedMachine Start { get; } = new(new string('0', Variables), "00", 0, 0, string.Empty, string.Empty, 0);
@@ -69,7 +70,8 @@ internal sealed record BufferedMachine(
     internal BufferedMachine Goto(int thread, int instruction) =>
         thread == 0 ? this with { OwnerAt = instruction } : this with { VisitorAt = instruction };
 
-    private static string Replace(string digits, int index, int value) => string.Concat(digits.AsSpan(0, index), $"{value}", digits.AsSpan(index + 1));
+    private static string Replace(string digits, int index, int value) =>
+        string.Concat(digits.AsSpan(0, index), $"{value}", digits.AsSpan(index + 1));
 
     private string Buffer(int thread) => thread == 0 ? OwnerBuffer : VisitorBuffer;
 }

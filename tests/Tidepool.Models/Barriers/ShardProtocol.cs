@@ -19,7 +19,9 @@ internal sealed class ShardProtocol(bool hasBarrier, bool barrierComesFirst = fa
     private const int VisitorEnd = 6;
 
     private static bool IsInside(int thread, BufferedMachine state) =>
-        thread == 0 ? state.OwnerAt < OwnerEnd && state.OwnerAt % OwnerSteps is >= OwnerInside and < OwnerSteps - 1 : state.VisitorAt is >= VisitorInside and < VisitorEnd - 1;
+        thread == 0
+            ? state.OwnerAt < OwnerEnd && state.OwnerAt % OwnerSteps is >= OwnerInside and < OwnerSteps - 1
+            : state.VisitorAt is >= VisitorInside and < VisitorEnd - 1;
 
     protected override string? Fault(BufferedMachine state)
     {

@@ -183,5 +183,6 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
     [Theory]
     [Trait("Category", "Slow")]
     [MemberData(nameof(Rows))]
-    public void A_planted_bug_is_found(string scenario, string bug) => Bugs.Hunt(scenario, bug, fine: scenario == "FastSlotScenario", output);
+    public void A_planted_bug_is_found(string scenario, string bug) =>
+        Bugs.Hunt(scenario, bug, fine: scenario == "FastSlotScenario", output);
 }

@@ -44,7 +44,8 @@ internal sealed class PointInserter : CSharpSyntaxRewriter
     {
         var visited = (BinaryExpressionSyntax)base.VisitBinaryExpression(node)!;
         return visited.IsKind(SyntaxKind.LogicalAndExpression)
-            ? visited.WithRight(SyntaxFactory.ParseExpression($"(global::Tidepool.Models.Building.Points.Here(\"{Name()}\") && ({visited.Right}))"))
+            ? visited.WithRight(SyntaxFactory.ParseExpression(
+                $"(global::Tidepool.Models.Building.Points.Here(\"{Name()}\") && ({visited.Right}))"))
             : visited;
     }
 

@@ -73,7 +73,11 @@ internal sealed class PoolMachine<T>
                 break;
             case OperationKind.RentArray:
                 T[] array = ledger.Pool.AsArrayPool().Rent(length);
-                Put(operation.Place, Begin(ledger, array.AsSpan(0, length), n => new Holding<T>(ledger, n, length) { Array = array }, counts: length > 0));
+                Put(operation.Place, Begin(
+                    ledger,
+                    array.AsSpan(0, length),
+                    n => new Holding<T>(ledger, n, length) { Array = array },
+                    counts: length > 0));
                 break;
             case OperationKind.RentOwner:
                 IMemoryOwner<T> owner = ledger.Owners.Rent(length);

@@ -22,7 +22,8 @@ internal sealed class ObjectScenario : IScenario
         {
             int thread = i;
             int rentRate = i == 0 ? 50 : 15 + (random.Next(3) * 12);
-            (int What, int Which)[] program = Enumerable.Range(0, random.Next(3, 12)).Select(_ => (random.Next(100), random.Next(1000))).ToArray();
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(3, 12)).Select(_ => (random.Next(100), random.Next(1000)))];
             bool ends = disposes && i == Threads - 1;
             threads.Add(() =>
             {

@@ -24,7 +24,8 @@ internal class ParkedScenario : IScenario
         for (int i = 0; i < Threads; i++)
         {
             (int thread, bool parks) = (i, i < Threads - 1);
-            (int What, int Which)[] program = [.. Enumerable.Range(0, random.Next(4, 10)).Select(_ => (random.Next(100), random.Next(1000)))];
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(4, 10)).Select(_ => (random.Next(100), random.Next(1000)))];
             threads.Add(() =>
             {
                 ResourceWorld.IsReleaser = !parks;

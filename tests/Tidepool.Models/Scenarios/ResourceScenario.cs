@@ -48,7 +48,8 @@ internal abstract class ResourceScenario : IScenario
         for (int i = 0; i < Threads; i++)
         {
             int thread = i;
-            (int What, int Which)[] program = [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (Pick(random.Next(all)), random.Next(1000)))];
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (Pick(random.Next(all)), random.Next(1000)))];
             threads.Add(() =>
             {
                 foreach ((int what, int which) in program)

@@ -12,7 +12,8 @@ namespace Tidepool.Models.Scenarios;
 [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
 internal sealed class ResourceWorld
 {
-    private static readonly FieldInfo Node = typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
+    private static readonly FieldInfo Node =
+        typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
 
     /// <summary>
     /// Longer than a schedule: where nothing hangs, nothing is given up, however long a thread stands still in the policy, because it
@@ -135,7 +136,8 @@ internal sealed class ResourceWorld
         (t_wasQueued, t_sequence) = (false, 0);
         try
         {
-            ResourceLease<ModelResource> lease = Pool.Rent(isPatient ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
+            TimeSpan timeout = isPatient ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(100);
+            ResourceLease<ModelResource> lease = Pool.Rent(timeout, rental.Cancellation.Token);
             Require(t_wasQueued || !HasOvertaken(before), "a newcomer that parks overtook a rental that waits");
             Hold(rental, lease);
             Log(thread, "got");
@@ -172,7 +174,9 @@ internal sealed class ResourceWorld
         long before = Pool.Core.State.LastSequence;
         try
         {
-            rental.Task = isPatient ? Pool.RentAsync(rental.Cancellation.Token) : Pool.RentAsync(TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
+            rental.Task = isPatient
+                ? Pool.RentAsync(rental.Cancellation.Token)
+                : Pool.RentAsync(TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
         }
         catch (ResourcePoolException)
         {
@@ -199,7 +203,8 @@ internal sealed class ResourceWorld
         {
             if (Pool.TryRent(out ResourceLease<ModelResource> lease))
             {
-                Require(Pool.Core.State.FirstWaiter is not { IsSync: false } first || first.Sequence > before, "TryRent overtook a rental that waits");
+                bool isFirst = Pool.Core.State.FirstWaiter is not { IsSync: false } first || first.Sequence > before;
+                Require(isFirst, "TryRent overtook a rental that waits");
 
                 var rental = new ResourceRental { IsTaken = true, OldestAllowed = cleared };
                 _rentals.Add(rental);
@@ -482,8 +487,12 @@ internal sealed class ResourceWorld
             "a resource lies in the hot place, and no timer will look at it");
         IEnumerable<(long Sequence, WaiterState State, bool HasWorked)> waiting = _rentals
             .Where(static r => r.Waiter is not null).Select(static r => (r.Sequence, r.Waiter!.State, false))
-            .Concat(_parked.Where(static p => p.Node.Sequence == p.Sequence).Select(p => (p.Sequence, p.Node.State, _worked.Contains(p.Sequence))));
-        long queued = waiting.Where(static w => w.State == WaiterState.Queued && !w.HasWorked).Select(static w => w.Sequence).DefaultIfEmpty(long.MaxValue).Min();
+            .Concat(_parked
+                .Where(static p => p.Node.Sequence == p.Sequence)
+                .Select(p => (p.Sequence, p.Node.State, _worked.Contains(p.Sequence))));
+        long queued = waiting
+            .Where(static w => w.State == WaiterState.Queued && !w.HasWorked)
+            .Select(static w => w.Sequence).DefaultIfEmpty(long.MaxValue).Min();
         Require(
             !waiting.Any(w => w.State == WaiterState.Assigned && w.Sequence > queued),
             "a rental was served before one that came earlier");
@@ -657,7 +666,9 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
 
         TaskCompletionSource hang = new();
         Hanging.Add(hang);
-        await using CancellationTokenRegistration stop = random.Next(2) == 0 ? default : cancellation.UnsafeRegister(_ => hang.TrySetCanceled(cancellation), null);
+        await using CancellationTokenRegistration stop = random.Next(2) == 0
+            ? default
+            : cancellation.UnsafeRegister(_ => hang.TrySetCanceled(cancellation), null);
         SetBusy(resource, true);
         try
         {

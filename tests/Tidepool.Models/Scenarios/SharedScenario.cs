@@ -26,7 +26,8 @@ internal sealed class SharedScenario : IScenario
         for (int i = 0; i < Threads; i++)
         {
             int thread = i;
-            (int What, int Which)[] program = [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (random.Next(100), random.Next(1000)))];
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (random.Next(100), random.Next(1000)))];
             threads.Add(() => Array.ForEach(program, step => world.Step(thread, step.What, step.Which)));
         }
 
@@ -58,7 +59,8 @@ internal sealed class SharedScenario : IScenario
     }
 
     [SuppressMessage("Design", "CA1001", Justification = "The pool is shut down, or abandoned, with its schedule.")]
-    [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
+    [SuppressMessage(
+        "Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
     private sealed class SharedWorld
     {
         private readonly DetachedWork _work = new();
@@ -165,7 +167,8 @@ internal sealed class SharedScenario : IScenario
             }
 
             Look();
-            ResourceWorld.Require(_pool.Keys.All(k => _pool.GetStatistics(k) is not { Leased: > 0 }), "a resource is leased that nobody shares");
+            ResourceWorld.Require(
+                _pool.Keys.All(k => _pool.GetStatistics(k) is not { Leased: > 0 }), "a resource is leased that nobody shares");
             _ = _pool.ShutdownAsync(TimeSpan.Zero);
             while (_work.TryDo())
             {
@@ -181,7 +184,8 @@ internal sealed class SharedScenario : IScenario
         private void Log(int thread, string what) => _log.Append(System.Globalization.CultureInfo.InvariantCulture, $" T{thread}: {what};");
 
         /// <summary>A refusal is a task that has failed, as for a caller that awaits.</summary>
-        private Task<SharedLease<ModelResource>> Share(int key, CancellationToken cancellation) => _pool.RentSharedAsync(key, cancellation).AsTask();
+        private Task<SharedLease<ModelResource>> Share(int key, CancellationToken cancellation) =>
+            _pool.RentSharedAsync(key, cancellation).AsTask();
 
         private void Clear()
         {
@@ -204,7 +208,8 @@ internal sealed class SharedScenario : IScenario
                 if (!rental.Task.IsCompletedSuccessfully)
                 {
                     Exception? failure = rental.Task.Exception?.InnerException;
-                    ResourceWorld.Require(rental.Task.IsCanceled || failure is ResourcePoolShutdownException, $"a rental failed: {failure}");
+                    ResourceWorld.Require(
+                        rental.Task.IsCanceled || failure is ResourcePoolShutdownException, $"a rental failed: {failure}");
                     continue;
                 }
 
@@ -217,7 +222,8 @@ internal sealed class SharedScenario : IScenario
             }
 
             ResourceWorld.Require(_policy.Fault is null, _policy.Fault ?? string.Empty);
-            ResourceWorld.Require(_policy.Resources.TrueForAll(static r => r.Users == 0 || r.Ends == 0), "a resource was ended while it is shared");
+            ResourceWorld.Require(
+                _policy.Resources.TrueForAll(static r => r.Users == 0 || r.Ends == 0), "a resource was ended while it is shared");
             if (!_isAdvancing)
             {
                 _pool.Validate();
@@ -250,7 +256,8 @@ internal sealed class SharedScenario : IScenario
 
     private sealed class Rental
     {
-        internal Task<SharedLease<ModelResource>> Task { get; set; } = System.Threading.Tasks.Task.FromResult(default(SharedLease<ModelResource>));
+        internal Task<SharedLease<ModelResource>> Task { get; set; } =
+            System.Threading.Tasks.Task.FromResult(default(SharedLease<ModelResource>));
 
         internal CancellationTokenSource Cancellation { get; } = new();
 

@@ -59,7 +59,8 @@ public sealed class BackoffTests
     [InlineData(2000, 200, 2000)]
     [InlineData(9000, 900, 9000)]
     [InlineData(60_000, 1000, 10_000)]
-    public void A_pause_is_a_tenth_of_the_outage_while_a_caller_waits_and_all_of_it_otherwise(long failingFor, long waitedFor, long otherwise)
+    public void A_pause_is_a_tenth_of_the_outage_while_a_caller_waits_and_all_of_it_otherwise(
+        long failingFor, long waitedFor, long otherwise)
     {
         Assert.Equal(waitedFor, Pause(Defaults, failingFor, 0, isWaitedFor: true));
         Assert.Equal(otherwise, Pause(Defaults, failingFor, 0, isWaitedFor: false));

@@ -31,7 +31,8 @@ public sealed class LastingFailureTests : ResourceTest
         Rent(pool).Dispose();
         Policy.CreateError = new IOException("down");
         ResourceLease<FakeResource>[] leases = [Rent(pool)];
-        Assert.IsType<IOException>((await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync())).InnerException); // no old error
+        ResourceCreateException failed = await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        Assert.IsType<IOException>(failed.InnerException); // no old error
         leases[0].Dispose();
     }
 
@@ -134,6 +135,10 @@ public sealed class LastingFailureTests : ResourceTest
         return NewPool(Options(max: max));
     }
 
-    private static async Task Refused(ResourcePool<FakeResource> pool) =>
-        Assert.Same(Refusal, (await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync(TimeSpan.FromHours(1)))).InnerException);
+    private static async Task Refused(ResourcePool<FakeResource> pool)
+    {
+        ResourceCreateException failed = await Assert.ThrowsAsync<ResourceCreateException>(
+            async () => await pool.RentAsync(TimeSpan.FromHours(1)));
+        Assert.Same(Refusal, failed.InnerException);
+    }
 }
