@@ -156,7 +156,7 @@ internal sealed class KeyedWorld
 
         ResourceWorld.Require(
             _rentals.TrueForAll(static r => r.IsTaken),
-            $"a rental waits for ever: {string.Join(" ", _pool.Keys.Select(k => $"{k}: {_pool.GetStatistics(k)}"))}");
+            $"a rental is never served: {string.Join(" ", _pool.Keys.Select(k => $"{k}: {_pool.GetStatistics(k)}"))}");
         _pool.Validate();
         for (int round = 0; round < 20; round++)
         {
@@ -313,8 +313,8 @@ internal sealed class KeyedWorld
         {
             Schedule.Point("destroy");
             world.Expect(resource.Number % 3 == key, "a policy was given a resource of another key");
-            world.Expect(resource.Users == 0, "a leased resource was ended");
-            world.Expect(++resource.Ends == 1, "a resource was ended twice");
+            world.Expect(resource.Users == 0, "a leased resource was destroyed");
+            world.Expect(++resource.Ends == 1, "a resource was destroyed twice");
             return default;
         }
     }

@@ -3,8 +3,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Threads that park for a resource beside rentals that are awaited: one queue, no lost wake-up, and whoever works for itself comes back
-/// to its place. The last thread never parks, and helps until the others have ended.
+/// Threads that park for a resource beside rentals that are awaited: one queue, no lost wake-up, and a thread that works for itself
+/// comes back to its place. The last thread never parks, and helps until the others have ended.
 /// </summary>
 internal class ParkedScenario : IScenario
 {
@@ -135,7 +135,7 @@ internal class ParkedScenario : IScenario
 }
 
 /// <summary>
-/// Operations of the policy that hang until they are abandoned, or longer: none keeps a place, and what they leave is ended once.
+/// Operations of the policy that hang until they are abandoned, or longer: none keeps a place, and what they leave is destroyed once.
 /// </summary>
 internal sealed class HangingScenario : ParkedScenario
 {
@@ -143,8 +143,8 @@ internal sealed class HangingScenario : ParkedScenario
 }
 
 /// <summary>
-/// Threads that park need nobody else: no thread of the thread pool comes for what is to be created, reset or ended, as long as each
-/// returns what it has.
+/// Threads that park need no other thread: none of the thread pool comes to create, reset or destroy a resource, as long as each returns
+/// what it has.
 /// </summary>
 internal sealed class ParkedAloneScenario : IScenario
 {

@@ -7,7 +7,7 @@ namespace Tidepool.Models.Scenarios;
 
 /// <summary>
 /// A resource pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads
-/// do. What must never happen is looked for after every step: all other threads stand at points, so nobody is inside the pool's gate.
+/// do. The invariants are checked after every step: all other threads stand at points, so none is inside the pool's gate.
 /// </summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
 internal sealed class ResourceWorld
@@ -16,8 +16,8 @@ internal sealed class ResourceWorld
         typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
 
     /// <summary>
-    /// Longer than a schedule: where nothing hangs, nothing is given up, however long a thread stands still in the policy, because it
-    /// lives until the policy lets go of it.
+    /// Longer than a schedule: where nothing hangs, nothing is abandoned, however long a thread stands still in the policy, because
+    /// its resource lives until the policy has returned.
     /// </summary>
     private const int NoTimeout = 100_000;
 
@@ -360,7 +360,7 @@ internal sealed class ResourceWorld
         return come.Task;
     }
 
-    /// <summary>Everybody has ended: what is held goes back, all work is done, and then nobody may wait and nothing may be lost.</summary>
+    /// <summary>Returns what is held and does all work; then no rental may wait and no resource may be lost.</summary>
     internal void Check()
     {
         FailsCreations = Hangs = false;
@@ -386,7 +386,7 @@ internal sealed class ResourceWorld
             }
         }
 
-        Require(_rentals.TrueForAll(static r => r.IsTaken), "a rental waits for ever");
+        Require(_rentals.TrueForAll(static r => r.IsTaken), "a rental is never served");
         while (Release(9, 0) || Work(9))
         {
         }
@@ -433,7 +433,7 @@ internal sealed class ResourceWorld
     }
 
     /// <summary>
-    /// A rental that did not wait is over: nobody may wait since before it began. Exact for parked rentals only where nothing lies between
+    /// A rental that did not wait is over: none may wait that began before it did. Exact for parked rentals only where nothing lies between
     /// the taking of the resource and this look, because those that work for themselves come back to the queue.
     /// </summary>
     private bool HasOvertaken(long before) =>
@@ -477,14 +477,14 @@ internal sealed class ResourceWorld
         }
     }
 
-    /// <summary>What must hold whenever nobody is inside the gate.</summary>
+    /// <summary>Checks what must hold whenever no thread is inside the gate.</summary>
     private void Look()
     {
         Require(_fault is null, _fault ?? string.Empty);
-        Require(_returning > 0 || !Pool.Core.State.Fast.IsClosedWithItem, "somebody waits, and a resource lies where nobody looks");
+        Require(_returning > 0 || !Pool.Core.State.Fast.IsClosedWithItem, "a caller waits, and a resource stays in the closed hot place");
         Require(
             _returning > 0 || !Pool.Core.State.Fast.IsReady || Pool.Core.Timer.Due < ResourceSettings.Forever,
-            "a resource lies in the hot place, and no timer will look at it");
+            "a resource is in the hot place, and no timer will look at it");
         IEnumerable<(long Sequence, WaiterState State, bool HasWorked)> waiting = _rentals
             .Where(static r => r.Waiter is not null).Select(static r => (r.Sequence, r.Waiter!.State, false))
             .Concat(_parked
@@ -650,9 +650,9 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
     public override async ValueTask DestroyAsync(ModelResource resource, DestroyReason reason)
     {
         Schedule.Point("destroy");
-        world.Expect(resource.Users == 0, "a leased resource was ended");
-        world.Expect(++resource.Ends == 1, "a resource was ended twice");
-        world.Expect(!resource.IsBusy, "a resource was ended while the policy works on it");
+        world.Expect(resource.Users == 0, "a leased resource was destroyed");
+        world.Expect(++resource.Ends == 1, "a resource was destroyed twice");
+        world.Expect(!resource.IsBusy, "a resource was destroyed while the policy works on it");
         await Hang(resource, CancellationToken.None).ConfigureAwait(false);
     }
 
@@ -682,7 +682,7 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
         Schedule.Point("hung");
     }
 
-    /// <summary>The same with the calling thread.</summary>
+    /// <summary>Perhaps keeps the calling thread until it is released; half of the calls listen to their token.</summary>
     private protected void HangHere(ModelResource? resource, CancellationToken cancellation)
     {
         if (!Hangs || ResourceWorld.IsReleaser || random.Next(2) == 0)
@@ -755,7 +755,7 @@ internal sealed class ModelTime : TimeProvider
 
     private ModelTimer? NextDue(long end)
     {
-        lock (_timers) // the end of a shutdown, which nobody schedules, takes its timer away
+        lock (_timers) // the end of a shutdown, which no strategy schedules, takes its timer away
         {
             return _timers.Where(t => t.Due <= end).MinBy(static t => t.Due);
         }

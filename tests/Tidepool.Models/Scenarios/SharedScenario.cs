@@ -4,8 +4,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Many renters share the resource of a key, while it grows too old, is marked, cleared or shut down: it is ended once, after the last of
-/// them, nobody gets it after that, and the policy is not asked about it either.
+/// Many renters share the resource of a key, while it grows too old, is marked, cleared or shut down: it is destroyed once, after the last
+/// of them returned it; after that no renter gets it, and the policy is not called for it.
 /// </summary>
 internal sealed class SharedScenario : IScenario
 {
@@ -161,14 +161,14 @@ internal sealed class SharedScenario : IScenario
                 }
             }
 
-            ResourceWorld.Require(_rentals.TrueForAll(static r => r.IsTaken), "a shared rental waits for ever");
+            ResourceWorld.Require(_rentals.TrueForAll(static r => r.IsTaken), "a shared rental is never served");
             while (_work.TryDo())
             {
             }
 
             Look();
             ResourceWorld.Require(
-                _pool.Keys.All(k => _pool.GetStatistics(k) is not { Leased: > 0 }), "a resource is leased that nobody shares");
+                _pool.Keys.All(k => _pool.GetStatistics(k) is not { Leased: > 0 }), "a resource is leased that no renter shares");
             _ = _pool.ShutdownAsync(TimeSpan.Zero);
             while (_work.TryDo())
             {
@@ -223,7 +223,7 @@ internal sealed class SharedScenario : IScenario
 
             ResourceWorld.Require(_policy.Fault is null, _policy.Fault ?? string.Empty);
             ResourceWorld.Require(
-                _policy.Resources.TrueForAll(static r => r.Users == 0 || r.Ends == 0), "a resource was ended while it is shared");
+                _policy.Resources.TrueForAll(static r => r.Users == 0 || r.Ends == 0), "a resource was destroyed while it is shared");
             if (!_isAdvancing)
             {
                 _pool.Validate();
@@ -299,8 +299,8 @@ internal sealed class SharedScenario : IScenario
         public override ValueTask DestroyAsync(ModelResource resource, DestroyReason reason)
         {
             Schedule.Point("destroy");
-            Expect(resource.Users == 0, "a resource was ended while it is shared");
-            Expect(++resource.Ends == 1, "a resource was ended twice");
+            Expect(resource.Users == 0, "a resource was destroyed while it is shared");
+            Expect(++resource.Ends == 1, "a resource was destroyed twice");
             return default;
         }
 

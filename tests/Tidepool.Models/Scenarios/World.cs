@@ -79,7 +79,7 @@ internal sealed class World
         return Hold(thread, handle.Rent(Length));
     }
 
-    /// <summary>Waits until somebody has made a rental.</summary>
+    /// <summary>Waits until another thread has made a rental.</summary>
     internal Rental Await(int index)
     {
         while (Rentals.Count <= index)
@@ -283,7 +283,7 @@ internal sealed class World
         return rental;
     }
 
-    /// <summary>A point outside of every magazine: a thread that stands there is in nobody's way.</summary>
+    /// <summary>A point outside of every magazine: a thread that stands there is in no other thread's way.</summary>
     private void Begin(int thread, string what)
     {
         Schedule.Point("between");

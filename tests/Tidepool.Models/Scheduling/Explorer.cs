@@ -86,7 +86,7 @@ public static class Explorer
         {
             try
             {
-                checker.Run(execution.Check); // a planted bug may make it run for ever
+                checker.Run(execution.Check); // a planted bug may make it run without end
                 return null;
             }
             catch (Exception e)

@@ -3,7 +3,7 @@ using System.Text;
 namespace Tidepool.Models.Scheduling;
 
 /// <summary>
-/// Runs a few real threads one at a time. Whoever runs stops at each point of the code and lets a strategy decide who goes on, so a
+/// Runs a few real threads one at a time. A thread stops at each point of the code and lets a strategy decide which goes on, so a
 /// strategy that repeats its choices repeats the execution. The threads live as long as this object.
 /// </summary>
 public sealed class Lockstep : IDisposable

@@ -6,7 +6,7 @@ namespace Tidepool.Models.Stress;
 
 /// <summary>
 /// Threads that rent, mark, hand over and return as fast as they can, and end and are born, while trims and epochs run and other pools come
-/// and go. The first element of each buffer says who has rented it: 0 is nobody, so a second renter finds out at once.
+/// and go. The first element of each buffer names its renter, 0 for none, so a second renter finds out at once.
 /// </summary>
 internal abstract class Storm
 {

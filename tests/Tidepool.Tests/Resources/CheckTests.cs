@@ -218,7 +218,7 @@ public sealed class CheckTests : ResourceTest
         Assert.NotSame(resource, lease.Value);
         lease.Dispose();
         FakePolicy.Open(hang);
-        Eventually.True(() => resource.Ends == 1, "the late resource to be ended");
+        Eventually.True(() => resource.Ends == 1, "the late resource to be destroyed");
         Assert.Equal(1, pool.GetStatistics().Total);
     }
 

@@ -22,7 +22,7 @@ public sealed class LastingFailureTests : ResourceTest
 
         Assert.Equal(1, Policy.Attempts);
         Time.Advance(1000);
-        Assert.Equal(1, Policy.Attempts); // nobody waits, so nobody asks
+        Assert.Equal(1, Policy.Attempts); // no caller waits, so none asks
         await Refused(pool);
         await Refused(pool);
         Assert.Equal(2, Policy.Attempts);
@@ -54,7 +54,7 @@ public sealed class LastingFailureTests : ResourceTest
         two.Dispose();
         (await Soon(waiting[1])).Dispose();
         (await Soon(waiting[2])).Dispose();
-        Rent(pool).Dispose(); // idle: nobody asks the factory
+        Rent(pool).Dispose(); // idle: the factory is not called
     }
 
     [Fact]

@@ -55,7 +55,7 @@ public sealed class LeakTests : ResourceTest
         Watch(pool);
         Drop(pool);
         Eventually.TrueAfterCollections(() => pool.GetStatistics().Reclaimed == 1, "the dropped lease to be found");
-        Eventually.True(() => Policy.Made.First().Ends == 1, "its resource to be ended");
+        Eventually.True(() => Policy.Made.First().Ends == 1, "its resource to be destroyed");
         ResourceLease<FakeResource> next = pool.Rent(TimeSpan.FromSeconds(30));
         Assert.Equal(2, next.Value.Number);
         next.Dispose();

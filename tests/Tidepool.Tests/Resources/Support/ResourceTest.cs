@@ -35,7 +35,7 @@ public abstract class ResourceTest : IAsyncLifetime
             detached += end.Detached;
         }
 
-        Eventually.True(() => Policy.Alive == detached, "every resource that was not detached to be ended");
+        Eventually.True(() => Policy.Alive == detached, "every resource that was not detached to be destroyed");
 
         Assert.Equal(0, Time.Timers);
     }
