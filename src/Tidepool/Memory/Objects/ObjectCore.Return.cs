@@ -120,7 +120,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
 
     private void OnTwice(T item)
     {
-        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, One, "It is idle in the pool already.");
+        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, One, MisuseText.IdleAlready);
         if (Checks != PoolChecks.Off)
         {
             throw misuse;
