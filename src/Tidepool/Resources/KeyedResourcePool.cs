@@ -59,7 +59,7 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
         _cores = new ConcurrentDictionary<TKey, ResourceCore<T>>(options.Comparer);
         _shared = new ConcurrentDictionary<TKey, Task<SharedResource<T>>>(options.Comparer);
         PoolName name = PoolName.Take(perKey.Name, typeof(T).Name);
-        _group = new ResourceGroup<T>(name, options.MaxTotal, options.StealIdleAcrossKeys, perKey.TimeProvider, Forget);
+        _group = new ResourceGroup<T>(name, options.MaxTotal, options.StealIdleAcrossKeys, perKey.TimeProvider, RemoveKey);
         perKey.Meter.Add(this);
 
         static void CheckZero(int value, string name)

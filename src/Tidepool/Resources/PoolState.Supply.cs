@@ -28,7 +28,7 @@ internal sealed partial class PoolState<T>
 
         if (_group is not null)
         {
-            AskGroup(section);
+            RequestPlace(section);
             _group.Offer(section);
         }
         else
@@ -43,8 +43,8 @@ internal sealed partial class PoolState<T>
         LeaveIfEmpty(section);
     }
 
-    /// <summary>Stands in the line of keys that want a place, if this one does.</summary>
-    private void AskGroup(PoolSection<T> section)
+    /// <summary>Queues this key for a place of the group, if it needs one.</summary>
+    private void RequestPlace(PoolSection<T> section)
     {
         if (WantsCreation(section))
         {
@@ -87,7 +87,7 @@ internal sealed partial class PoolState<T>
     internal void CountSteal(ResourceSlot<T> slot)
     {
         Core.Gate.AssertHeld();
-        slot.ForWhom = this;
+        slot.StolenBy = this;
         _steals++;
     }
 
@@ -123,7 +123,7 @@ internal sealed partial class PoolState<T>
     {
         EndByRenter(slot);
         Move(slot, SlotState.Destroying);
-        slot.Why = why;
+        slot.Reason = why;
         slot.Site = null;
         _destroyed[(int)why]++;
         Start(slot, SlotWork.Destroy, section);
@@ -174,7 +174,7 @@ internal sealed partial class PoolState<T>
         }
 
         EndByRenter(slot);
-        slot.DueAt = ResourceSettings.Forever;
+        slot.DueAt = ResourceSettings.NoLimit;
         if (!slot.IsDirty && _waiters.First is { } waiter)
         {
             if (slot.Uses > 0 && _group?.FindPassedOver(waiter) is { } other)
@@ -212,9 +212,9 @@ internal sealed partial class PoolState<T>
         slot.Uses = 0;
         slot.LastUsed = slot.CheckedAt = slot.KeptAlive = section.Now;
         long lifetime = _settings.MaxLifetime;
-        slot.ExpiresAt = lifetime == ResourceSettings.Forever
-            ? ResourceSettings.Forever
-            : section.Now + Math.Max(1, lifetime - (long)(lifetime * _settings.LifetimeJitter * _settings.Draw()));
+        slot.ExpiresAt = lifetime == ResourceSettings.NoLimit
+            ? ResourceSettings.NoLimit
+            : section.Now + Math.Max(1, lifetime - (long)(lifetime * _settings.LifetimeJitter * _settings.NextRandom()));
         if (slot.State == SlotState.Creating)
         {
             Move(slot, SlotState.Checking); // until it is supplied, in this section
@@ -232,9 +232,9 @@ internal sealed partial class PoolState<T>
     {
         _createFailures++;
         _lastError = failure;
-        _backoff.Fail(_settings, attempt, isLasting, section.Now, _settings.Draw());
+        _backoff.Fail(_settings, attempt, isLasting, section.Now, _settings.NextRandom());
         Waiter<T>? first = _waiters.First;
-        if ((isByRenter || first is not null) && _backoff.TryTell(_settings, attempt, section.Now))
+        if ((isByRenter || first is not null) && _backoff.TryReport(_settings, attempt, section.Now))
         {
             if (isByRenter)
             {

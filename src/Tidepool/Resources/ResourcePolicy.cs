@@ -131,12 +131,12 @@ public abstract class ResourcePolicy<T>
 }
 
 /// <summary>What a policy has methods of its own for; asked once for each pool, so that it does not call those that do nothing.</summary>
-/// <param name="CreatesHere">A thread that waits may create.</param>
+/// <param name="CreatesInline">A thread that waits may create.</param>
 /// <param name="LooksForBroken">It may call a resource broken.</param>
 /// <param name="Validates">It can ask whether a resource works.</param>
 /// <param name="Resets">It resets.</param>
 /// <param name="WaitsInReset">Its two resets are different ones: the asynchronous one may end on another thread than it began.</param>
-internal readonly record struct PolicyTraits(bool CreatesHere, bool LooksForBroken, bool Validates, bool Resets, bool WaitsInReset)
+internal readonly record struct PolicyTraits(bool CreatesInline, bool LooksForBroken, bool Validates, bool Resets, bool WaitsInReset)
 {
     /// <summary>Looks which methods are overridden.</summary>
     /// <param name="policy">The base class, whose own methods do nothing.</param>

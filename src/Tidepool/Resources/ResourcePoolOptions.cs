@@ -107,7 +107,7 @@ public sealed record ResourcePoolOptions
     public IMeterFactory? MeterFactory { get; init; }
 
     /// <summary>Draws a number from 0 (inclusive) to 1 (exclusive), for lifetimes and backoff.</summary>
-    internal Func<double> Draw { get; init; } = Random.Shared.NextDouble;
+    internal Func<double> NextRandom { get; init; } = Random.Shared.NextDouble;
 
     /// <summary>Names the measurements.</summary>
     internal MeterNames MeterNames { get; init; } = MeterNames.Resources;

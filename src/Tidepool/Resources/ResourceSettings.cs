@@ -2,10 +2,10 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool;
 
-/// <summary>The checked options of one pool: times in milliseconds, <see cref="Forever"/> for those that are switched off.</summary>
+/// <summary>The checked options of one pool: times in milliseconds, <see cref="NoLimit"/> for those that are switched off.</summary>
 internal sealed class ResourceSettings
 {
-    internal const long Forever = long.MaxValue;
+    internal const long NoLimit = long.MaxValue;
     private const long Longest = uint.MaxValue - 1; // what a timer takes
 
     private static readonly TimeSpan LongestIdle = TimeSpan.FromMinutes(5);
@@ -56,12 +56,12 @@ internal sealed class ResourceSettings
 
     internal required ResourceMeter Meter { get; init; }
 
-    internal required Func<double> Draw { get; init; }
+    internal required Func<double> NextRandom { get; init; }
 
     internal required Action<IThreadPoolWorkItem>? Executor { get; init; }
 
     /// <summary>Whether no option must see each rental and return, or all idle resources.</summary>
-    internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !LeakReclaim && LeakThreshold == Forever;
+    internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !LeakReclaim && LeakThreshold == NoLimit;
 
     /// <summary>Checks every option: the only place that reads them.</summary>
     /// <exception cref="ArgumentException">One is wrong; the message names it, its value and the range.</exception>
@@ -83,11 +83,11 @@ internal sealed class ResourceSettings
         long least = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1, nameof(options));
         long most = Milliseconds(options.BackoffMax, nameof(options.BackoffMax), 1, nameof(options));
         string pauses = $"BackoffMin ({options.BackoffMin}) or more, and not infinite";
-        Check(most != Forever && most >= least, nameof(options.BackoffMax), options.BackoffMax, pauses, nameof(options));
+        Check(most != NoLimit && most >= least, nameof(options.BackoffMax), options.BackoffMax, pauses, nameof(options));
         long idle = Milliseconds(options.IdleTimeout, nameof(options.IdleTimeout), 1, nameof(options));
         long lifetime = Milliseconds(options.MaxLifetime, nameof(options.MaxLifetime), 1, nameof(options));
         string upTo = $"up to MaxLifetime ({options.MaxLifetime}), or Timeout.InfiniteTimeSpan";
-        Check(idle == Forever || idle <= lifetime, nameof(options.IdleTimeout), options.IdleTimeout, upTo, nameof(options));
+        Check(idle == NoLimit || idle <= lifetime, nameof(options.IdleTimeout), options.IdleTimeout, upTo, nameof(options));
         return new ResourceSettings
         {
             Name = options.Name,
@@ -113,7 +113,7 @@ internal sealed class ResourceSettings
             LeakReclaim = options.LeakReclaim,
             TimeProvider = options.TimeProvider,
             Meter = ResourceMeter.Of(options.MeterFactory, options.MeterNames),
-            Draw = options.Draw,
+            NextRandom = options.NextRandom,
             Executor = options.Executor,
         };
     }
@@ -152,7 +152,7 @@ internal sealed class ResourceSettings
     {
         if (time == Timeout.InfiniteTimeSpan)
         {
-            return Forever;
+            return NoLimit;
         }
 
         if (time.Ticks < least * TimeSpan.TicksPerMillisecond || time.Ticks >= Longest * TimeSpan.TicksPerMillisecond)
@@ -175,10 +175,10 @@ internal sealed class ResourceSettings
 
     /// <summary>A time that may be switched off, as the platform has it.</summary>
     internal static TimeSpan TimeOf(long milliseconds) =>
-        milliseconds == Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(milliseconds);
+        milliseconds == NoLimit ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(milliseconds);
 
     /// <summary>A moment after another one; never overflows.</summary>
-    internal static long After(long now, long milliseconds) => milliseconds == Forever ? Forever : now + milliseconds;
+    internal static long After(long now, long milliseconds) => milliseconds == NoLimit ? NoLimit : now + milliseconds;
 
     private static void Check(bool isGood, string name, object value, string range, string? parameter)
     {

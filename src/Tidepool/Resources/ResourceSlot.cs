@@ -17,7 +17,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal T? Resource;
     internal SlotState State;
     internal SlotWork Work;
-    internal DestroyReason Why;
+    internal DestroyReason Reason;
     internal int Index;
     internal int Generation;
 
@@ -26,7 +26,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal long Id;
     internal long Uses;
 
-    /// <summary>Rentals from the hot place, counted by the thread that took it.</summary>
+    /// <summary>Rentals from the hot slot, counted by the thread that took it.</summary>
     internal long HotUses;
     internal DateTimeOffset CreatedAt;
 
@@ -44,8 +44,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal long RentedTicks;
     internal long DueAt;
 
-    /// <summary>Its operation was found overdue by a late timer, and may take a little longer.</summary>
-    internal bool IsSpared;
+    /// <summary>A late timer found its operation overdue, which may take a little longer.</summary>
+    internal bool HasGrace;
 
     /// <summary>It must be reset before the next renter has it.</summary>
     internal bool IsDirty;
@@ -63,8 +63,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     /// <summary>Only the thread pool can do its work: the policy has no synchronous way.</summary>
     internal bool IsForPool;
 
-    /// <summary>Another key has asked for this place.</summary>
-    internal PoolState<T>? ForWhom;
+    /// <summary>The key that gets this place when it comes free; null for its own.</summary>
+    internal PoolState<T>? StolenBy;
     internal Clearing? Clearing;
     internal StackTrace? Site;
 

@@ -154,7 +154,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
         {
             if (!_isSignaled)
             {
-                int wait = milliseconds == ResourceSettings.Forever
+                int wait = milliseconds == ResourceSettings.NoLimit
                     ? System.Threading.Timeout.Infinite
                     : (int)Math.Clamp(milliseconds, 0, int.MaxValue);
                 Monitor.Wait(_parking, wait);

@@ -174,7 +174,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     [InlineData("ObjectScenario", 4_000)]
     [InlineData("RestScenario", 1_000)]
     [InlineData("StreamScenario", 2_000)]
-    [InlineData("FastSlotScenario", 4_000)]
+    [InlineData("HotSlotScenario", 4_000)]
     public void The_core_passes_with_a_point_before_every_statement(string scenario, int schedules)
     {
         output.WriteLine($"seed {Explorer.Seed}");

@@ -40,7 +40,7 @@ internal sealed class KeyedWorld
                 PolicyTimeout = Timeout.InfiniteTimeSpan,
                 RentTimeout = Timeout.InfiniteTimeSpan,
                 TimeProvider = _time,
-                Draw = static () => 0.5,
+                NextRandom = static () => 0.5,
                 Executor = _work.Add,
             },
         });
@@ -59,7 +59,7 @@ internal sealed class KeyedWorld
             case < 40:
                 Log($"rent {which % 3}");
                 var rental = new Rental(which % 3);
-                rental.Task = _pool.RentPlain(which % 3, ResourceSettings.Forever, rental.Cancellation.Token);
+                rental.Task = _pool.RentPlain(which % 3, ResourceSettings.NoLimit, rental.Cancellation.Token);
                 _rentals.Add(rental);
                 break;
             case < 62:
@@ -191,7 +191,7 @@ internal sealed class KeyedWorld
         _rentals.Add(rental);
         try
         {
-            Hold(rental, _pool.RentParked(key, isPatient ? ResourceSettings.Forever : 100, rental.Cancellation.Token));
+            Hold(rental, _pool.RentParked(key, isPatient ? ResourceSettings.NoLimit : 100, rental.Cancellation.Token));
         }
         catch (Exception e) when (e is OperationCanceledException or ResourcePoolException)
         {

@@ -60,7 +60,7 @@ internal sealed class ResourceWorld
             KeepAliveInterval = mayHang ? TimeSpan.FromMilliseconds(300) : Timeout.InfiniteTimeSpan,
             RentTimeout = Timeout.InfiniteTimeSpan,
             TimeProvider = _time,
-            Draw = static () => 0.5,
+            NextRandom = static () => 0.5,
             Executor = _work.Add,
         });
     }
@@ -481,10 +481,10 @@ internal sealed class ResourceWorld
     private void Look()
     {
         Require(_fault is null, _fault ?? string.Empty);
-        Require(_returning > 0 || !Pool.Core.State.Fast.IsClosedWithItem, "a caller waits, and a resource stays in the closed hot place");
+        Require(_returning > 0 || !Pool.Core.State.Hot.IsClosedWithItem, "a caller waits, and a resource stays in the closed hot slot");
         Require(
-            _returning > 0 || !Pool.Core.State.Fast.IsReady || Pool.Core.Timer.Due < ResourceSettings.Forever,
-            "a resource is in the hot place, and no timer will look at it");
+            _returning > 0 || !Pool.Core.State.Hot.IsReady || Pool.Core.Timer.Due < ResourceSettings.NoLimit,
+            "a resource is in the hot slot, and no timer will look at it");
         IEnumerable<(long Sequence, WaiterState State, bool HasWorked)> waiting = _rentals
             .Where(static r => r.Waiter is not null).Select(static r => (r.Sequence, r.Waiter!.State, false))
             .Concat(_parked

@@ -83,7 +83,7 @@ internal sealed class SharedScenario : IScenario
                 RentTimeout = Timeout.InfiniteTimeSpan,
                 ResetMode = ResetMode.None,
                 TimeProvider = _time,
-                Draw = static () => 0.5,
+                NextRandom = static () => 0.5,
                 Executor = _work.Add,
             },
         });

@@ -16,7 +16,7 @@ public class ResourceExplorationTests(ITestOutputHelper output)
         nameof(CapacityScenario), nameof(OneRenterScenario), nameof(ConservationScenario), nameof(GivingUpScenario), nameof(WakeUpScenario),
         nameof(FailureScenario), nameof(OrderScenario), nameof(OldCopyScenario), nameof(EndOnceScenario), nameof(ClearScenario),
         nameof(ClearedOnItsWayScenario), nameof(KeyedScenario), nameof(KeyedAloneScenario), nameof(ParkedScenario),
-        nameof(ParkedAloneScenario), nameof(HangingScenario), nameof(SharedScenario), nameof(FastSlotScenario),
+        nameof(ParkedAloneScenario), nameof(HangingScenario), nameof(SharedScenario), nameof(HotSlotScenario),
     ];
 
     [Theory]

@@ -38,14 +38,14 @@ public class StateExplorationTests(ITestOutputHelper output)
         { Failures, "what is begun is never due", In("PoolState.BeginOldest").Remove("SetDue(slot, section);") },
         { Changes, "too many places are forgotten", In("PoolState.Release").Remove("_isBeyond &= Used > _max;") },
         { Changes, "a shutdown forgets a rental that works", In("PoolState.Requeue").Replace("_isClosed", "waiter.Slot is null") },
-        { Changes, "a shutdown leaves the hot place open", In("PoolState.Close").Remove("CloseHot(section);") },
+        { Changes, "a shutdown leaves the hot slot open", In("PoolState.Close").Remove("CloseHot(section);") },
         { Changes, "a shutdown is not told of the last lease", In("PoolState.Return").Remove("Dispatch(section);") },
         {
             Impatient, "a rental that works never times out",
             In("PoolState.Requeue").Replace("section.Now >= waiter.Deadline", "waiter.Slot is null")
         },
-        { Impatient, "time does not end a wait", In("PoolState.Upkeep").Remove("ExpireWaiters(section);") },
-        { Times, "the reserve is not refilled", In("PoolState.Upkeep").Remove("Dispatch(section);") },
+        { Impatient, "time does not end a wait", In("PoolState.DoHousekeeping").Remove("ExpireWaiters(section);") },
+        { Times, "the reserve is not refilled", In("PoolState.DoHousekeeping").Remove("Dispatch(section);") },
     };
 
     /// <summary>What is explored, and how many states there are: another number means other behaviour, which is worth a look.</summary>

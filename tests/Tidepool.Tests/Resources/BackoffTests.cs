@@ -102,7 +102,7 @@ public sealed class BackoffTests
         for (int i = 0; i < 4; i++)
         {
             backoff.Fail(Defaults, 0, false, 0, 0);
-            Assert.True(backoff.TryTell(Defaults, 0, 0));
+            Assert.True(backoff.TryReport(Defaults, 0, 0));
         }
 
         var told = new List<long>();
@@ -110,7 +110,7 @@ public sealed class BackoffTests
         {
             int attempt = backoff.Failures;
             backoff.Fail(Defaults, attempt, false, now, 0);
-            if (backoff.TryTell(Defaults, attempt, now))
+            if (backoff.TryReport(Defaults, attempt, now))
             {
                 told.Add(now);
             }
@@ -138,12 +138,12 @@ public sealed class BackoffTests
         for (int attempt = 0; attempt < 5; attempt++)
         {
             backoff.Fail(Defaults, attempt, true, attempt, 0);
-            Assert.True(backoff.TryTell(Defaults, attempt, attempt));
+            Assert.True(backoff.TryReport(Defaults, attempt, attempt));
         }
 
         backoff.Fail(Defaults, 5, false, 5, 0);
         Assert.False(backoff.IsLasting);
-        Assert.False(backoff.TryTell(Defaults, 5, 5));
+        Assert.False(backoff.TryReport(Defaults, 5, 5));
     }
 
     [Theory]
@@ -167,11 +167,11 @@ public sealed class BackoffTests
         for (int i = 0; i < 2; i++)
         {
             backoff.Fail(Defaults, 0, false, now, 0);
-            Assert.True(backoff.TryTell(Defaults, 0, now));
+            Assert.True(backoff.TryReport(Defaults, 0, now));
         }
 
         long start = now;
-        for (backoff.Fail(Defaults, 1, false, now, 0); !backoff.TryTell(Defaults, 1, now); now++)
+        for (backoff.Fail(Defaults, 1, false, now, 0); !backoff.TryReport(Defaults, 1, now); now++)
         {
         }
 

@@ -23,7 +23,7 @@ public sealed class CheckTests : ResourceTest
     public async Task A_policy_with_nothing_to_do_between_two_renters_is_known_by_what_it_overrides()
     {
         Assert.Equal(
-            new PolicyTraits(CreatesHere: true, LooksForBroken: true, Validates: true, Resets: true, WaitsInReset: true),
+            new PolicyTraits(CreatesInline: true, LooksForBroken: true, Validates: true, Resets: true, WaitsInReset: true),
             Policy.Traits);
         Assert.Equal(default(PolicyTraits) with { LooksForBroken = true }, new LookingPolicy().Traits);
         var plain = new PlainPolicy();

@@ -471,7 +471,7 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         return lease.Value;
     }
 
-    /// <summary>The second rental finds its resource in the hot place of the key, at the latest the second return lays it there.</summary>
+    /// <summary>The second rental finds its resource in the hot slot of the key, at the latest the second return lays it there.</summary>
     private FakeResource UseTwice(KeyedResourcePool<string, FakeResource> pool, string key)
     {
         Use(pool, key);
@@ -499,7 +499,7 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
                 MaxSize = 4,
                 ValidateAfterIdle = Timeout.InfiniteTimeSpan,
                 TimeProvider = _time,
-                Draw = static () => 0.5,
+                NextRandom = static () => 0.5,
                 Executor = static item => item.Execute(),
             },
         });

@@ -74,7 +74,7 @@ public abstract class ResourceTest : IAsyncLifetime
             KeepAliveInterval = TimeSpan.FromMilliseconds(keepAlive),
             RentTimeout = TimeSpan.FromSeconds(10),
             TimeProvider = Time,
-            Draw = draw ?? (static () => 0.5),
+            NextRandom = draw ?? (static () => 0.5),
             BackoffMin = TimeSpan.FromMilliseconds(backoffMin),
             BackoffMax = TimeSpan.FromMilliseconds(backoffMax),
             MaxLifetime = TimeSpan.FromMilliseconds(lifetime),

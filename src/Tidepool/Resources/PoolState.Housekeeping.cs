@@ -5,8 +5,8 @@ namespace Tidepool;
 /// <summary>What the owner changes, and what time brings.</summary>
 internal sealed partial class PoolState<T>
 {
-    /// <summary>How much longer an operation may take that was found overdue by a late timer, in milliseconds.</summary>
-    private const long SparedFor = 1000;
+    /// <summary>How much longer an operation may take that a late timer found overdue, in milliseconds.</summary>
+    private const long GracePeriod = 1000;
 
     private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -92,7 +92,7 @@ internal sealed partial class PoolState<T>
     internal Task Renew(long interval, PoolSection<T> section)
     {
         ThrowIfClosed(section);
-        SettleHot(section);
+        DrainAndDispatch(section);
         ResourceSlot<T>[] slots = [.. _slots.Where(static s => s.State is SlotState.Idle or SlotState.Leased or SlotState.Checking)];
         for (int i = 0; i < slots.Length; i++)
         {
@@ -262,14 +262,14 @@ internal sealed partial class PoolState<T>
         else if (isEmpty)
         {
             IsRemoved = true;
-            _group!.Forget(this, section);
+            _group!.Remove(this, section);
         }
     }
 
-    /// <summary>Does what is due and asks for the timer for what is not.</summary>
+    /// <summary>Does what is due, and sets the timer for the rest.</summary>
     /// <param name="isLate">Whether the timer was late, or did not come at all.</param>
     /// <param name="section">The gate.</param>
-    internal void Upkeep(bool isLate, PoolSection<T> section)
+    internal void DoHousekeeping(bool isLate, PoolSection<T> section)
     {
         DrainHot(section);
         ExpireWaiters(section);
@@ -312,11 +312,11 @@ internal sealed partial class PoolState<T>
                 {
                     section.WakeAt(slot.DueAt);
                 }
-                else if (isLate && !slot.IsSpared)
+                else if (isLate && !slot.HasGrace)
                 {
                     // The answer may be there and wait for a thread, as the timer did.
-                    slot.IsSpared = true;
-                    slot.DueAt = section.Now + SparedFor;
+                    slot.HasGrace = true;
+                    slot.DueAt = section.Now + GracePeriod;
                     section.WakeAt(slot.DueAt);
                 }
                 else
@@ -330,7 +330,7 @@ internal sealed partial class PoolState<T>
     private void LookForLeak(ResourceSlot<T> slot, PoolSection<T> section)
     {
         long due = ResourceSettings.After(slot.LeasedAt, _settings.LeakThreshold);
-        if (slot.IsReported || due == ResourceSettings.Forever)
+        if (slot.IsReported || due == ResourceSettings.NoLimit)
         {
             return;
         }
@@ -394,7 +394,7 @@ internal sealed partial class PoolState<T>
             else
             {
                 _holdsKeepAlive |= section.Now >= keepAlive;
-                AskForIdle(slot, keepAlive, section);
+                WakeForIdle(slot, keepAlive, section);
             }
 
             slot = newer;
@@ -402,9 +402,9 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>
-    /// When to look at an idle resource again; one that is kept only for the smallest size is looked at after another idle timeout.
+    /// Sets when to look at an idle resource again; one that is kept only for the smallest size is due after another idle timeout.
     /// </summary>
-    private void AskForIdle(ResourceSlot<T> slot, long keepAlive, PoolSection<T> section)
+    private void WakeForIdle(ResourceSlot<T> slot, long keepAlive, PoolSection<T> section)
     {
         long idle = ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout);
         section.WakeAt(idle > section.Now ? idle : ResourceSettings.After(section.Now, _settings.IdleTimeout));
