@@ -6,8 +6,8 @@ using Tidepool;
 namespace Samples;
 
 /// <summary>
-/// Shares one HTTP handler for each endpoint: many callers use it at the same time, it is renewed when its lifetime is over, and it ends when the
-/// last caller that still uses it is done.
+/// Shares one HTTP handler for each endpoint: many callers use it at the same time, it is renewed when its lifetime is over, and it ends
+/// when the last caller that still uses it is done.
 /// </summary>
 public static class SharedHttpHandler
 {
@@ -92,7 +92,11 @@ public static class SharedHttpHandler
         public override ValueTask<SocketsHttpHandler> CreateAsync(CancellationToken cancellationToken)
         {
             IPEndPoint address = directory.Address; // once for each handler, so that one handler speaks to one server
-            return new(new SocketsHttpHandler { UseProxy = false, ConnectCallback = (_, cancellation) => ConnectAsync(address, cancellation) });
+            return new(new SocketsHttpHandler
+            {
+                UseProxy = false,
+                ConnectCallback = (_, cancellation) => ConnectAsync(address, cancellation),
+            });
         }
 
         private static async ValueTask<Stream> ConnectAsync(IPEndPoint address, CancellationToken cancellationToken)

@@ -212,15 +212,16 @@ internal sealed class ResourcesLab : ILab
     });
 
     private static void Add(
-        LabPlan plan, Section section, Cell cell, string subject, bool ours, Func<Loop?> create, int operations = 0) => plan.Add(new Workload
-    {
-        Key = new(cell, subject),
-        Section = section,
-        Ours = ours,
-        Create = create,
-        FixedOperations = operations,
-        EveryRounds = operations > 0 ? 3 : 1,
-    });
+        LabPlan plan, Section section, Cell cell, string subject, bool ours, Func<Loop?> create, int operations = 0) =>
+        plan.Add(new Workload
+        {
+            Key = new(cell, subject),
+            Section = section,
+            Ours = ours,
+            Create = create,
+            FixedOperations = operations,
+            EveryRounds = operations > 0 ? 3 : 1,
+        });
 
     private static void Add(
         LabPlan plan, Section section, Cell cell, string subject, bool ours, Func<Dictionary<string, double>> measure) => plan.Add(new Probe

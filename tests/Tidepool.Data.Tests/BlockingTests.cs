@@ -136,7 +136,11 @@ public sealed class BlockingTests(PostgresServer server)
     /// the pool.
     /// </summary>
     private static bool IsMissedAnswer(Exception failure) =>
-        failure is NpgsqlException { InnerException: TimeoutException } or PooledDbException { InnerException: ResourceCreateException { InnerException: NpgsqlException { InnerException: TimeoutException } } };
+        failure is NpgsqlException { InnerException: TimeoutException }
+            or PooledDbException
+            {
+                InnerException: ResourceCreateException { InnerException: NpgsqlException { InnerException: TimeoutException } },
+            };
 
     private sealed class FailingPolicy : ResourcePolicy<object>
     {

@@ -185,7 +185,11 @@ public sealed class DataSourceTests : IDisposable
             Transaction ambient = Transaction.Current!;
             pool.OpenConnection().Dispose();
             Assert.Same(ambient, Transaction.Current);
-            Task.Factory.StartNew(() => onAnotherThread = Transaction.Current, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).Wait();
+            Task.Factory.StartNew(
+                () => onAnotherThread = Transaction.Current,
+                CancellationToken.None,
+                TaskCreationOptions.LongRunning,
+                TaskScheduler.Default).Wait();
             Assert.Same(flow == TransactionScopeAsyncFlowOption.Enabled ? ambient : null, onAnotherThread);
         }
 

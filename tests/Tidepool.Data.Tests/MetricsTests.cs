@@ -56,7 +56,8 @@ public sealed class MetricsTests : IDisposable
         Assert.Equal(0, now["count used"] + now["count idle"] + now["max"] + now["idle.max"] + now["idle.min"] + now["pending_requests"]);
         await pool.DisposeAsync();
         Assert.Equal(
-            ["count idle", "count used", "create_time", "idle.max", "idle.min", "max", "pending_requests", "timeouts", "use_time"], now.Keys.Order(StringComparer.Ordinal));
+            ["count idle", "count used", "create_time", "idle.max", "idle.min", "max", "pending_requests", "timeouts", "use_time"],
+            now.Keys.Order(StringComparer.Ordinal));
     }
 
     [Fact]
@@ -112,7 +113,8 @@ public sealed class MetricsTests : IDisposable
         await using var resources = new ResourcePool<object>(new Things(), new ResourcePoolOptions { MaxSize = 1 });
         listener.Start();
 
-        foreach (string name in new[] { "create_time", "wait_time", "use_time" }.SelectMany(static name => new[] { Prefix + name, "pool.resource." + name }))
+        string[] measured = ["create_time", "wait_time", "use_time"];
+        foreach (string name in measured.SelectMany(static name => new[] { Prefix + name, "pool.resource." + name }))
         {
             (string? unit, IReadOnlyList<double>? bounds) = advised[name];
             Assert.Equal("s", unit);

@@ -33,7 +33,12 @@ public sealed class MisuseTests(PostgresServer server)
         Assert.Equal(isOpen ? 1 : 0, pool.GetStatistics().Leased);
         await using PooledDbConnection second = await pool.OpenConnectionAsync();
         await using PooledDbConnection third = await pool.OpenConnectionAsync();
-        int[] processes = [.. new[] { connection, second, third }.Where(static c => c.State == ConnectionState.Open).Select(static c => c.Read<int>("SELECT pg_backend_pid()"))];
+        int[] processes =
+        [
+            .. from open in new[] { connection, second, third }
+               where open.State == ConnectionState.Open
+               select open.Read<int>("SELECT pg_backend_pid()"),
+        ];
         Assert.Equal(processes.Length, processes.Distinct().Count());
     }
 

@@ -99,7 +99,7 @@ public sealed class SqliteSessionTests : IDisposable
 
         using DbConnectionLease lease = pool.RentNative();
         var commands = (System.Collections.ICollection)typeof(SqliteConnection)
-            .GetField("_commands", System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.NonPublic)!.GetValue(lease.Connection)!;
+            .GetField("_commands", BindingFlags.Instance | BindingFlags.NonPublic)!.GetValue(lease.Connection)!;
         Assert.InRange(commands.Count, 0, 5);
     }
 

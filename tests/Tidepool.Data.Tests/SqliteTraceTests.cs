@@ -158,7 +158,10 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         // The first words of SQLite's grammar, as the provider's library takes them.
         string[] harmless = ["SELECT", "VALUES", "WITH", "EXPLAIN", "END"];
         using SqliteConnection bare = _file.OpenBare();
-        foreach (string word in "ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX RELEASE REPLACE ROLLBACK SAVEPOINT SELECT UPDATE VACUUM VALUES WITH".Split(' '))
+        const string firstWords =
+            "ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX RELEASE REPLACE ROLLBACK " +
+            "SAVEPOINT SELECT UPDATE VACUUM VALUES WITH";
+        foreach (string word in firstWords.Split(' '))
         {
             Assert.Equal(harmless.Contains(word), DbAdapter.Sqlite.FindTraces(word) == SessionTraces.Nothing);
         }
@@ -309,7 +312,12 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     public void A_statement_that_fails_or_only_asks_for_a_setting_costs_no_session()
     {
         using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
-        foreach (string text in new[] { "SELECT nothing", "PRAGMA table_info(t)", "PRAGMA user_version = 3", "PRAGMA cache_size", "PRAGMA journal_mode = WAL", "SELECT * FROM pragma_table_info('t')" })
+        string[] texts =
+        [
+            "SELECT nothing", "PRAGMA table_info(t)", "PRAGMA user_version = 3", "PRAGMA cache_size", "PRAGMA journal_mode = WAL",
+            "SELECT * FROM pragma_table_info('t')",
+        ];
+        foreach (string text in texts)
         {
             using PooledDbConnection connection = pool.OpenConnection();
             Execute(connection, text, 1);
@@ -325,7 +333,14 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         using PooledDbConnection connection = pool.OpenConnection();
         DbSession session = connection.Enter()!;
         using DbCommand command = connection.CreateCommand();
-        foreach ((string text, SessionTraces traces) in new[] { ("SELECT 1", SessionTraces.Nothing), ("CREATE TABLE t (a)", SessionTraces.Objects), ("SELECT 2", SessionTraces.Nothing), ("DELETE FROM t", SessionTraces.Rows) })
+        (string Text, SessionTraces Traces)[] statements =
+        [
+            ("SELECT 1", SessionTraces.Nothing),
+            ("CREATE TABLE t (a)", SessionTraces.Objects),
+            ("SELECT 2", SessionTraces.Nothing),
+            ("DELETE FROM t", SessionTraces.Rows),
+        ];
+        foreach ((string text, SessionTraces traces) in statements)
         {
             for (int i = 0; i < 2; i++)
             {
@@ -384,7 +399,9 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
 
         string[] blanks = [" ", "\t", "\r\n", "\f", " /* ' */ ", "/**/", " -- \" ;\n", "  "];
         string[] before = ["", "", " ", "\n", ";", "; ;", "/* x */", "-- y\n", "SELECT 5;", "SELECT 'a;b';"];
-        return before[random.Next(before.Length)] + string.Join("", words.Select((word, i) => i == 0 ? word : blanks[random.Next(blanks.Length)] + word)) + (random.Next(3) == 0 ? ";" : "");
+        string start = before[random.Next(before.Length)];
+        string statement = string.Join("", words.Select((word, i) => i == 0 ? word : blanks[random.Next(blanks.Length)] + word));
+        return start + statement + (random.Next(3) == 0 ? ";" : "");
     }
 
     /// <summary>All that a holder can see of its session.</summary>

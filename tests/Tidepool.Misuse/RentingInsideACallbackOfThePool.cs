@@ -9,7 +9,11 @@ public sealed class RentingInsideACallbackOfThePool : ResourceMisuseTest
         get
         {
             var all = new TheoryData<string, int>();
-            foreach (string callback in (string[])["CreateAsync", "Create", "IsBroken", "ValidateAsync", "Validate", "ResetAsync", "Reset", "KeepAliveAsync", "DestroyAsync"])
+            string[] callbacks =
+            [
+                "CreateAsync", "Create", "IsBroken", "ValidateAsync", "Validate", "ResetAsync", "Reset", "KeepAliveAsync", "DestroyAsync",
+            ];
+            foreach (string callback in callbacks)
             {
                 all.Add(callback, 1);
                 all.Add(callback, 2);

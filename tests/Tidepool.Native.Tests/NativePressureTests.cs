@@ -35,12 +35,12 @@ public sealed partial class NativePressureTests : PoolTest
         BufferPool<byte> pool = NewPool<byte>(new() { Source = NativeSource<byte>.Instance });
         BufferLease<byte>[] leases = [.. Enumerable.Range(0, 64_000).Select(_ => pool.Rent(1000))]; // 1024 bytes each
         Assert.InRange(NativePressure.Live - before, 64_000_000, 66_000_000);
-        Assert.InRange(NativePressure.Told, NativePressure.Live, NativePressure.Live + NativePressure.Step);
+        Assert.InRange(NativePressure.Reported, NativePressure.Live, NativePressure.Live + NativePressure.Step);
         Assert.InRange(NativePressure.Calls - calls, 1, 65);
         Array.ForEach(leases, l => l.Return());
         pool.Trim();
         Assert.Equal(before, NativePressure.Live);
-        Assert.InRange(NativePressure.Told, before, before + (3 * NativePressure.Step));
+        Assert.InRange(NativePressure.Reported, before, before + (3 * NativePressure.Step));
         Assert.InRange(NativePressure.Calls - calls, 2, 130);
     }
 
@@ -48,12 +48,12 @@ public sealed partial class NativePressureTests : PoolTest
     public void A_large_block_is_told_at_once()
     {
         BufferPool<byte> pool = NewPool<byte>(new() { Source = NativeSource<byte>.Instance });
-        long told = NativePressure.Told;
+        long reported = NativePressure.Reported;
         BufferLease<byte> lease = pool.Rent(100 << 20);
-        Assert.InRange(NativePressure.Told - told, 98 << 20, 110 << 20);
+        Assert.InRange(NativePressure.Reported - reported, 98 << 20, 110 << 20);
         lease.Return();
         pool.Trim();
-        Assert.InRange(NativePressure.Told, 0, told + (2 * NativePressure.Step));
+        Assert.InRange(NativePressure.Reported, 0, reported + (2 * NativePressure.Step));
     }
 
     [Fact]

@@ -6,7 +6,9 @@ using Tidepool.Data;
 
 namespace Samples;
 
-/// <summary>Entity Framework Core over a pool: its PostgreSQL provider takes Npgsql's own connections only, so units of work lease one.</summary>
+/// <summary>
+/// Entity Framework Core over a pool: its PostgreSQL provider takes Npgsql's own connections only, so units of work lease one.
+/// </summary>
 public static class EntityFrameworkOverPool
 {
     public static async Task RunAsync(string connectionString, TextWriter console)
@@ -21,7 +23,9 @@ public static class EntityFrameworkOverPool
         {
             DbContextOptions<ShopContext> options = new DbContextOptionsBuilder<ShopContext>().UseNpgsql(lease.Connection).Options;
             await using var context = new ShopContext(options);
-            await context.Database.ExecuteSqlRawAsync("CREATE TABLE shop_orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what text NOT NULL, backend int DEFAULT pg_backend_pid())");
+            await context.Database.ExecuteSqlRawAsync(
+                "CREATE TABLE shop_orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what text NOT NULL, " +
+                "backend int DEFAULT pg_backend_pid())");
             context.Orders.Add(new Order { What = "coffee" });
             await context.SaveChangesAsync();
         }

@@ -6,7 +6,9 @@ using Tidepool.Data;
 
 namespace Samples;
 
-/// <summary>A pool under code that knows nothing of it: plain ADO.NET, Dapper, a container. Any provider in place of SQLite, which needs no server.</summary>
+/// <summary>
+/// A pool under code that knows nothing of it: plain ADO.NET, Dapper, a container. Any provider in place of SQLite, which needs no server.
+/// </summary>
 public static class PoolUnderExistingCode
 {
     public static async Task RunAsync(string file, TextWriter console)

@@ -52,7 +52,9 @@ public static class SurvivingFailover
         await console.WriteLineAsync($"work that may be repeated: done at attempt {attempts}");
     }
 
-    /// <summary>Repeats work that another connection may do as well. Work that is not whole in one transaction must look first what of it was done.</summary>
+    /// <summary>
+    /// Repeats work that another connection may do as well. Work that is not whole in one transaction must look first what of it was done.
+    /// </summary>
     private static async Task<T> TryAgainAsync<T>(Func<int, Task<T>> work)
     {
         for (int attempt = 1; ; attempt++)
@@ -80,7 +82,9 @@ public static class SurvivingFailover
     {
         await using var administrator = new NpgsqlConnection(connectionString + ";Pooling=false");
         await administrator.OpenAsync();
-        await using var command = new NpgsqlCommand("SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity WHERE application_name = 'survivor'", administrator);
+        await using var command = new NpgsqlCommand(
+            "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity WHERE application_name = 'survivor'",
+            administrator);
         await command.ExecuteScalarAsync();
     }
 }

@@ -50,12 +50,12 @@ public abstract class DbAdapter
     internal virtual bool ReopensAfterDispose => false;
 
     /// <summary>
-    /// What a text may leave on the session that executes it; never less than it does leave. The default knows nothing, so that each
-    /// reset is a whole one.
+    /// Finds what an SQL text may leave on the session that executes it: rather too much than too little. The default assumes anything, so
+    /// that each reset is a full one.
     /// </summary>
     internal virtual SessionTraces FindTraces(string text) => SessionTraces.Anything;
 
-    /// <summary>What an operation that failed in its middle may have left, and its text does not say.</summary>
+    /// <summary>What an operation that failed half-way may have left, in addition to what its text shows.</summary>
     internal virtual SessionTraces LeftByError => SessionTraces.Anything;
 
     /// <summary>

@@ -257,7 +257,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         if (ClaimsLook())
         {
             using var claim = new Look(this);
-            Tell(await adapter.FindPoolerAsync(native, cancellationToken).ConfigureAwait(false));
+            ReportPooler(await adapter.FindPoolerAsync(native, cancellationToken).ConfigureAwait(false));
         }
     }
 
@@ -266,13 +266,13 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         if (ClaimsLook())
         {
             using var claim = new Look(this);
-            Tell(adapter.FindPooler(native));
+            ReportPooler(adapter.FindPooler(native));
         }
     }
 
     private bool ClaimsLook() => LooksForPooler && Interlocked.CompareExchange(ref _look, LookClaimed, LookDue) == LookDue;
 
-    private void Tell(string? pooler)
+    private void ReportPooler(string? pooler)
     {
         if (pooler is not null)
         {

@@ -88,7 +88,7 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
         DbSession? session = Connection.Enter();
         try
         {
-            Point(owner, session?.Native ?? Connection.Shell);
+            Point(owner, session?.Native ?? Connection.ClosedConnection);
             if (session is not null && session.Traces != SessionTraces.Anything)
             {
                 session.Leave(owner.FindTraces(source.Adapter));

@@ -188,7 +188,7 @@ public sealed partial class PooledDbConnection
             return Wait(returned);
         }
 
-        TellClosed();
+        NotifyClosed();
         return default;
 
         async ValueTask Finish(DbSession session, ResourceLease<DbSession> lease)
@@ -211,13 +211,13 @@ public sealed partial class PooledDbConnection
                 Volatile.Write(ref _isClosing, 0);
             }
 
-            TellClosed();
+            NotifyClosed();
         }
 
         async ValueTask Wait(ValueTask returned)
         {
             await returned.ConfigureAwait(false);
-            TellClosed();
+            NotifyClosed();
         }
     }
 
@@ -242,11 +242,11 @@ public sealed partial class PooledDbConnection
         }
     }
 
-    private void TellClosed()
+    private void NotifyClosed()
     {
-        if (_hasTold)
+        if (_hasNotifiedClosed)
         {
-            _hasTold = false;
+            _hasNotifiedClosed = false;
         }
         else
         {

@@ -134,7 +134,7 @@ public sealed partial class PooledDbConnection
         DbSession? session = Enter();
         try
         {
-            return read(session?.Native ?? Shell);
+            return read(session?.Native ?? ClosedConnection);
         }
         catch (Exception e) when (Note(session, e))
         {
@@ -151,7 +151,7 @@ public sealed partial class PooledDbConnection
         DbSession? session = Enter();
         try
         {
-            return await read(session?.Native ?? Shell).ConfigureAwait(false);
+            return await read(session?.Native ?? ClosedConnection).ConfigureAwait(false);
         }
         catch (Exception e) when (Note(session, e))
         {
@@ -187,8 +187,8 @@ public sealed partial class PooledDbConnection
     {
         if (_isDisposed && !_source.Adapter.ReopensAfterDispose)
         {
-            Shell.Open(); // throws what the provider throws
-            Shell.Close();
+            ClosedConnection.Open(); // throws what the provider throws
+            ClosedConnection.Close();
             throw new ObjectDisposedException(nameof(PooledDbConnection));
         }
 
@@ -209,7 +209,7 @@ public sealed partial class PooledDbConnection
     private void EndOpening(ResourceLease<DbSession> lease)
     {
         DbSession session = lease.Value;
-        _hasTold = false;
+        _hasNotifiedClosed = false;
         _lease = lease;
         Volatile.Write(ref _isOpening, 0);
         Interlocked.Exchange(ref _session, session); // with a full fence: a disposal writes its flag and then reads the session
@@ -228,9 +228,9 @@ public sealed partial class PooledDbConnection
     /// </summary>
     private void Announce(DbSession session)
     {
-        if (!_hasTold && Has(session))
+        if (!_hasNotifiedClosed && Has(session))
         {
-            _hasTold = true;
+            _hasNotifiedClosed = true;
             OnStateChange(Closed);
         }
     }

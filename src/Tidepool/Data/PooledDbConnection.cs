@@ -30,7 +30,7 @@ public sealed partial class PooledDbConnection : DbConnection
 
     /// <summary>Streams and texts of columns that a reader has given out, where they reach the session by themselves.</summary>
     private HashSet<IDisposable>? _columns;
-    private DbConnection? _shell;
+    private DbConnection? _closedConnection;
     private Transaction? _enlisted;
 
     /// <summary>
@@ -44,7 +44,7 @@ public sealed partial class PooledDbConnection : DbConnection
     private bool _isDisposed;
 
     /// <summary>Listeners know already that the session was closed, by an error.</summary>
-    private bool _hasTold;
+    private bool _hasNotifiedClosed;
 
     internal PooledDbConnection(PooledDbDataSource source) => _source = source;
 
@@ -100,23 +100,23 @@ public sealed partial class PooledDbConnection : DbConnection
     internal PooledDbTransaction? Current => _transaction;
 
     /// <summary>The provider's connection: the session's, or a closed one that says what a closed one says.</summary>
-    internal DbConnection Native => _session?.Native ?? Shell;
+    internal DbConnection Native => _session?.Native ?? ClosedConnection;
 
     /// <summary>A connection of the provider that is never open.</summary>
-    internal DbConnection Shell
+    internal DbConnection ClosedConnection
     {
         get
         {
-            if (_shell is null)
+            if (_closedConnection is null)
             {
-                _shell = _source.Inner.CreateConnection();
+                _closedConnection = _source.Inner.CreateConnection();
                 if (_isDisposed)
                 {
-                    _shell.Dispose();
+                    _closedConnection.Dispose();
                 }
             }
 
-            return _shell;
+            return _closedConnection;
         }
     }
 
@@ -225,7 +225,7 @@ public sealed partial class PooledDbConnection : DbConnection
                 Return(lease);
             }
 
-            TellClosed();
+            NotifyClosed();
         }
     }
 
@@ -274,7 +274,7 @@ public sealed partial class PooledDbConnection : DbConnection
         try
         {
             session?.Break();
-            (session?.Native ?? Shell).ChangeDatabase(databaseName);
+            (session?.Native ?? ClosedConnection).ChangeDatabase(databaseName);
         }
         finally
         {
@@ -290,7 +290,7 @@ public sealed partial class PooledDbConnection : DbConnection
         try
         {
             session?.Break();
-            await (session?.Native ?? Shell).ChangeDatabaseAsync(databaseName, cancellationToken).ConfigureAwait(false);
+            await (session?.Native ?? ClosedConnection).ChangeDatabaseAsync(databaseName, cancellationToken).ConfigureAwait(false);
         }
         finally
         {
@@ -305,7 +305,7 @@ public sealed partial class PooledDbConnection : DbConnection
         DbSession? session = Enter();
         try
         {
-            (session?.Native ?? Shell).EnlistTransaction(transaction);
+            (session?.Native ?? ClosedConnection).EnlistTransaction(transaction);
             if (session is not null && transaction is not null)
             {
                 session.Break();
@@ -352,7 +352,7 @@ public sealed partial class PooledDbConnection : DbConnection
         DbSession? session = Enter();
         try
         {
-            return Begun(session, (session?.Native ?? Shell).BeginTransaction(isolationLevel));
+            return Begun(session, (session?.Native ?? ClosedConnection).BeginTransaction(isolationLevel));
         }
         catch (Exception e) when (Note(session, e))
         {
@@ -373,7 +373,7 @@ public sealed partial class PooledDbConnection : DbConnection
         {
             return Begun(
                 session,
-                await (session?.Native ?? Shell).BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false));
+                await (session?.Native ?? ClosedConnection).BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false));
         }
         catch (Exception e) when (Note(session, e))
         {
@@ -390,7 +390,7 @@ public sealed partial class PooledDbConnection : DbConnection
     {
         if (_isDisposed)
         {
-            Shell.CreateCommand().Dispose(); // throws where the provider's throws
+            ClosedConnection.CreateCommand().Dispose(); // throws where the provider's throws
         }
 
         return new PooledDbCommand(_source, this);
@@ -401,7 +401,7 @@ public sealed partial class PooledDbConnection : DbConnection
     {
         if (_isDisposed)
         {
-            Shell.CreateBatch().Dispose(); // throws where the provider's throws
+            ClosedConnection.CreateBatch().Dispose(); // throws where the provider's throws
         }
 
         return new PooledDbBatch(_source, this);
@@ -428,7 +428,7 @@ public sealed partial class PooledDbConnection : DbConnection
         finally
         {
             // Also when a listener throws.
-            _shell?.Dispose();
+            _closedConnection?.Dispose();
             base.Dispose(disposing);
         }
     }

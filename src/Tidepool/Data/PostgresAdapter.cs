@@ -33,7 +33,7 @@ internal sealed class PostgresAdapter : DbAdapter
     private const string Process = "SELECT pg_catalog.pg_backend_pid()";
 
     /// <summary>By name: the library does not refer to the provider. Trimming keeps the members, because the names are literals.</summary>
-    private static readonly PropertyInfo? ToldProcess = Type.GetType("Npgsql.NpgsqlConnection, Npgsql")?.GetProperty("ProcessID");
+    private static readonly PropertyInfo? ProcessId = Type.GetType("Npgsql.NpgsqlConnection, Npgsql")?.GetProperty("ProcessID");
 
     /// <summary>Internal to the provider. Where it has another name, a reload of types goes unnoticed.</summary>
     private static readonly FieldInfo? Types =
@@ -49,7 +49,7 @@ internal sealed class PostgresAdapter : DbAdapter
 
     internal override string? FindPooler(DbConnection connection)
     {
-        if (ToldProcessOf(connection) is not { } told)
+        if (ProcessOf(connection) is not { } reported)
         {
             return null;
         }
@@ -58,7 +58,7 @@ internal sealed class PostgresAdapter : DbAdapter
         {
             using DbCommand command = connection.CreateCommand();
             command.CommandText = Process;
-            return Compare(told, command.ExecuteScalar());
+            return Compare(reported, command.ExecuteScalar());
         }
         catch (DbException) when (connection.State == ConnectionState.Open)
         {
@@ -68,7 +68,7 @@ internal sealed class PostgresAdapter : DbAdapter
 
     internal override async ValueTask<string?> FindPoolerAsync(DbConnection connection, CancellationToken cancellationToken)
     {
-        if (ToldProcessOf(connection) is not { } told)
+        if (ProcessOf(connection) is not { } reported)
         {
             return null;
         }
@@ -79,7 +79,7 @@ internal sealed class PostgresAdapter : DbAdapter
             await using (command.ConfigureAwait(false))
             {
                 command.CommandText = Process;
-                return Compare(told, await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false));
+                return Compare(reported, await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false));
             }
         }
         catch (DbException) when (connection.State == ConnectionState.Open)
@@ -181,15 +181,15 @@ internal sealed class PostgresAdapter : DbAdapter
     internal override Exception EndedTransaction() => new ObjectDisposedException("NpgsqlTransaction", innerException: null);
 
     /// <summary>The process that the connection would ask to cancel. A pooler invents one, in each of its modes.</summary>
-    private static int? ToldProcessOf(DbConnection connection) =>
-        ToldProcess is not null && ToldProcess.DeclaringType!.IsInstanceOfType(connection)
-            && ToldProcess.GetValue(connection) is int told and not 0
-            ? told
+    private static int? ProcessOf(DbConnection connection) =>
+        ProcessId is not null && ProcessId.DeclaringType!.IsInstanceOfType(connection)
+            && ProcessId.GetValue(connection) is int reported and not 0
+            ? reported
             : null;
 
-    private static string? Compare(int told, object? asked) => asked is int process && process != told
+    private static string? Compare(int reported, object? asked) => asked is int process && process != reported
         ? $"A pooler such as PgBouncer stands between: the connection was told process "
-            + $"{told}, and the server answers as process {process}. "
+            + $"{reported}, and the server answers as process {process}. "
             + $"Its mode cannot be seen from here. In session mode all is well: say {nameof(SessionPooler)} = "
             + $"{nameof(SessionPooler.Session)}. "
             + "In transaction mode a reset reaches whichever connection of the server comes next, so that callers may see settings and "

@@ -1,7 +1,7 @@
 namespace Tidepool.Data;
 
 /// <summary>
-/// What a renter may have left on a session, by the texts that it has executed. Each leaves also what those before it leave.
+/// What the statements of a renter may have left on its session. Each value includes the ones before it.
 /// </summary>
 internal enum SessionTraces
 {

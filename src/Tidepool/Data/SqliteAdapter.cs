@@ -11,25 +11,25 @@ internal sealed class SqliteAdapter : DbAdapter
     private const int NotADatabase = 26;
 
     /// <summary>Succeeds at once where no transaction is open.</summary>
-    private const string Probe = "BEGIN; ROLLBACK";
+    private const string EmptyTransaction = "BEGIN; ROLLBACK";
 
     private const string Main = "main";
     private const string Temporary = "temp";
 
     /// <summary>
-    /// What is temporary. No function stands in it, nor in any statement of the reset but those that ask for the last change: the program
-    /// may have replaced one.
+    /// Lists temporary objects. It calls no SQL function, and neither does any other statement of the reset but the one that reads the
+    /// last change: the program may have replaced a function.
     /// </summary>
     private const string Leftovers = "SELECT type, name FROM sqlite_temp_master WHERE type IN ('table', 'view', 'trigger')";
 
     /// <summary>
-    /// Seconds that the reset's own statements wait for a locked file, which those that read need for what they know of its tables. The
-    /// provider knows no shorter wait; then the session is closed.
+    /// How long the reset's own statements wait for a locked file, in seconds: those that read need its schema. The provider has no
+    /// shorter timeout; when it passes, the session is closed.
     /// </summary>
     private const int LockTimeoutSeconds = 1;
 
     /// <summary>
-    /// A session remembers what its last statement changed, and the last row that it inserted; only further statements make it forget.
+    /// A session remembers what its last statement changed, and the last row that it inserted; only further statements replace that.
     /// </summary>
     private const string ClearLastChange =
         """
@@ -54,13 +54,13 @@ internal sealed class SqliteAdapter : DbAdapter
     internal override SessionTraces LeftByError => SessionTraces.Objects;
 
     /// <summary>Pragmas list it all without reading the file, which may be locked.</summary>
-    public override object? Remember(DbConnection connection) => new Beginning(LeastTraces(connection), []);
+    public override object? Remember(DbConnection connection) => new InitialState(MinimumTraces(connection), []);
 
     /// <summary>
-    /// The list of what is attached takes a look at the file, for which this one waits as long as the program's own statements do.
+    /// The list of attached databases reads the file; where that is locked, this waits as long as the program's own statements do.
     /// </summary>
     internal override object? RememberInitialized(DbConnection connection) =>
-        new Beginning(LeastTraces(connection), Databases(connection, timeoutSeconds: null));
+        new InitialState(MinimumTraces(connection), Databases(connection, timeoutSeconds: null));
 
     /// <summary>What the program has set, added or attached stays.</summary>
     internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Traces = SessionTraces.Objects };
@@ -71,27 +71,27 @@ internal sealed class SqliteAdapter : DbAdapter
         return default;
     }
 
-    internal override void ProveIdle(DbConnection connection) => Execute(connection, Probe);
+    internal override void ProveIdle(DbConnection connection) => Execute(connection, EmptyTransaction);
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         new(Reset(connection, session));
 
     public override bool Reset(DbConnection connection, DbSessionInfo session)
     {
-        // A renter of the provider's connection may have replaced functions, collations and hooks, or left a statement under way: nothing
-        // tells. And to compare all settings takes longer than an opening, and not all can be asked for.
+        // A renter of the provider's connection may have replaced functions, collations and hooks, or left a statement under way, and
+        // SQLite does not show it. To compare all settings takes longer than to open a session, and some cannot be read.
         SessionTraces traces = session.Traces ?? SessionTraces.Anything;
-        if (session.WasLent || traces == SessionTraces.Anything || session.Remembered is not Beginning beginning)
+        if (session.WasLent || traces == SessionTraces.Anything || session.Remembered is not InitialState initial)
         {
             return false;
         }
 
-        if (beginning.Least > traces)
+        if (initial.Minimum > traces)
         {
-            traces = beginning.Least;
+            traces = initial.Minimum;
         }
 
-        if (traces == SessionTraces.Objects && !TryEndObjects(connection, beginning.Attached))
+        if (traces == SessionTraces.Objects && !TryEndObjects(connection, initial.Attached))
         {
             return false;
         }
@@ -115,26 +115,26 @@ internal sealed class SqliteAdapter : DbAdapter
         exception is DbException { ErrorCode: IoError or Corrupt or NotADatabase } ? DbErrorKind.Session : DbErrorKind.Statement;
 
     /// <summary>
-    /// The smallest of what the session's texts may leave: functions and tables that the program has added may make objects in any
-    /// statement.
+    /// The least that any statement of the session may leave: functions and virtual tables that the program has registered may create
+    /// objects in any statement.
     /// </summary>
-    private static SessionTraces LeastTraces(DbConnection connection)
+    private static SessionTraces MinimumTraces(DbConnection connection)
     {
-        List<bool> areOwn =
+        List<bool> builtIn =
         [
-            .. Read(connection, "PRAGMA function_list", static row => row.GetInt64(1) != 0 || SqliteWords.IsOwn(row.GetString(0))),
-            .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsOwn(row.GetString(0))),
+            .. Read(connection, "PRAGMA function_list", static row => row.GetInt64(1) != 0 || SqliteWords.IsBuiltIn(row.GetString(0))),
+            .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsBuiltIn(row.GetString(0))),
         ];
-        // A library that lists nothing is not known.
-        return areOwn.Count == 0 || areOwn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing;
+        // Builds without these pragmas list nothing: then objects must be assumed.
+        return builtIn.Count == 0 || builtIn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing;
     }
 
     /// <summary>
-    /// Rolls back, drops, detaches what the program had not attached from the beginning. The pragma is asked as a statement: a table may
-    /// have the name of the one that shows it. The transaction needs nothing of the file, the list a look at it; what is temporary is
-    /// looked for only where there has been something.
+    /// Rolls back the transaction, drops temporary objects, and detaches databases that were not attached when the session was new. The
+    /// list of databases comes from a PRAGMA statement, because a table of the program may have the name of its table-valued function.
+    /// The rollback does not touch the file, the list reads it. Temporary objects are looked for only where there is a temporary database.
     /// </summary>
-    private static bool TryEndObjects(DbConnection connection, List<string> own)
+    private static bool TryEndObjects(DbConnection connection, List<string> attached)
     {
         RollBack(connection);
         List<string> databases = Databases(connection);
@@ -144,14 +144,14 @@ internal sealed class SqliteAdapter : DbAdapter
             {
                 if (name.StartsWith("sqlite_", StringComparison.OrdinalIgnoreCase))
                 {
-                    return false; // nothing ends tables of SQLite's own, such as the one with the last numbers of temporary tables
+                    return false; // SQLite's own tables cannot be dropped, such as the one with the last numbers of temporary tables
                 }
 
-                Execute(connection, $"DROP {type} IF EXISTS temp.{Quote(name)}"); // another one may have taken it along
+                Execute(connection, $"DROP {type} IF EXISTS temp.{Quote(name)}"); // dropped already, perhaps, with another object
             }
         }
 
-        foreach (string name in databases.Where(name => name is not (Main or Temporary) && !own.Contains(name)))
+        foreach (string name in databases.Where(name => name is not (Main or Temporary) && !attached.Contains(name)))
         {
             Execute(connection, $"DETACH {Quote(name)}");
         }
@@ -168,7 +168,7 @@ internal sealed class SqliteAdapter : DbAdapter
     {
         try
         {
-            Execute(connection, Probe);
+            Execute(connection, EmptyTransaction);
         }
         catch (DbException)
         {
@@ -208,7 +208,7 @@ internal sealed class SqliteAdapter : DbAdapter
     }
 
     /// <summary>What a session was when it was new.</summary>
-    /// <param name="Least">The smallest of what its texts may leave.</param>
+    /// <param name="Minimum">The least that any of its statements may leave.</param>
     /// <param name="Attached">The databases that the program had attached by then.</param>
-    private sealed record Beginning(SessionTraces Least, List<string> Attached);
+    private sealed record InitialState(SessionTraces Minimum, List<string> Attached);
 }

@@ -4,14 +4,14 @@ using System.Collections.Frozen;
 namespace Tidepool.Data;
 
 /// <summary>
-/// What a text of SQLite may leave on the session that executes it, by its words. Words in comments, strings and names count too: that
-/// costs a reset that was not needed. The other way round nothing is missed: a keyword is written in one way only, whatever its case.
+/// Finds what an SQL text may leave on the SQLite session that executes it, by its words. Words in comments, strings and names count too,
+/// which at worst costs a reset that was not needed. No keyword is missed: each is written in one way only, whatever its case.
 /// </summary>
 internal static class SqliteWords
 {
     /// <summary>
-    /// The words with which a statement begins, but for those that leave nothing: SELECT, VALUES, WITH, EXPLAIN, and END, which ends what
-    /// another word has begun. And the functions that change a connection, or rows (the one that merges an index of words).
+    /// The first words of all statements that leave something, so without SELECT, VALUES, WITH, EXPLAIN, and END, which closes what another
+    /// word has opened; and the functions that change a connection, or rows (optimize, which merges a full-text index).
     /// </summary>
     private static readonly FrozenDictionary<string, SessionTraces> Traces = new Dictionary<string, SessionTraces>
     {
@@ -62,7 +62,7 @@ internal static class SqliteWords
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Functions and kinds of tables of SQLite itself that count as added: builds differ in which they have.</summary>
-    private static readonly FrozenSet<string> Own = new[]
+    private static readonly FrozenSet<string> BuiltIns = new[]
     {
         "bm25", "highlight", "match", "matchinfo", "offsets", "optimize", "snippet", "fts3_tokenizer", "icu_load_collation",
         "fts3", "fts3tokenize", "fts4", "fts4aux", "fts5", "fts5vocab",
@@ -108,8 +108,8 @@ internal static class SqliteWords
         return worst;
     }
 
-    /// <summary>Whether a function or a kind of table is SQLite's.</summary>
-    internal static bool IsOwn(string name) => Own.Contains(name) || name.StartsWith("pragma_", StringComparison.Ordinal);
+    /// <summary>Whether a function or a kind of table is part of SQLite.</summary>
+    internal static bool IsBuiltIn(string name) => BuiltIns.Contains(name) || name.StartsWith("pragma_", StringComparison.Ordinal);
 
     private static SessionTraces Of(ReadOnlySpan<char> word, ReadOnlySpan<char> rest)
     {

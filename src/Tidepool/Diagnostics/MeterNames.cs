@@ -33,7 +33,7 @@ internal sealed record MeterNames
 
     internal required string Unit { get; init; }
 
-    /// <summary>Whether the sizes of the pool are told as limits of idle ones.</summary>
+    /// <summary>Whether the sizes of the pool are reported as limits of idle ones.</summary>
     internal bool HasIdleSizes { get; init; }
 
     /// <summary>A name of the code as values of tags are written: <c>double_return</c>.</summary>

@@ -5,6 +5,8 @@ internal static class MisuseText
 {
     internal const string LostRace = "The renting thread won; the other return was ignored.";
 
+    internal const string IdleAlready = "It is idle in the pool already.";
+
     /// <summary>What a lease says that is <c>default</c>.</summary>
     internal static string NeverRented(string lease) => $"This lease is default({lease}): it was never rented.";
 

@@ -1,6 +1,6 @@
 namespace Tidepool;
 
-/// <summary>Tells the program of misuse and leaks as they are found, also where event sources are switched off (native AOT).</summary>
+/// <summary>Reports misuse and leaks to the program as they are found, also where event sources are switched off (native AOT).</summary>
 /// <remarks>
 /// <para>Without code the same comes from the environment: <c>TIDEPOOL_CHECKS=default,log</c> (or <c>full,log</c>, <c>full,stacks,log</c>)
 /// writes each report to standard error.</para>
@@ -10,7 +10,7 @@ namespace Tidepool;
 public static class PoolDiagnostics
 {
     [ThreadStatic]
-    private static bool t_isTelling;
+    private static bool t_isNotifying;
 
     /// <summary>
     /// Raised for each report, on the thread that found it: the one that misused the pool, or one of the thread pool for leaks.
@@ -22,10 +22,10 @@ public static class PoolDiagnostics
     /// </remarks>
     public static event Action<MisuseReport>? MisuseReported;
 
-    /// <summary>Whether a report reaches anybody, so that it is worth writing.</summary>
+    /// <summary>Whether a report reaches a listener, so that it is worth writing.</summary>
     internal static bool IsHeard => MisuseReported is not null || ProcessChecks.Logs || TidepoolEventSource.Log.IsEnabled();
 
-    /// <summary>Tells all who listen of misuse that was counted already. Called with nothing held.</summary>
+    /// <summary>Reports misuse that was counted already to all listeners. Called with nothing held.</summary>
     internal static void Report(PoolName pool, MisuseKind kind, string message)
     {
         if (TidepoolEventSource.Log.IsEnabled())
@@ -33,12 +33,12 @@ public static class PoolDiagnostics
             TidepoolEventSource.Log.Misuse(kind.ToString(), message, pool.Text);
         }
 
-        Tell(pool, kind, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
+        Notify(pool, kind, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
     }
 
     /// <summary>Reports a leak that the event source knows already by an event of its own.</summary>
-    internal static void TellLeak(PoolName pool, string message) =>
-        Tell(pool, MisuseKind.NeverReturned, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
+    internal static void ReportLeak(PoolName pool, string message) =>
+        Notify(pool, MisuseKind.NeverReturned, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
 
     /// <summary>Reports a pooler before a database, which is no misuse: in an event, and in the log if there is one.</summary>
     internal static void ReportPooler(string pool, string message, TextWriter? log)
@@ -50,15 +50,15 @@ public static class PoolDiagnostics
         }
     }
 
-    internal static void Tell(PoolName pool, MisuseKind kind, string message, Action<MisuseReport>? handlers, TextWriter? log)
+    internal static void Notify(PoolName pool, MisuseKind kind, string message, Action<MisuseReport>? handlers, TextWriter? log)
     {
-        if ((handlers is null && log is null) || t_isTelling || !pool.Rate.Admits(kind, Environment.TickCount64, out long leftOut))
+        if ((handlers is null && log is null) || t_isNotifying || !pool.Rate.Admits(kind, Environment.TickCount64, out long leftOut))
         {
             return;
         }
 
         var report = new MisuseReport(kind, pool.Text, message, leftOut);
-        t_isTelling = true;
+        t_isNotifying = true;
         try
         {
             foreach (Action<MisuseReport> handler in Delegate.EnumerateInvocationList(handlers))
@@ -73,7 +73,7 @@ public static class PoolDiagnostics
         }
         finally
         {
-            t_isTelling = false;
+            t_isNotifying = false;
         }
     }
 

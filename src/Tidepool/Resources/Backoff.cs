@@ -1,8 +1,8 @@
 namespace Tidepool;
 
 /// <summary>
-/// Decides when creations are attempted after one has failed, and which failures a caller hears of. A function of moments and draws: it has
-/// no clock and no timer. The rule and what follows from it: docs/design/resources.md, "After a failed creation".
+/// Decides when creations are attempted after one has failed, and which failures are reported to a caller. A function of moments and
+/// random numbers: it has no clock and no timer. The rule and what follows from it: docs/design/resources.md, "After a failed creation".
 /// </summary>
 internal struct Backoff
 {
@@ -13,7 +13,7 @@ internal struct Backoff
     private long _callersUntil;
     private long _idleUntil;
     private long _quietUntil;
-    private int _told;
+    private int _reported;
 
     public Backoff()
     {
@@ -61,13 +61,13 @@ internal struct Backoff
     }
 
     /// <summary>
-    /// Whether a caller hears of a failed creation. All that began before the first failure tell theirs; later ones are attempts for all who
-    /// wait, and tell one caller each time that a pause has passed which doubles with each caller told.
+    /// Whether a failed creation is reported to a caller. All that began before the first failure are; later ones are attempts for all
+    /// who wait, and one is reported each time that a pause has passed which doubles with each report.
     /// </summary>
     /// <param name="settings">The shortest and the longest pause.</param>
     /// <param name="attempt"><see cref="Failures"/> when that creation began.</param>
     /// <param name="now">The time.</param>
-    internal bool TryTell(ResourceSettings settings, int attempt, long now)
+    internal bool TryReport(ResourceSettings settings, int attempt, long now)
     {
         if (attempt > 0 && !IsLasting && now < _quietUntil)
         {
@@ -75,12 +75,12 @@ internal struct Backoff
         }
 
         long pause = settings.BackoffMin;
-        for (int i = 0; i <= _told && pause < settings.BackoffMax; i++)
+        for (int i = 0; i <= _reported && pause < settings.BackoffMax; i++)
         {
             pause *= 2;
         }
 
-        _told++;
+        _reported++;
         _quietUntil = now + Math.Min(pause, settings.BackoffMax);
         return true;
     }

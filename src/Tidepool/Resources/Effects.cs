@@ -3,7 +3,7 @@ using System.Diagnostics;
 namespace Tidepool;
 
 /// <summary>
-/// What a section has decided and what is done after the gate was left: callers are told, the policy is called, timers are set. No
+/// What a section has decided and what is done after the gate was left: callers are notified, the policy is called, timers are set. No
 /// code of others ever runs under the gate.
 /// </summary>
 internal struct Effects<T>
@@ -38,7 +38,7 @@ internal struct Effects<T>
         return _report!;
     }
 
-    internal void Tell(Waiter<T> waiter)
+    internal void Notify(Waiter<T> waiter)
     {
         waiter.NextDone = null;
         if (_lastDone is { } last)
@@ -79,9 +79,9 @@ internal struct Effects<T>
     {
         for (Waiter<T>? waiter = _firstDone; waiter is not null;)
         {
-            // Read before the caller is told: from then on the node may serve again.
+            // Read before the caller is notified: from then on the node may serve again.
             Waiter<T>? next = waiter.NextDone;
-            waiter.Core.Tell(waiter);
+            waiter.Core.Notify(waiter);
             waiter = next;
         }
 

@@ -63,7 +63,7 @@ public sealed partial class KeyedResourcePool<TKey, T>
     private static async ValueTask<KeyedResourceLease<TKey, T>> Await(TKey key, ValueTask<ResourceLease<T>> rental) =>
         new(key, await rental.ConfigureAwait(false));
 
-    /// <summary>The resource of a key that was returned last, if it lies in its hot place: then the key is one of the pool's.</summary>
+    /// <summary>The resource of a key that was returned last, if it is in its hot slot: then the key is one of the pool's.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ResourceSlot<T>? TakeHot(TKey key, CancellationToken cancellation) =>
         !cancellation.IsCancellationRequested && _cores.TryGetValue(key, out ResourceCore<T>? core) ? core.TakeHot() : null;
@@ -163,7 +163,7 @@ public sealed partial class KeyedResourcePool<TKey, T>
         }
     }
 
-    private void Forget(ResourceCore<T> core)
+    private void RemoveKey(ResourceCore<T> core)
     {
         Interlocked.Increment(ref _cleared);
         try

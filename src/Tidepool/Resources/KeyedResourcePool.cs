@@ -3,15 +3,16 @@ using System.Collections.Concurrent;
 namespace Tidepool;
 
 /// <summary>
-/// A pool for each key, such as an endpoint, under one limit for all: a place that comes free goes to who has waited for longest, whatever the key; an
-/// idle resource of one key makes room for another; a key that has nothing is forgotten.
+/// A pool for each key, such as an endpoint, under one limit for all: a place that comes free goes to who has waited for longest, whatever
+/// the key; an idle resource of one key makes room for another; a key that has nothing is forgotten.
 /// </summary>
 /// <typeparam name="TKey">The key.</typeparam>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>
 /// Thread-safe. All keys share one lock and one timer; the resource of a key that was returned last is rented
-/// without the lock. Renting an idle resource and returning it allocates nothing. A returned resource serves its own key first, but not more than 16
-/// times while another key waits for a place for longer. A key whose factory fails or hangs blocks no other, but its creations count in the limit.
+/// without the lock. Renting an idle resource and returning it allocates nothing. A returned resource serves its own key first, but not
+/// more than 16 times while another key waits for a place for longer. A key whose factory fails or hangs blocks no other, but its
+/// creations count in the limit.
 /// </remarks>
 public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResources
     where TKey : notnull
@@ -40,7 +41,8 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
     /// <see cref="InvalidOperationException"/>. Neither counts as a failed creation: the next rental of the key calls again.</para>
     /// </remarks>
     /// <exception cref="ArgumentNullException">One is null.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the
+    /// range.</exception>
     public KeyedResourcePool(Func<TKey, ResourcePolicy<T>> policy, KeyedResourcePoolOptions<TKey> options)
     {
         ArgumentNullException.ThrowIfNull(policy);
@@ -57,7 +59,7 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
         _cores = new ConcurrentDictionary<TKey, ResourceCore<T>>(options.Comparer);
         _shared = new ConcurrentDictionary<TKey, Task<SharedResource<T>>>(options.Comparer);
         PoolName name = PoolName.Take(perKey.Name, typeof(T).Name);
-        _group = new ResourceGroup<T>(name, options.MaxTotal, options.StealIdleAcrossKeys, perKey.TimeProvider, Forget);
+        _group = new ResourceGroup<T>(name, options.MaxTotal, options.StealIdleAcrossKeys, perKey.TimeProvider, RemoveKey);
         perKey.Meter.Add(this);
 
         static void CheckZero(int value, string name)
@@ -93,7 +95,8 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
 
     /// <summary>Rents a resource of a key, and waits for it as long as <paramref name="timeout"/>.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="timeout">Zero takes what is idle and needs no asynchronous validation, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
+    /// <param name="timeout">Zero takes what is idle and needs no asynchronous validation, or fails at once;
+    /// <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The lease; dispose it.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="key"/> is null.</exception>
@@ -160,8 +163,8 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
     }
 
     /// <summary>
-    /// Rents a resource that many renters of the key use at the same time: the first one rents it, the others join, and when its lifetime is over
-    /// or it was marked broken the next one gets a new one while the others keep theirs.
+    /// Rents a resource that many renters of the key use at the same time: the first one rents it, the others join, and when its lifetime
+    /// is over or it was marked broken the next one gets a new one while the others keep theirs.
     /// </summary>
     /// <param name="key">The key.</param>
     /// <param name="cancellationToken">Ends this caller's wait; the rental that it shares goes on.</param>
@@ -210,7 +213,9 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
         }
     }
 
-    /// <summary>Ends every resource of a key that lives now, as <see cref="ResourcePool{T}.ClearAsync"/>. Other keys are not touched.</summary>
+    /// <summary>
+    /// Ends every resource of a key that lives now, as <see cref="ResourcePool{T}.ClearAsync"/>. Other keys are not touched.
+    /// </summary>
     /// <param name="key">The key; nothing happens when the pool does not have it.</param>
     /// <returns>Ends when the idle ones are gone.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="key"/> is null.</exception>

@@ -19,7 +19,7 @@ internal readonly struct ParkedRenter<T>(ResourceCore<T> core, Waiter<T> waiter)
         {
             while (true)
             {
-                long left = core.Clock.IsSystem ? Math.Min(waiter.Deadline - core.Clock.Now, LookAroundEvery) : ResourceSettings.Forever;
+                long left = core.Clock.IsSystem ? Math.Min(waiter.Deadline - core.Clock.Now, LookAroundEvery) : ResourceSettings.NoLimit;
                 bool isSignaled;
                 try
                 {
@@ -107,7 +107,7 @@ internal readonly struct ParkedRenter<T>(ResourceCore<T> core, Waiter<T> waiter)
         }
         else
         {
-            core.Runner.HandToPool(slot, waiter);
+            core.Runner.HandToThreadPool(slot, waiter);
         }
     }
 
@@ -122,7 +122,7 @@ internal readonly struct ParkedRenter<T>(ResourceCore<T> core, Waiter<T> waiter)
         // What the policy awaits may not come back to this thread, which goes on to wait.
         SynchronizationContext? context = SynchronizationContext.Current;
         SynchronizationContext.SetSynchronizationContext(null);
-        DestroyReason why = slot.Why;
+        DestroyReason why = slot.Reason;
         PoolRunner<T> runner = slot.Core.Runner;
         ValueTask destruction = runner.BeginDestroy(slot.Resource!, why);
         bool isDone = destruction.IsCompleted;

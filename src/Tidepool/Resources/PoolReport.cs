@@ -35,12 +35,14 @@ internal sealed class PoolReport
         bool isFull = s.Leased >= s.MaxSize;
         if (LastCreateError is { } error)
         {
-            text.Append(CultureInfo.InvariantCulture, $" The last creation failed with {error.GetType().Name}: {Sentence(FailureText.MessageOf(error))}");
+            string message = Sentence(FailureText.MessageOf(error));
+            text.Append(CultureInfo.InvariantCulture, $" The last creation failed with {error.GetType().Name}: {message}");
             AppendOutage(text);
         }
         else if (isFull)
         {
-            text.Append(" All are leased: raise MaxSize, or hold leases for less time. A caller that holds one lease while it rents another (a nested rental) may be waiting for itself.");
+            text.Append(" All are leased: raise MaxSize, or hold leases for less time.");
+            text.Append(" A caller that holds one lease while it rents another (a nested rental) may be waiting for itself.");
         }
         else if (Group is { } group && group.Used >= group.Max)
         {
@@ -67,7 +69,8 @@ internal sealed class PoolReport
     internal string DescribeCreateFailure(Exception cause)
     {
         var text = new StringBuilder(200);
-        text.Append(CultureInfo.InvariantCulture, $"Pool {Subject(Name, Key)} could not create a resource: {cause.GetType().Name}: {FailureText.MessageOf(cause)} (");
+        text.Append(CultureInfo.InvariantCulture, $"Pool {Subject(Name, Key)} could not create a resource: ");
+        text.Append(CultureInfo.InvariantCulture, $"{cause.GetType().Name}: {FailureText.MessageOf(cause)} (");
         AppendNumbers(text);
         text.Append(')');
         if (Outage is { FailingFor.Ticks: > 0 })
@@ -80,7 +83,8 @@ internal sealed class PoolReport
 
     /// <summary>What is said of a lease that is out for longer than it should be.</summary>
     internal static string DescribeOverdue(string name, string key, long milliseconds, string site) =>
-        $"A lease has been out for {Text(TimeSpan.FromMilliseconds(milliseconds))}, which is LeakThreshold or more, and may never come back. Dispose every lease (pool {Subject(name, key)})."
+        $"A lease has been out for {Text(TimeSpan.FromMilliseconds(milliseconds))}, which is LeakThreshold or more, "
+        + $"and may never come back. Dispose every lease (pool {Subject(name, key)})."
         + (site.Length == 0 ? string.Empty : $" Rented at:\n{site}");
 
     /// <summary>What is said of a lease that the garbage collector found.</summary>
@@ -105,7 +109,8 @@ internal sealed class PoolReport
     private void AppendNumbers(StringBuilder text)
     {
         ResourcePoolStatistics s = Statistics;
-        text.Append(CultureInfo.InvariantCulture, $"{s.Leased} leased of MaxSize = {s.MaxSize}, {s.Idle} idle, {s.Creating} in creation, {s.Checking} being checked, {s.Destroying} being destroyed, {s.Waiting} waiting.");
+        text.Append(CultureInfo.InvariantCulture, $"{s.Leased} leased of MaxSize = {s.MaxSize}, {s.Idle} idle, {s.Creating} in creation, ");
+        text.Append(CultureInfo.InvariantCulture, $"{s.Checking} being checked, {s.Destroying} being destroyed, {s.Waiting} waiting.");
         if (OldestLeaseAge is { } age)
         {
             text.Append(CultureInfo.InvariantCulture, $" The oldest lease is {Text(age)} old.");

@@ -47,7 +47,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         SlotWork.Check => CheckAsync(slot),
         SlotWork.Reset => ResetOnThread(slot),
         SlotWork.KeepAlive => KeepAliveAsync(slot),
-        _ => DestroyAsync(slot, slot.Resource!, slot.Why),
+        _ => DestroyAsync(slot, slot.Resource!, slot.Reason),
     };
 
     private async Task CreateAsync(ResourceSlot<T> slot)
@@ -72,7 +72,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         T? resource = null;
         Exception? failure = null;
         long start = Stopwatch.GetTimestamp();
-        using CancellationTokenSource? deadline = waiter.Deadline == ResourceSettings.Forever
+        using CancellationTokenSource? deadline = waiter.Deadline == ResourceSettings.NoLimit
             ? null
             : new CancellationTokenSource(TimeSpan.FromMilliseconds(Math.Max(0, waiter.Deadline - core.Clock.Now)), core.Clock.Provider);
         using CancellationTokenSource stop = CancellationTokenSource.CreateLinkedTokenSource(
@@ -155,13 +155,13 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         try
         {
             bool needsValidation = why is null && core.State.NeedsValidation(slot, core.Clock.Now);
-            if (needsValidation && !await AskPolicy(slot, resets: false).ConfigureAwait(false))
+            if (needsValidation && !await CallPolicy(slot, resets: false).ConfigureAwait(false))
             {
                 why = DestroyReason.ValidationFailed;
             }
 
             isValidated = true;
-            if (why is null && slot.IsDirty && !await AskPolicy(slot, resets: true).ConfigureAwait(false))
+            if (why is null && slot.IsDirty && !await CallPolicy(slot, resets: true).ConfigureAwait(false))
             {
                 why = DestroyReason.ResetFailed;
             }
@@ -176,7 +176,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
     }
 
     /// <summary>The policy's asynchronous look at a resource, or its reset; perhaps on a renter's thread.</summary>
-    private ValueTask<bool> AskPolicy(ResourceSlot<T> slot, bool resets)
+    private ValueTask<bool> CallPolicy(ResourceSlot<T> slot, bool resets)
     {
         slot.BeginCall();
         try
@@ -261,12 +261,12 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
     /// <summary>
     /// The policy has no synchronous way: its asynchronous one runs on the thread pool, and the rental is back in its place.
     /// </summary>
-    internal void HandToPool(ResourceSlot<T> slot, Waiter<T>? renter)
+    internal void HandToThreadPool(ResourceSlot<T> slot, Waiter<T>? renter)
     {
         bool isInTime;
         using (PoolSection<T> section = core.Gate.Enter("hand over"))
         {
-            isInTime = core.State.HandToPool(slot, renter, section);
+            isInTime = core.State.HandToThreadPool(slot, renter, section);
         }
 
         if (!isInTime)
@@ -302,12 +302,12 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
 
     /// <summary>Begins the reset on this thread; what does not end at once goes on without it.</summary>
     /// <returns>What is still to be awaited, or null.</returns>
-    internal Task? ResetInBackground(ResourceSlot<T> slot)
+    internal Task? BeginReset(ResourceSlot<T> slot)
     {
-        ValueTask<bool> reset = BeginReset(slot);
+        ValueTask<bool> reset = CallReset(slot);
         if (reset.IsCompletedSuccessfully)
         {
-            core.Settle(slot, reset.Result ? null : DestroyReason.ResetFailed);
+            core.CompleteReturn(slot, reset.Result ? null : DestroyReason.ResetFailed);
             return null;
         }
 
@@ -319,11 +319,11 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         return FinishResetAsync(slot, reset);
     }
 
-    private ValueTask<bool> BeginReset(ResourceSlot<T> slot)
+    private ValueTask<bool> CallReset(ResourceSlot<T> slot)
     {
         try
         {
-            return AskPolicy(slot, resets: true);
+            return CallPolicy(slot, resets: true);
         }
         catch (Exception e)
         {

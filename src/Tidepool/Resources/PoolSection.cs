@@ -38,7 +38,7 @@ internal readonly ref struct PoolSection<T>
     internal void BeginChecksInline() => Effects.ChecksInline = true;
 
     /// <summary>Has the timer fire at this moment, unless it fires before.</summary>
-    internal void WakeAt(long due) => Effects.SetsTimer |= _gate.Timer.Ask(due);
+    internal void WakeAt(long due) => Effects.SetsTimer |= _gate.Timer.Request(due);
 
     /// <summary>When the timer will fire.</summary>
     internal long Due => _gate.Timer.Due;
@@ -64,8 +64,8 @@ internal readonly ref struct PoolSection<T>
     /// <summary>Fails where the gate is not held, in debug and model builds.</summary>
     internal void AssertHeld() => _gate.AssertHeld();
 
-    /// <summary>Has a caller told how its rental ended.</summary>
-    internal void Tell(Waiter<T> waiter) => Effects.Tell(waiter);
+    /// <summary>Has a caller notified of how its rental ended.</summary>
+    internal void Notify(Waiter<T> waiter) => Effects.Notify(waiter);
 
     /// <summary>Has a check begun on this thread.</summary>
     internal void Check(ResourceSlot<T> slot) => Effects.Check(slot);

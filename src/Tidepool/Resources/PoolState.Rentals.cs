@@ -25,7 +25,7 @@ internal sealed partial class PoolState<T>
     /// <param name="section">The gate.</param>
     internal ResourceSlot<T>? TryBeginCheck(out bool wasExpired, PoolSection<T> section)
     {
-        SettleHot(section);
+        DrainAndDispatch(section);
         ResourceSlot<T>? slot = _waiters.Count == 0 ? Next() : null;
         wasExpired = slot is not null && section.Now >= slot.ExpiresAt;
         if (slot is null)
@@ -49,7 +49,7 @@ internal sealed partial class PoolState<T>
     /// <returns>False when it may not serve any more.</returns>
     internal bool TryLeaseChecked(ResourceSlot<T> slot, StackTrace? site, PoolSection<T> section)
     {
-        if (slot.State != SlotState.Checking || Verdict(slot, section) is not null)
+        if (slot.State != SlotState.Checking || FindDestroyReason(slot, section) is not null)
         {
             return false;
         }
@@ -78,7 +78,7 @@ internal sealed partial class PoolState<T>
             section.BeginChecksInline();
         }
 
-        SettleHot(section);
+        DrainAndDispatch(section);
         refusal = _isClosed ? WaiterFailure.Shutdown
             : rental.Timeout == 0 ? WaiterFailure.TimedOut
             : _waiters.Count >= _settings.MaxWaiters ? WaiterFailure.Rejected
@@ -95,7 +95,7 @@ internal sealed partial class PoolState<T>
         Waiter<T> waiter = _waiters.TakeNode() ?? new Waiter<T>(Core);
         waiter.Begin(rental, ResourceSettings.After(section.Now, rental.Timeout), _group is null ? ++_sequence : ++_group.Sequence);
         Enqueue(waiter, section);
-        Pump(section);
+        Dispatch(section);
         if (waiter.State == WaiterState.Queued && IsHopeless(section))
         {
             Fail(waiter, WaiterFailure.CreateFailed, _lastError, section);
@@ -109,7 +109,7 @@ internal sealed partial class PoolState<T>
     internal void Recycle(Waiter<T> waiter) => _waiters.GiveNode(waiter);
 
     /// <summary>
-    /// Takes a rental out of the queue that gives up, if it is there; what had been asked for it may be for a parked one now, or for
+    /// Takes a caller that gives up out of the queue, if it is there. The work that was begun for it may serve a parked caller now, or
     /// another key.
     /// </summary>
     internal bool TryLeave(Waiter<T> waiter, WaiterFailure failure, PoolSection<T> section)
@@ -142,7 +142,7 @@ internal sealed partial class PoolState<T>
             Supply(slot, section);
         }
 
-        Pump(section);
+        Dispatch(section);
         OpenHot();
     }
 
@@ -161,7 +161,7 @@ internal sealed partial class PoolState<T>
     internal void ReturnDirty(ResourceSlot<T> slot, PoolSection<T> section)
     {
         EndLease(slot, section);
-        if (Verdict(slot, section) is { } why)
+        if (FindDestroyReason(slot, section) is { } why)
         {
             Destroy(slot, why, section);
         }
@@ -172,7 +172,7 @@ internal sealed partial class PoolState<T>
             Start(slot, SlotWork.Reset, section);
         }
 
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Takes a resource back that was found broken when it was leased: no renter has seen it.</summary>
@@ -180,14 +180,14 @@ internal sealed partial class PoolState<T>
     {
         _rented--;
         Destroy(slot, DestroyReason.Broken, section);
-        Pump(section);
+        Dispatch(section);
     }
 
-    /// <summary>Gives what was in the hot place to the first in the queue, or puts it on the idle list.</summary>
+    /// <summary>Gives what was in the hot slot to the first in the queue, or puts it on the idle list.</summary>
     internal void TakeFromHot(ResourceSlot<T> slot, PoolSection<T> section)
     {
         SupplyHot(slot, section);
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Notes that a renter calls its resource broken.</summary>
@@ -205,7 +205,7 @@ internal sealed partial class PoolState<T>
     {
         _detached++;
         Release(slot, SlotState.Free, section);
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Destroys a resource whose lease was dropped.</summary>
@@ -213,26 +213,26 @@ internal sealed partial class PoolState<T>
     {
         _reclaimed++;
         Destroy(slot, DestroyReason.Leaked, section);
-        Pump(section);
+        Dispatch(section);
     }
 
-    /// <summary>Closes the place: a caller waits, or the pool ends, and no resource may be rented without the gate.</summary>
+    /// <summary>Closes the hot slot: a caller waits, or the pool ends, and no resource may be rented without the gate.</summary>
     internal void CloseHot(PoolSection<T> section)
     {
         _group?.NoteClosed(this);
-        if (Fast.Close() is { } slot)
+        if (Hot.Close() is { } slot)
         {
             SupplyHot(slot, section);
         }
     }
 
     /// <summary>
-    /// Moves the hot resource to the idle list, so that a section that pumps at its end sees all of them.
+    /// Moves the hot resource to the idle list, so that the dispatch at the end of a section sees all of them.
     /// </summary>
     /// <returns>Whether there was one.</returns>
     internal bool DrainHot(PoolSection<T> section)
     {
-        if (Fast.Take() is not { } slot)
+        if (Hot.Take() is not { } slot)
         {
             return false;
         }
@@ -241,29 +241,29 @@ internal sealed partial class PoolState<T>
         return true;
     }
 
-    /// <summary>Drains the hot place for a section that only reads, and does what follows.</summary>
+    /// <summary>Drains the hot slot for a section that only reads, and dispatches.</summary>
     /// <remarks>
-    /// A returner that has not rechecked the place yet will find nothing left to do, so what follows is done here: a resource that was
+    /// A returner that has not rechecked the slot yet will find nothing left to do, so what follows is done here: a resource that was
     /// cleared meanwhile may be for a parked thread to destroy.
     /// </remarks>
-    private void SettleHot(PoolSection<T> section)
+    private void DrainAndDispatch(PoolSection<T> section)
     {
         if (DrainHot(section))
         {
-            Pump(section);
+            Dispatch(section);
         }
     }
 
     /// <summary>
-    /// Opens the place where it may be: the queue is empty, no more places are taken than there are, and no other key needs to see what is
-    /// idle here.
+    /// Opens the hot slot where it may be: the queue is empty, no more places are taken than there are, and no other key needs to see what
+    /// is idle here.
     /// </summary>
     private void OpenHot()
     {
         Core.Gate.AssertHeld();
-        if (_hasFast && !_isClosed && !_isBeyond && !Fast.IsOpen && _waiters.Count == 0 && _group?.TryOpen(this) != false)
+        if (_allowsHot && !_isClosed && !_isBeyond && !Hot.IsOpen && _waiters.Count == 0 && _group?.TryOpen(this) != false)
         {
-            Fast.Open();
+            Hot.Open();
         }
     }
 
@@ -302,7 +302,7 @@ internal sealed partial class PoolState<T>
         _rented++;
         long ticket = slot.Version + 1;
         Volatile.Write(ref slot.Version, ticket);
-        if (_settings.LeakThreshold != ResourceSettings.Forever)
+        if (_settings.LeakThreshold != ResourceSettings.NoLimit)
         {
             section.WakeAt(section.Now + _settings.LeakThreshold);
         }
@@ -318,12 +318,12 @@ internal sealed partial class PoolState<T>
         slot.Site = null;
         if (slot.IsReported)
         {
-            TellRecovery(slot, section);
+            ReportRecovery(slot, section);
         }
     }
 
     /// <summary>A method of its own, because its closure would be allocated with each return.</summary>
-    private void TellRecovery(ResourceSlot<T> slot, PoolSection<T> section)
+    private void ReportRecovery(ResourceSlot<T> slot, PoolSection<T> section)
     {
         (long id, long age) = (slot.Id, section.Now - slot.LeasedAt);
         section.Then(() => TidepoolEventSource.Log.LeaseRecovered(id, age, Core.Name, Core.Key));
@@ -381,7 +381,7 @@ internal sealed partial class PoolState<T>
         waiter.State = WaiterState.Assigned;
         waiter.Slot = slot;
         waiter.Ticket = Lease(slot, waiter.Site, section);
-        section.Tell(waiter);
+        section.Notify(waiter);
     }
 
     /// <summary>Ends a rental that is in the queue, or whose thread works for it, without a resource.</summary>
@@ -403,6 +403,6 @@ internal sealed partial class PoolState<T>
         _cancelled += failure == WaiterFailure.Cancelled ? 1 : 0;
         waiter.Report = failure == WaiterFailure.Cancelled ? null : section.ReportOf(this);
 
-        section.Tell(waiter);
+        section.Notify(waiter);
     }
 }

@@ -3,11 +3,9 @@ namespace Tidepool;
 /// <summary>Decides where resources come from and go: what is created, checked or destroyed, and for which rental.</summary>
 internal sealed partial class PoolState<T>
 {
-    /// <summary>
-    /// Whatever changed, this is what follows: idle resources are checked for those who wait, and creations begin. Under the gate, at the
-    /// end of every decision that frees or adds something.
-    /// </summary>
-    internal void Pump(PoolSection<T> section)
+    /// <summary>Starts checks and creations for waiting callers.</summary>
+    /// <remarks>Call it at the end of every decision that frees or adds something.</remarks>
+    internal void Dispatch(PoolSection<T> section)
     {
         if (_isClosed)
         {
@@ -15,7 +13,7 @@ internal sealed partial class PoolState<T>
             return;
         }
 
-        while (_idle.Count > 0 && _waiters.Count > InFlight && Next() is { } slot)
+        while (_idle.Count > 0 && Unserved > 0 && Next() is { } slot)
         {
             Unlist(slot);
             if (section.Now >= slot.ExpiresAt)
@@ -30,7 +28,7 @@ internal sealed partial class PoolState<T>
 
         if (_group is not null)
         {
-            AskGroup(section);
+            RequestPlace(section);
             _group.Offer(section);
         }
         else
@@ -45,8 +43,8 @@ internal sealed partial class PoolState<T>
         LeaveIfEmpty(section);
     }
 
-    /// <summary>Stands in the line of keys that want a place, if this one does.</summary>
-    private void AskGroup(PoolSection<T> section)
+    /// <summary>Queues this key for a place of the group, if it needs one.</summary>
+    private void RequestPlace(PoolSection<T> section)
     {
         if (WantsCreation(section))
         {
@@ -64,7 +62,7 @@ internal sealed partial class PoolState<T>
             return false;
         }
 
-        long notBefore = _backoff.Until(isWaitedFor: _waiters.Count > InFlight || _warmings is not null);
+        long notBefore = _backoff.Until(isWaitedFor: Unserved > 0 || _warmings is not null);
         if (section.Now < notBefore)
         {
             section.WakeAt(notBefore);
@@ -74,16 +72,22 @@ internal sealed partial class PoolState<T>
         return !_backoff.IsProbing || Count(SlotState.Creating) == 0;
     }
 
-    /// <summary>Whether a caller waits for which nothing is under way. Only then may another key's idle resource go for it.</summary>
-    internal bool IsShort => _waiters.Count > InFlight + _steals + _idle.Count;
+    /// <summary>The callers for whom no check or creation is under way; below 0 when there is more work than callers.</summary>
+    private int Unserved => _waiters.Count - InFlight;
 
-    /// <summary>Whether more is under way than is waited for, so that what has not begun is as good as idle.</summary>
+    /// <summary>
+    /// Whether a caller waits that neither work under way, nor a place that another key gives up, nor an idle resource will serve. Only
+    /// then is an idle resource of another key destroyed for this one.
+    /// </summary>
+    internal bool IsShort => Unserved > _steals + _idle.Count;
+
+    /// <summary>Whether more operations are under way than callers need, so that those not started may be given up.</summary>
     internal bool HasSurplus => InFlight > _waiters.Count + _atWork;
 
     internal void CountSteal(ResourceSlot<T> slot)
     {
         Core.Gate.AssertHeld();
-        slot.ForWhom = this;
+        slot.StolenBy = this;
         _steals++;
     }
 
@@ -91,6 +95,18 @@ internal sealed partial class PoolState<T>
     {
         Waiter<T>? waiter = _waiters.After(InFlight);
         ResourceSlot<T> slot = Reserve();
+        Assign(waiter, slot, SlotWork.Create, section);
+    }
+
+    private void BeginCheck(ResourceSlot<T> slot, Waiter<T> waiter, PoolSection<T> section)
+    {
+        Move(slot, SlotState.Checking);
+        Assign(waiter, slot, SlotWork.Check, section);
+    }
+
+    /// <summary>Gives work to the thread of the caller that it is for, if that one is parked; else to the thread pool.</summary>
+    private void Assign(Waiter<T>? waiter, ResourceSlot<T> slot, SlotWork kind, PoolSection<T> section)
+    {
         if (waiter is { IsSync: true })
         {
             BeginByRenter(slot, section);
@@ -98,37 +114,23 @@ internal sealed partial class PoolState<T>
         }
         else
         {
-            Start(slot, SlotWork.Create, section);
+            Start(slot, kind, section);
         }
     }
 
-    private void BeginCheck(ResourceSlot<T> slot, Waiter<T> waiter, PoolSection<T> section)
-    {
-        Move(slot, SlotState.Checking);
-        if (waiter.IsSync)
-        {
-            BeginByRenter(slot, section);
-            LetWork(waiter, slot, section);
-        }
-        else
-        {
-            Start(slot, SlotWork.Check, section);
-        }
-    }
-
-    /// <summary>Ends a resource; its place comes free when the policy has done so. The slot is in no list.</summary>
+    /// <summary>Starts the destruction of a resource, which is in no list. Its place is free when the policy has finished.</summary>
     internal void Destroy(ResourceSlot<T> slot, DestroyReason why, PoolSection<T> section)
     {
         EndByRenter(slot);
         Move(slot, SlotState.Destroying);
-        slot.Why = why;
+        slot.Reason = why;
         slot.Site = null;
         _destroyed[(int)why]++;
         Start(slot, SlotWork.Destroy, section);
     }
 
-    /// <summary>A keyed pool needs this key's place more.</summary>
-    internal void Yield(ResourceSlot<T> slot, DestroyReason why, PoolSection<T> section)
+    /// <summary>Takes an idle resource off its lists and destroys it.</summary>
+    internal void DestroyIdle(ResourceSlot<T> slot, DestroyReason why, PoolSection<T> section)
     {
         Unlist(slot);
         Destroy(slot, why, section);
@@ -136,7 +138,7 @@ internal sealed partial class PoolState<T>
 
     /// <summary>Gives up a slot whose work no thread has begun, because a keyed pool needs its place more.</summary>
     /// <returns>Whether its place is free already: it was a creation.</returns>
-    internal bool YieldUnbegun(ResourceSlot<T> slot, PoolSection<T> section)
+    internal bool GiveUpUnbegun(ResourceSlot<T> slot, PoolSection<T> section)
     {
         _backlog.Take(slot);
         if (slot.State != SlotState.Creating)
@@ -153,31 +155,32 @@ internal sealed partial class PoolState<T>
 
     internal bool NeedsValidation(ResourceSlot<T> slot, long now) => now >= ResourceSettings.After(slot.CheckedAt, _validateAfterIdle);
 
-    /// <summary>Why a resource that is good for its policy must not serve any more, or null.</summary>
-    private DestroyReason? Verdict(ResourceSlot<T> slot, PoolSection<T> section) =>
+    /// <summary>Why the pool must destroy a resource that the policy accepts, or null.</summary>
+    private DestroyReason? FindDestroyReason(ResourceSlot<T> slot, PoolSection<T> section) =>
         _isClosed ? DestroyReason.Shutdown
         : slot.Generation != _generation ? DestroyReason.Cleared
         : section.Now >= slot.ExpiresAt ? DestroyReason.Lifetime
         : Live > _max ? DestroyReason.Resized
         : null;
 
-    /// <summary>
-    /// Gives a good resource, which is in no list and counted in its state, to the first in the queue, or puts it on the idle list.
-    /// </summary>
+    /// <summary>Gives a good resource to the caller that has waited longest, or puts it on the idle list.</summary>
+    /// <remarks>The slot is in no list, and is counted in its state.</remarks>
     private void Supply(ResourceSlot<T> slot, PoolSection<T> section)
     {
-        if (Verdict(slot, section) is { } why)
+        if (FindDestroyReason(slot, section) is { } why)
         {
             Destroy(slot, why, section);
             return;
         }
 
         EndByRenter(slot);
-        slot.DueAt = ResourceSettings.Forever;
+        slot.DueAt = ResourceSettings.NoLimit;
         if (!slot.IsDirty && _waiters.First is { } waiter)
         {
             if (slot.Uses > 0 && _group?.FindPassedOver(waiter) is { } other)
             {
+                // A caller of another key has waited longer and was passed over often: it gets the place. A resource that no caller has
+                // used yet always serves its own key.
                 other.CountSteal(slot);
                 Destroy(slot, DestroyReason.Stolen, section);
             }
@@ -209,32 +212,35 @@ internal sealed partial class PoolState<T>
         slot.Uses = 0;
         slot.LastUsed = slot.CheckedAt = slot.KeptAlive = section.Now;
         long lifetime = _settings.MaxLifetime;
-        slot.ExpiresAt = lifetime == ResourceSettings.Forever
-            ? ResourceSettings.Forever
-            : section.Now + Math.Max(1, lifetime - (long)(lifetime * _settings.LifetimeJitter * _settings.Draw()));
+        slot.ExpiresAt = lifetime == ResourceSettings.NoLimit
+            ? ResourceSettings.NoLimit
+            : section.Now + Math.Max(1, lifetime - (long)(lifetime * _settings.LifetimeJitter * _settings.NextRandom()));
         if (slot.State == SlotState.Creating)
         {
             Move(slot, SlotState.Checking); // until it is supplied, in this section
         }
     }
 
-    /// <summary>Notes a failed creation: one renter may learn of it, and the next attempt waits.</summary>
+    /// <summary>Notes a failed creation: one caller may be told, and the next attempt waits.</summary>
     /// <param name="failure">What happened.</param>
     /// <param name="isLasting">Whether the next attempt will fail in the same way.</param>
     /// <param name="attempt">The slot's number of the attempt.</param>
-    /// <param name="renter">The rental whose own thread tried, which learns of it instead of the first one.</param>
-    /// <param name="isByRenter">Whether there is such a rental; one whose thread still hangs in the creation is told later.</param>
+    /// <param name="renter">The caller whose own thread tried, if it can be told now: it is told instead of the first in the queue.</param>
+    /// <param name="isByRenter">Whether a caller's thread tried. While it is still inside the creation, renter is null.</param>
     /// <param name="section">The gate.</param>
     private void FailCreation(Exception failure, bool isLasting, int attempt, Waiter<T>? renter, bool isByRenter, PoolSection<T> section)
     {
         _createFailures++;
         _lastError = failure;
-        _backoff.Fail(_settings, attempt, isLasting, section.Now, _settings.Draw());
+        _backoff.Fail(_settings, attempt, isLasting, section.Now, _settings.NextRandom());
         Waiter<T>? first = _waiters.First;
-        if ((isByRenter || first is not null) && _backoff.TryTell(_settings, attempt, section.Now))
+        if ((isByRenter || first is not null) && _backoff.TryReport(_settings, attempt, section.Now))
         {
-            FailOwn(renter, failure, section);
-            if (!isByRenter)
+            if (isByRenter)
+            {
+                FailOwn(renter, failure, section);
+            }
+            else
             {
                 Fail(first!, WaiterFailure.CreateFailed, failure, section);
             }
@@ -242,8 +248,8 @@ internal sealed partial class PoolState<T>
 
         if (isLasting)
         {
-            // As many as there are places would have been created for.
-            for (int places = Math.Min(_waiters.Count - InFlight, _max - Used - 1); places > 0 && _waiters.First is { } next; places--)
+            // The next attempts would fail alike: they would have been made for as many callers as there are places.
+            for (int places = Math.Min(Unserved, _max - Used - 1); places > 0 && _waiters.First is { } next; places--)
             {
                 Fail(next, WaiterFailure.CreateFailed, failure, section);
             }
@@ -263,7 +269,7 @@ internal sealed partial class PoolState<T>
     /// </summary>
     private bool IsHopeless(PoolSection<T> section) =>
         _backoff.IsLasting && section.Now < _backoff.Until(isWaitedFor: true)
-        && _waiters.Count > InFlight && _waiters.Count - InFlight <= _max - Used;
+        && Unserved > 0 && Unserved <= _max - Used;
 
     private void FailOwn(Waiter<T>? renter, Exception? failure, PoolSection<T> section)
     {

@@ -17,7 +17,7 @@ internal sealed partial class PoolState<T>
             return;
         }
 
-        slot.DueAt = ResourceSettings.Forever;
+        slot.DueAt = ResourceSettings.NoLimit;
         if (_backlog.Add(slot))
         {
             section.RequestThread(Core);
@@ -62,7 +62,7 @@ internal sealed partial class PoolState<T>
     /// <summary>Lets parked threads do themselves what no thread has begun, where nothing has begun for them.</summary>
     internal void LetParkedWork(PoolSection<T> section)
     {
-        while (_backlog.Serving > 0 && ParkedForNothing() is { } waiter && _backlog.FirstForParked(_createsHere) is { } slot)
+        while (_backlog.Serving > 0 && ParkedForNothing() is { } waiter && _backlog.FirstForParked(_createsInline) is { } slot)
         {
             _backlog.Take(slot);
             BeginByRenter(slot, section);
@@ -93,7 +93,7 @@ internal sealed partial class PoolState<T>
         _atWork++;
         waiter.State = WaiterState.Working;
         waiter.Slot = slot;
-        section.Tell(waiter);
+        section.Notify(waiter);
     }
 
     /// <summary>The thread of a rental creates or checks a resource.</summary>
@@ -134,7 +134,7 @@ internal sealed partial class PoolState<T>
             FailOwn(renter, TookTooLong(), section);
         }
 
-        Pump(section);
+        Dispatch(section);
         return isInTime;
     }
 
@@ -165,7 +165,7 @@ internal sealed partial class PoolState<T>
             Requeue(renter, section);
         }
 
-        Pump(section);
+        Dispatch(section);
         return isFailure;
     }
 
@@ -208,13 +208,13 @@ internal sealed partial class PoolState<T>
             }
         }
 
-        Pump(section);
+        Dispatch(section);
         return isInTime;
     }
 
     /// <summary>Leaves the check to the thread pool, which alone can do it, and puts the rental back into its place.</summary>
     /// <returns>False when it comes too late: its place was given up.</returns>
-    internal bool HandToPool(ResourceSlot<T> slot, Waiter<T>? renter, PoolSection<T> section)
+    internal bool HandToThreadPool(ResourceSlot<T> slot, Waiter<T>? renter, PoolSection<T> section)
     {
         bool isInTime = slot.State == SlotState.Checking;
         if (isInTime)
@@ -225,7 +225,7 @@ internal sealed partial class PoolState<T>
         }
 
         Requeue(renter, section);
-        Pump(section);
+        Dispatch(section);
         return isInTime;
     }
 
@@ -246,15 +246,15 @@ internal sealed partial class PoolState<T>
             Release(slot, SlotState.Free, section);
         }
 
-        other?.AskGroup(section);
-        Pump(section);
-        other?.Pump(section);
+        other?.RequestPlace(section);
+        Dispatch(section);
+        other?.Dispatch(section);
     }
 
     /// <summary>Puts a parked rental back into its place whose thread has begun to end a resource, and need not wait for that.</summary>
     internal void ReturnWorker(Waiter<T> worker, PoolSection<T> section)
     {
         Requeue(worker, section);
-        Pump(section);
+        Dispatch(section);
     }
 }

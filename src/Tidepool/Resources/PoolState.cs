@@ -14,19 +14,19 @@ internal sealed partial class PoolState<T>
     private const int MaxHolders = 3;
 
     /// <summary>
-    /// Where the resource lies that was returned last, while the queue is empty; it counts as leased until a section drains it.
+    /// Holds the resource that was returned last, while the queue is empty; it counts as leased until a section drains it.
     /// </summary>
-    internal readonly FastSlot<ResourceSlot<T>> Fast = new();
+    internal readonly HotSlot<ResourceSlot<T>> Hot = new();
 
     internal readonly ResourceCore<T> Core;
 
     private readonly ResourceSettings _settings;
     private readonly ResourceGroup<T>? _group;
     private readonly ResetMode _resetMode;
-    private readonly bool _hasFast;
+    private readonly bool _allowsHot;
 
     /// <summary>A parked thread may create.</summary>
-    private readonly bool _createsHere;
+    private readonly bool _createsInline;
 
     /// <summary>How long an idle resource needs no validation; without end where the policy has none.</summary>
     private readonly long _validateAfterIdle;
@@ -79,13 +79,13 @@ internal sealed partial class PoolState<T>
         _group = group;
         _backlog = new Backlog<T>(group);
         _resetMode = resetMode;
-        _createsHere = traits.CreatesHere;
-        _validateAfterIdle = traits.Validates ? settings.ValidateAfterIdle : ResourceSettings.Forever;
-        _hasFast = resetMode != ResetMode.OnRent && settings.AllowsHot;
+        _createsInline = traits.CreatesInline;
+        _validateAfterIdle = traits.Validates ? settings.ValidateAfterIdle : ResourceSettings.NoLimit;
+        _allowsHot = resetMode != ResetMode.OnRent && settings.AllowsHot;
         (_min, _max) = (settings.MinSize, maxSize);
-        if (_hasFast && group is null)
+        if (_allowsHot && group is null)
         {
-            Fast.Open(); // a key opens its own when a caller was served
+            Hot.Open(); // a key opens its own when a caller was served
         }
     }
 
@@ -106,7 +106,7 @@ internal sealed partial class PoolState<T>
     /// <summary>How often another key's later rental was served while this one waited for a place.</summary>
     internal int PassedOver { get; set; }
 
-    /// <summary>Its place in the group's list of pools whose hot places are open.</summary>
+    /// <summary>Its place in the group's list of pools whose hot slots are open.</summary>
     internal int OpenIndex { get; set; } = -1;
 
     internal Waiter<T>? FirstWaiter => _waiters.First;
@@ -160,15 +160,15 @@ internal sealed partial class PoolState<T>
         }
     }
 
-    /// <summary>All counters at one moment, what lies in the hot place included.</summary>
+    /// <summary>All counters at one moment, what is in the hot slot included.</summary>
     internal ResourcePoolStatistics GetStatistics(PoolSection<T> section)
     {
-        SettleHot(section);
+        DrainAndDispatch(section);
         return Snapshot();
     }
 
     /// <summary>Whether a leased resource may serve more renters at once: it is not due, and was neither marked nor cleared.</summary>
-    internal bool MayServe(ResourceSlot<T> slot, PoolSection<T> section) => !slot.IsMarked && Verdict(slot, section) is null;
+    internal bool MayServe(ResourceSlot<T> slot, PoolSection<T> section) => !slot.IsMarked && FindDestroyReason(slot, section) is null;
 
     private int Count(SlotState state) => _counts[(int)state];
 
@@ -217,7 +217,7 @@ internal sealed partial class PoolState<T>
         last.Index = slot.Index;
         _slots[slot.Index] = last;
         _slots.RemoveAt(_slots.Count - 1);
-        slot.DueAt = ResourceSettings.Forever;
+        slot.DueAt = ResourceSettings.NoLimit;
         slot.Site = null;
         slot.IsMarked = slot.IsDirty = false;
         _rented += slot.HotUses;
@@ -231,9 +231,9 @@ internal sealed partial class PoolState<T>
             }
         }
 
-        if (slot.ForWhom is { } other)
+        if (slot.StolenBy is { } other)
         {
-            slot.ForWhom = null;
+            slot.StolenBy = null;
             other._steals--;
         }
 
@@ -266,7 +266,7 @@ internal sealed partial class PoolState<T>
     {
         slot.DueAt = ResourceSettings.After(
             section.Now, slot.State == SlotState.Creating ? _settings.CreateTimeout : _settings.PolicyTimeout);
-        slot.IsSpared = false;
+        slot.HasGrace = false;
         section.WakeAt(slot.DueAt);
     }
 
@@ -347,7 +347,7 @@ internal sealed partial class PoolState<T>
     /// <returns>Which one, or null.</returns>
     internal string? FindFault(PoolSection<T> section)
     {
-        SettleHot(section);
+        DrainAndDispatch(section);
         ResourcePoolStatistics s = Snapshot();
         int[] states = new int[_counts.Length];
         foreach (ResourceSlot<T> slot in _slots)
@@ -368,8 +368,8 @@ internal sealed partial class PoolState<T>
             : _backlog.FindFault() is { } broken ? broken
             : _slots.Count(static slot => slot.IsByRenter) != _byRenter ? "the renters at work are not those of the slots"
             : s.Total != s.Created - s.Destroyed - s.Detached ? "created - destroyed - detached is not the total"
-            : Fast.IsOpen && (!_hasFast || _waiters.Count > 0 || _isClosed) ? "the hot place is open although a caller waits"
-            : Fast.IsOpen && _isBeyond ? "the hot place is open although the pool was made smaller"
+            : Hot.IsOpen && (!_allowsHot || _waiters.Count > 0 || _isClosed) ? "the hot slot is open although a caller waits"
+            : Hot.IsOpen && _isBeyond ? "the hot slot is open although the pool was made smaller"
             : Used > _max != _isBeyond ? "more places are taken than there are"
             : Live > _max && s.Idle > 0 ? "a pool that was made smaller keeps idle resources"
             : !_isClosed && IsStalled(section) ? "a caller waits for which nothing is done"
@@ -383,5 +383,5 @@ internal sealed partial class PoolState<T>
     /// </summary>
     private bool IsStalled(PoolSection<T> section) =>
         (_waiters.Count > InFlight && section.Due > section.Now && (_idle.Count > 0 || (_group is null && WantsCreation(section))))
-        || (ParkedForNothing() is not null && (_backlog.ToDestroy > 0 || _backlog.FirstForParked(_createsHere) is not null));
+        || (ParkedForNothing() is not null && (_backlog.ToDestroy > 0 || _backlog.FirstForParked(_createsInline) is not null));
 }

@@ -15,7 +15,7 @@ internal sealed class PoolTimer : IDisposable
     private readonly ITimer _timer;
     private readonly ResourceClock _clock;
     private readonly Target _target;
-    private long _due = ResourceSettings.Forever;
+    private long _due = ResourceSettings.NoLimit;
     private int _waiting;
     private bool _isDisposed;
 
@@ -31,7 +31,8 @@ internal sealed class PoolTimer : IDisposable
 
         try
         {
-            _timer = clock.Provider.CreateTimer(static state => ((Target)state!).Fire(), _target, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _timer = clock.Provider.CreateTimer(
+                static state => ((Target)state!).Fire(), _target, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         }
         finally
         {
@@ -50,7 +51,7 @@ internal sealed class PoolTimer : IDisposable
 
     /// <summary>Notes that something is due. Under the gate.</summary>
     /// <returns>Whether that is earlier than anything else, so that <see cref="Apply"/> must follow.</returns>
-    internal bool Ask(long due)
+    internal bool Request(long due)
     {
         if (due >= _due)
         {
@@ -66,8 +67,8 @@ internal sealed class PoolTimer : IDisposable
     internal bool Fired(long now)
     {
         long due = _due;
-        Volatile.Write(ref _due, ResourceSettings.Forever);
-        return due != ResourceSettings.Forever && now - due > Late;
+        Volatile.Write(ref _due, ResourceSettings.NoLimit);
+        return due != ResourceSettings.NoLimit && now - due > Late;
     }
 
     /// <summary>One more, or one less, waits: the pool is kept alive meanwhile. Under the gate.</summary>
@@ -90,7 +91,7 @@ internal sealed class PoolTimer : IDisposable
             long due = Volatile.Read(ref _due);
             if (!_isDisposed)
             {
-                TimeSpan time = due == ResourceSettings.Forever
+                TimeSpan time = due == ResourceSettings.NoLimit
                     ? Timeout.InfiniteTimeSpan
                     : TimeSpan.FromMilliseconds(Math.Clamp(due - _clock.Now, 1, uint.MaxValue - 1));
                 _timer.Change(time, Timeout.InfiniteTimeSpan);

@@ -11,14 +11,14 @@ internal sealed partial class ResourceCore<T>
     internal ResourceSlot<T>? TakeHot()
     {
         Schedule.Point("hot: look");
-        return _fast.IsReady ? TakeOpenHot() : null;
+        return _hot.IsReady ? TakeOpenHot() : null;
     }
 
     private ResourceSlot<T>? TakeOpenHot()
     {
         long now = Now;
         Schedule.Point("hot: take");
-        ResourceSlot<T>? slot = _fast.Take();
+        ResourceSlot<T>? slot = _hot.Take();
         if (slot is null)
         {
             return null;
@@ -26,7 +26,7 @@ internal sealed partial class ResourceCore<T>
 
         if (now - slot.LastUsed >= _freshFor || now >= slot.ExpiresAt || slot.Generation != State.Generation)
         {
-            LayIdle(slot);
+            MoveFromHot(slot);
             return null;
         }
 
@@ -46,7 +46,7 @@ internal sealed partial class ResourceCore<T>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void BeginUse(ResourceSlot<T> slot) => slot.RentedTicks = Stopwatch.GetTimestamp();
 
-    /// <summary>Takes back what is found broken when it was leased from the hot place: no renter has seen it.</summary>
+    /// <summary>Takes back what is found broken when it was leased from the hot slot: no renter has seen it.</summary>
     /// <returns>The slot, or null where it was taken back.</returns>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ResourceSlot<T>? KeepUnlessBroken(ResourceSlot<T> slot, long now)
@@ -58,7 +58,7 @@ internal sealed partial class ResourceCore<T>
 
         slot.HotUses--;
         slot.TryRetire(slot.Version);
-        SettleSlow(slot, DestroyReason.Broken, now);
+        CompleteReturnSlow(slot, DestroyReason.Broken, now);
         return null;
     }
 
@@ -138,8 +138,8 @@ internal sealed partial class ResourceCore<T>
         return false;
     }
 
-    /// <summary>Makes the caller's exception or lease; the gate was left.</summary>
-    internal void Tell(Waiter<T> waiter)
+    /// <summary>Gives the caller its lease or its exception; the gate was left.</summary>
+    internal void Notify(Waiter<T> waiter)
     {
         if (waiter.State == WaiterState.Working)
         {
@@ -225,7 +225,7 @@ internal sealed partial class ResourceCore<T>
             }
             else if (!Runner.TryCheckInline(slot, out DestroyReason? why))
             {
-                Runner.HandToPool(slot, null);
+                Runner.HandToThreadPool(slot, null);
                 return false;
             }
             else if (TryLeaseChecked(slot, why, site, out lease))
@@ -281,7 +281,7 @@ internal sealed partial class ResourceCore<T>
 
             if (_settings.MinIdle > 0)
             {
-                Pump(); // the reserve may need another one
+                Dispatch(); // the reserve may need another one
             }
 
             long ticket = slot.Version;

@@ -16,7 +16,7 @@ internal sealed partial class ResourceCore<T>
         }
 
         Schedule.Point("return");
-        if (!IsUsual(slot) || !TryLayHot(slot, Now))
+        if (!IsUsual(slot) || !TryPutHot(slot, Now))
         {
             ReturnSlow(slot);
         }
@@ -31,7 +31,7 @@ internal sealed partial class ResourceCore<T>
     {
         if (IsUsual(slot))
         {
-            SettleSlow(slot, null, Now);
+            CompleteReturnSlow(slot, null, Now);
         }
         else
         {
@@ -48,7 +48,7 @@ internal sealed partial class ResourceCore<T>
             bool? isReset = Runner.ResetInline(slot.Resource!);
             if (isReset is null)
             {
-                Runner.ResetInBackground(slot);
+                Runner.BeginReset(slot);
                 return;
             }
 
@@ -63,13 +63,13 @@ internal sealed partial class ResourceCore<T>
             }
             else
             {
-                Runner.ResetInBackground(slot);
+                Runner.BeginReset(slot);
             }
 
             return;
         }
 
-        Settle(slot, why);
+        CompleteReturn(slot, why);
     }
 
     internal ValueTask ReturnAsync(ResourceSlot<T> slot, long ticket)
@@ -93,11 +93,11 @@ internal sealed partial class ResourceCore<T>
 
         if (Examine(slot) is { } why)
         {
-            Settle(slot, why);
+            CompleteReturn(slot, why);
             return default;
         }
 
-        Task? reset = Runner.ResetInBackground(slot);
+        Task? reset = Runner.BeginReset(slot);
         return reset is null ? default : Runner.AwaitReset(reset);
     }
 
@@ -136,7 +136,8 @@ internal sealed partial class ResourceCore<T>
     {
         if (slot.TryRetire(ticket))
         {
-            ThreadPool.UnsafeQueueUserWorkItem(static state => state.Core.Reclaim(state.Slot), (Core: this, Slot: slot), preferLocal: false);
+            ThreadPool.UnsafeQueueUserWorkItem(
+                static state => state.Core.Reclaim(state.Slot), (Core: this, Slot: slot), preferLocal: false);
         }
     }
 
@@ -153,7 +154,7 @@ internal sealed partial class ResourceCore<T>
 
         _meter.Leaked(Name);
         TidepoolEventSource.Log.LeaseReclaimed(id, site, Name, Key);
-        PoolDiagnostics.TellLeak(PoolName, PoolReport.DescribeReclaimed(Name, Key, site.Length == 0 ? null : site));
+        PoolDiagnostics.ReportLeak(PoolName, PoolReport.DescribeReclaimed(Name, Key, site.Length == 0 ? null : site));
     }
 
     /// <summary>Whether a leased resource may serve more renters at once: it is neither due nor broken, and was not cleared.</summary>
@@ -194,49 +195,49 @@ internal sealed partial class ResourceCore<T>
         return slot.IsMarked || IsBroken(slot.Resource!) ? DestroyReason.Broken : null;
     }
 
-    /// <summary>The end of a return whose resource needs no more work.</summary>
-    internal void Settle(ResourceSlot<T> slot, DestroyReason? why)
+    /// <summary>Completes a return whose resource needs no more work.</summary>
+    internal void CompleteReturn(ResourceSlot<T> slot, DestroyReason? why)
     {
         long now = Now;
         Schedule.Point("return");
-        if (why is not null || !TryLayHot(slot, now))
+        if (why is not null || !TryPutHot(slot, now))
         {
-            SettleSlow(slot, why, now);
+            CompleteReturnSlow(slot, why, now);
         }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void SettleSlow(ResourceSlot<T> slot, DestroyReason? why, long now)
+    private void CompleteReturnSlow(ResourceSlot<T> slot, DestroyReason? why, long now)
     {
         using PoolSection<T> section = Gate.EnterAt(now);
         State.Return(slot, why, section);
     }
 
-    /// <summary>The usual end of a return.</summary>
+    /// <summary>Puts a returned resource into the hot slot, if that is open: the usual end of a return.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryLayHot(ResourceSlot<T> slot, long now)
+    private bool TryPutHot(ResourceSlot<T> slot, long now)
     {
-        if (!_fast.IsOpen || now >= slot.ExpiresAt)
+        if (!_hot.IsOpen || now >= slot.ExpiresAt)
         {
             return false;
         }
 
-        slot.LastUsed = now; // the other times follow when it leaves the place for the idle list
-        Schedule.Point("hot: lay");
-        ResourceSlot<T>? older = _fast.Put(slot);
-        Schedule.Point("hot: laid");
-        if (older is not null || !_fast.IsOpen || MustMove(slot, now))
+        slot.LastUsed = now; // the other times follow when it leaves the slot for the idle list
+        Schedule.Point("hot: put");
+        ResourceSlot<T>? older = _hot.Put(slot);
+        Schedule.Point("hot: stored");
+        if (older is not null || !_hot.IsOpen || MustMove(slot, now))
         {
-            LaidHot(older, slot, now);
+            MoveDisplaced(older, slot, now);
         }
 
         return true;
     }
 
     /// <summary>
-    /// Whether what was put into the hot place must not stay: the pool was cleared, or the timer would come too late for it. Asked
-    /// afterwards, so that a clear or a timer that has just drained the place is seen. If another thread has taken it meanwhile, either
-    /// answer will do: the next return asks for what it puts there.
+    /// Whether what was put into the hot slot must not stay: the pool was cleared, or the timer would come too late for it. Checked
+    /// afterwards, so that a clear or a timer that has just drained the slot is seen. If another thread has taken it meanwhile, either
+    /// answer will do: the next return checks what it puts there.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool MustMove(ResourceSlot<T> slot, long now)
@@ -245,24 +246,24 @@ internal sealed partial class ResourceCore<T>
         return slot.Generation != State.Generation || slot.ExpiresAt < due || due - now > _soonestIdleDue;
     }
 
-    /// <summary>What lay there before goes to the others, and so does what must not stay, because a caller has begun to wait.</summary>
+    /// <summary>Moves the resource that was in the hot slot before, and the new one too where it must not stay or a caller waits.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void LaidHot(ResourceSlot<T>? older, ResourceSlot<T> slot, long now)
+    private void MoveDisplaced(ResourceSlot<T>? older, ResourceSlot<T> slot, long now)
     {
         bool mustMove = MustMove(slot, now);
         if (older is not null)
         {
-            LayIdle(older);
+            MoveFromHot(older);
         }
 
-        if ((mustMove ? _fast.Take() : _fast.TakeIfClosed()) is { } late)
+        if ((mustMove ? _hot.Take() : _hot.TakeIfClosed()) is { } late)
         {
-            LayIdle(late);
+            MoveFromHot(late);
         }
     }
 
-    /// <summary>Gives a resource that lay in the hot place to the first in the queue, or to the idle list.</summary>
-    private void LayIdle(ResourceSlot<T> slot)
+    /// <summary>Gives a resource from the hot slot to the first in the queue, or puts it on the idle list.</summary>
+    private void MoveFromHot(ResourceSlot<T> slot)
     {
         using PoolSection<T> section = Gate.Enter("hot: displaced");
         State.TakeFromHot(slot, section);

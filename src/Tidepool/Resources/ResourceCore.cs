@@ -17,7 +17,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     internal readonly PoolState<T> State;
     internal readonly PoolRunner<T> Runner;
 
-    private readonly FastSlot<ResourceSlot<T>> _fast;
+    private readonly HotSlot<ResourceSlot<T>> _hot;
     private readonly ResourceSettings _settings;
     private readonly ResourceGroup<T>? _group;
     private readonly ResourceMeter _meter;
@@ -60,7 +60,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _resetMode = traits.Resets ? settings.ResetMode : ResetMode.None;
         _waitsInReset = _resetMode == ResetMode.Background && traits.WaitsInReset;
         _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
-        _freshFor = Math.Min(traits.Validates ? settings.ValidateAfterIdle : ResourceSettings.Forever, ResourceSettings.Forever / 2);
+        _freshFor = Math.Min(traits.Validates ? settings.ValidateAfterIdle : ResourceSettings.NoLimit, ResourceSettings.NoLimit / 2);
         _soonestIdleDue = Math.Min(settings.IdleTimeout, settings.KeepAliveInterval);
         Gate = group?.Gate ?? new PoolGate<T>(settings.TimeProvider, this, static core => ((ResourceCore<T>)core).OnTimer());
         Timer = Gate.Timer;
@@ -68,7 +68,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         _isSystemTime = Clock.IsSystem;
         _meter = settings.Meter;
         State = new PoolState<T>(this, settings, traits, _resetMode, maxSize, group);
-        _fast = State.Fast;
+        _hot = State.Hot;
         Runner = new PoolRunner<T>(this, policy, settings);
         if (group is null)
         {
@@ -77,7 +77,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
         if (settings.MinSize > 0 || settings.MinIdle > 0)
         {
-            Pump();
+            Dispatch();
         }
     }
 
@@ -138,7 +138,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     internal Task RenewAsync(TimeSpan over)
     {
         long interval = ResourceSettings.Milliseconds(over, nameof(over), 1);
-        if (interval == ResourceSettings.Forever)
+        if (interval == ResourceSettings.NoLimit)
         {
             throw new ArgumentOutOfRangeException(nameof(over), over, "The interval of a renewal is finite.");
         }
@@ -232,7 +232,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
         using PoolSection<T> section = Gate.Enter("timer");
         isLate |= section.TimerFired();
-        State.Upkeep(isLate, section);
+        State.DoHousekeeping(isLate, section);
     }
 
     /// <summary>Reports a lease that is out for too long.</summary>
@@ -240,7 +240,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     {
         _meter.Leaked(Name);
         TidepoolEventSource.Log.LeaseOverdue(id, age, site, Name, Key);
-        PoolDiagnostics.TellLeak(PoolName, PoolReport.DescribeOverdue(Name, Key, age, site));
+        PoolDiagnostics.ReportLeak(PoolName, PoolReport.DescribeOverdue(Name, Key, age, site));
     }
 
     int IMeteredResources.Read(ResourceGauge gauge)
@@ -260,9 +260,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     private long NowOfClock() => Clock.Now;
 
     /// <summary>Begins what follows from a change that was made without it.</summary>
-    private void Pump()
+    private void Dispatch()
     {
         using PoolSection<T> section = Gate.Enter();
-        State.Pump(section);
+        State.Dispatch(section);
     }
 }

@@ -12,20 +12,20 @@ internal sealed class ResourceGroup<T>
 
     private readonly List<PoolState<T>> _pools = [];
     private readonly List<PoolState<T>> _blocked = [];
-    private readonly Action<ResourceCore<T>> _forget;
+    private readonly Action<ResourceCore<T>> _onRemoved;
     private readonly bool _steals;
     private readonly SlotList<T> _idle = new(isShared: true);
     private readonly SlotList<T> _backlog = new(isShared: true);
     private readonly SlotList<T> _destroyQueue = new(isShared: true);
-    private readonly List<PoolState<T>> _open = []; // the keys whose hot places are open
+    private readonly List<PoolState<T>> _open = []; // the keys whose hot slots are open
     private int _parked;
 
-    internal ResourceGroup(PoolName name, int maxTotal, bool steals, TimeProvider provider, Action<ResourceCore<T>> forget)
+    internal ResourceGroup(PoolName name, int maxTotal, bool steals, TimeProvider provider, Action<ResourceCore<T>> onRemoved)
     {
         PoolName = name;
         MaxTotal = maxTotal;
         _steals = steals;
-        _forget = forget;
+        _onRemoved = onRemoved;
         Gate = new PoolGate<T>(provider, this, static group => ((ResourceGroup<T>)group).OnTimer());
     }
 
@@ -56,8 +56,8 @@ internal sealed class ResourceGroup<T>
         _pools.Add(pool);
     }
 
-    /// <summary>Takes a key's pool out; the keyed pool hears of it when the gate was left.</summary>
-    internal void Forget(PoolState<T> pool, PoolSection<T> section)
+    /// <summary>Removes a key's pool; the keyed pool is notified after the gate was left.</summary>
+    internal void Remove(PoolState<T> pool, PoolSection<T> section)
     {
         PoolState<T> last = _pools[^1];
         last.GroupIndex = pool.GroupIndex;
@@ -66,10 +66,10 @@ internal sealed class ResourceGroup<T>
         pool.GroupIndex = -1;
         pool.CloseHot(section);
         Unblock(pool);
-        section.Then(() => _forget(pool.Core));
+        section.Then(() => _onRemoved(pool.Core));
     }
 
-    /// <summary>Lists an idle resource as the newest; one that lay in a hot place counts from when it was laid there.</summary>
+    /// <summary>Lists an idle resource as the newest; one from a hot slot counts from when it was put there.</summary>
     internal void AddIdle(ResourceSlot<T> slot)
     {
         Gate.AssertHeld();
@@ -92,7 +92,7 @@ internal sealed class ResourceGroup<T>
         _parked += waiter.IsSync ? change : 0;
     }
 
-    /// <summary>A key asks whether its hot place may be open: while a key waits for a place, what is idle must be seen.</summary>
+    /// <summary>A key asks whether its hot slot may be open: while a key waits for a place, what is idle must be seen.</summary>
     internal bool TryOpen(PoolState<T> pool)
     {
         Gate.AssertHeld();
@@ -106,7 +106,7 @@ internal sealed class ResourceGroup<T>
         return true;
     }
 
-    /// <summary>A key has closed its hot place, or it was not open.</summary>
+    /// <summary>A key has closed its hot slot, or it was not open.</summary>
     internal void NoteClosed(PoolState<T> pool)
     {
         Gate.AssertHeld();
@@ -119,7 +119,7 @@ internal sealed class ResourceGroup<T>
         }
     }
 
-    /// <summary>Closes every hot place, so that all idle resources are seen. Each opens again with a return of its key.</summary>
+    /// <summary>Closes every hot slot, so that all idle resources are seen. Each opens again with a return of its key.</summary>
     internal void CloseHots(PoolSection<T> section)
     {
         // In the order of their opening, as far as it is known: of resources that were returned in one millisecond it is the order of use.
@@ -132,7 +132,7 @@ internal sealed class ResourceGroup<T>
         _open.Clear();
     }
 
-    /// <summary>Adds up over all keys, where what lies in hot places counts as idle.</summary>
+    /// <summary>Adds up over all keys, where what is in hot slots counts as idle.</summary>
     internal int Sum(Func<PoolState<T>, int> number, PoolSection<T> section)
     {
         for (int i = 0; i < _open.Count; i++)
@@ -203,7 +203,7 @@ internal sealed class ResourceGroup<T>
                 if (_idle.OldestOfOthers(pool, static _ => true) is { } idle)
                 {
                     pool.CountSteal(idle);
-                    idle.Core.State.Yield(idle, DestroyReason.Stolen, section);
+                    idle.Core.State.DestroyIdle(idle, DestroyReason.Stolen, section);
                 }
                 else if (FindUnneeded(pool) is { } unbegun)
                 {
@@ -212,7 +212,7 @@ internal sealed class ResourceGroup<T>
                         pool.CountSteal(unbegun);
                     }
 
-                    if (unbegun.Core.State.YieldUnbegun(unbegun, section))
+                    if (unbegun.Core.State.GiveUpUnbegun(unbegun, section))
                     {
                         return true;
                     }
@@ -268,7 +268,7 @@ internal sealed class ResourceGroup<T>
         if (_pools.Find(static c => c.HasOnlyFailed) is { } failed)
         {
             failed.Remove(section);
-            Forget(failed, section);
+            Remove(failed, section);
             return true;
         }
 
@@ -299,9 +299,9 @@ internal sealed class ResourceGroup<T>
             "a key waits for a place, and another one keeps what it does not need");
         Require(Used == _pools.Sum(static c => c.Places.Used), "the places taken are not those of the keys");
         Require(
-            Enumerable.Range(0, _open.Count).All(i => _open[i].OpenIndex == i && _open[i].Fast.IsOpen),
-            "the list of open hot places is broken");
-        Require(_open.Count == _pools.Count(static c => c.Fast.IsOpen), "an open hot place is not listed");
+            Enumerable.Range(0, _open.Count).All(i => _open[i].OpenIndex == i && _open[i].Hot.IsOpen),
+            "the list of open hot slots is broken");
+        Require(_open.Count == _pools.Count(static c => c.Hot.IsOpen), "an open hot slot is not listed");
         Require(!_steals || _blocked.Count == 0 || _open.Count == 0, "a key waits for a place, and what is idle cannot be seen");
         Require(Used <= MaxTotal, $"{Used} places are taken of {MaxTotal}");
         Require(
@@ -365,7 +365,7 @@ internal sealed class ResourceGroup<T>
         isLate |= section.TimerFired();
         for (int i = _pools.Count - 1; i >= 0; i--)
         {
-            _pools[i].Upkeep(isLate, section);
+            _pools[i].DoHousekeeping(isLate, section);
         }
     }
 }

@@ -6,9 +6,9 @@ namespace Tidepool;
 /// <summary>A rented resource. Dispose it once, on any thread; <c>using</c> and <c>await using</c> do so at the closing brace.</summary>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>
-/// A lease is a small value: the slot and the ticket of the rental. Copies are the same rental, and whichever is disposed first retires all of
-/// them: <see cref="Value"/> then throws, a later disposal does nothing and is counted. A resource never has two renters. Thread-safe; a rental
-/// allocates nothing unless leak capture or reclaim is on.
+/// A lease is a small value: the slot and the ticket of the rental. Copies are the same rental, and whichever is disposed first retires
+/// all of them: <see cref="Value"/> then throws, a later disposal does nothing and is counted. A resource never has two renters.
+/// Thread-safe; a rental allocates nothing unless leak capture or reclaim is on.
 /// </remarks>
 public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquatable<ResourceLease<T>>
     where T : class
@@ -94,7 +94,8 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
 
     /// <summary>
     /// Returns the resource. A lease that is over, or <c>default</c>, does nothing. Never throws for the policy. Takes the pool's lock only
-    /// when something waits or must be decided; a synchronous reset runs here (<see cref="ResetMode.OnReturn"/>), an asynchronous one begins here.
+    /// when something waits or must be decided; a synchronous reset runs here (<see cref="ResetMode.OnReturn"/>), an asynchronous one
+    /// begins here.
     /// </summary>
     public void Dispose()
     {
@@ -187,7 +188,9 @@ internal abstract class LeaseOwner<T>
     internal ResourceSlot<T> Slot { get; }
 }
 
-/// <summary>Held by the lease alone: when the garbage collector finds it, every copy of the lease was dropped without being returned.</summary>
+/// <summary>
+/// Held by the lease alone: when the garbage collector finds it, every copy of the lease was dropped without being returned.
+/// </summary>
 internal sealed class LeaseSentinel<T>(ResourceSlot<T> slot, long ticket) : LeaseOwner<T>(slot), IDisposable
     where T : class
 {

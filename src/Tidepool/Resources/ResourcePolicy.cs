@@ -2,13 +2,16 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>How resources of one kind are made, looked after and ended. A pool calls it; derive from it and override what the resource needs.</summary>
+/// <summary>
+/// How resources of one kind are made, looked after and ended. A pool calls it; derive from it and override what the resource needs.
+/// </summary>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>
 /// <para>The pool calls it from many threads at once, but never for one resource at the same time, and never while it holds a lock. An
 /// exception ends the resource or fails the rental that needed it; it never reaches a caller that has nothing to do with it.</para>
-/// <para>The tokens belong to the pool, not to a renter: they are cancelled when the operation takes longer than it may, or when the pool is
-/// shut down. The place of a resource whose operation ignores that is given up; the pool destroys what the operation leaves when it returns.</para>
+/// <para>The tokens belong to the pool, not to a renter: they are cancelled when the operation takes longer than it may, or when the pool
+/// is shut down. The place of a resource whose operation ignores that is given up; the pool destroys what the operation leaves when it
+/// returns.</para>
 /// <para>A <see cref="KeyedResourcePool{TKey, T}"/> asks for the policy of each key: it may know its key, or serve all of them.</para>
 /// </remarks>
 public abstract class ResourcePolicy<T>
@@ -36,7 +39,9 @@ public abstract class ResourcePolicy<T>
         }
     }
 
-    /// <summary>Makes a resource that is ready for use. Runs on a thread of the thread pool, without the renter's execution context.</summary>
+    /// <summary>
+    /// Makes a resource that is ready for use. Runs on a thread of the thread pool, without the renter's execution context.
+    /// </summary>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.CreateTimeout"/>, or by the shutdown.</param>
     /// <returns>The resource, not null.</returns>
     public abstract ValueTask<T> CreateAsync(CancellationToken cancellationToken);
@@ -47,17 +52,21 @@ public abstract class ResourcePolicy<T>
     /// <returns>The resource, not null.</returns>
     /// <exception cref="NotSupportedException">The policy creates only asynchronously.</exception>
     public virtual T Create(CancellationToken cancellationToken) =>
-        throw new NotSupportedException($"{GetType()} creates only asynchronously. Override Create for Rent, use RentAsync, or warm the pool up.");
+        throw new NotSupportedException(
+            $"{GetType()} creates only asynchronously. Override Create for Rent, use RentAsync, or warm the pool up.");
 
     /// <summary>
     /// Whether a failed creation will fail again until a person changes something outside of the program: a wrong password, a certificate
-    /// that ran out. Rentals for which the pool would have to create are then refused at once with the last failure, and one attempt is made in each step
-    /// of the backoff; resources that live go on serving. The default says no: the others wait for the next attempt.
+    /// that ran out. Rentals for which the pool would have to create are then refused at once with the last failure, and one attempt is
+    /// made in each step of the backoff; resources that live go on serving. The default says no: the others wait for the next attempt.
     /// </summary>
     /// <param name="failure">What <see cref="CreateAsync"/> or <see cref="Create"/> threw.</param>
     public virtual bool IsLasting(Exception failure) => false;
 
-    /// <summary>Whether the resource is known to be broken. Called on return and before it is handed out; must be quick and do no I/O. The default says no.</summary>
+    /// <summary>
+    /// Whether the resource is known to be broken. Called on return and before it is handed out; must be quick and do no I/O. The default
+    /// says no.
+    /// </summary>
     /// <remarks>Asked of one that is shared (<see cref="KeyedResourcePool{TKey, T}.RentSharedAsync"/>) also while it is used.</remarks>
     /// <param name="resource">The resource.</param>
     public virtual bool IsBroken(T resource) => false;
@@ -73,10 +82,13 @@ public abstract class ResourcePolicy<T>
     /// <summary>Whether the resource still works, asked on the renter's own thread.</summary>
     /// <remarks>That of <see cref="ResourcePool{T}.Rent(CancellationToken)"/> or <see cref="ResourcePool{T}.TryRent"/>.</remarks>
     /// <param name="resource">The resource.</param>
-    /// <returns>Null, the default, where there is no synchronous way: then <see cref="ValidateAsync"/> runs, and the renter waits for it.</returns>
+    /// <returns>Null, the default, where there is no synchronous way: then <see cref="ValidateAsync"/> runs, and the renter waits for
+    /// it.</returns>
     public virtual bool? Validate(T resource) => null;
 
-    /// <summary>Makes the resource as good as new for the next renter; see <see cref="ResetMode"/> for when. The default calls <see cref="Reset"/>.</summary>
+    /// <summary>
+    /// Makes the resource as good as new for the next renter; see <see cref="ResetMode"/> for when. The default calls <see cref="Reset"/>.
+    /// </summary>
     /// <param name="resource">The resource.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>, or by the shutdown.</param>
     /// <returns>False when that did not succeed: the pool destroys the resource.</returns>
@@ -98,8 +110,8 @@ public abstract class ResourcePolicy<T>
     public virtual ValueTask KeepAliveAsync(T resource, CancellationToken cancellationToken) => default;
 
     /// <summary>
-    /// Ends a resource; called once for each, on a thread of the thread pool or that of a renter who waits for the place. The default disposes it when it is disposable. Exceptions are counted, reported to the event
-    /// source <c>Tidepool</c>, and go nowhere else.
+    /// Ends a resource; called once for each, on a thread of the thread pool or that of a renter who waits for the place. The default
+    /// disposes it when it is disposable. Exceptions are counted, reported to the event source <c>Tidepool</c>, and go nowhere else.
     /// </summary>
     /// <param name="resource">The resource.</param>
     /// <param name="reason">Why.</param>
@@ -119,12 +131,12 @@ public abstract class ResourcePolicy<T>
 }
 
 /// <summary>What a policy has methods of its own for; asked once for each pool, so that it does not call those that do nothing.</summary>
-/// <param name="CreatesHere">A thread that waits may create.</param>
+/// <param name="CreatesInline">A thread that waits may create.</param>
 /// <param name="LooksForBroken">It may call a resource broken.</param>
 /// <param name="Validates">It can ask whether a resource works.</param>
 /// <param name="Resets">It resets.</param>
 /// <param name="WaitsInReset">Its two resets are different ones: the asynchronous one may end on another thread than it began.</param>
-internal readonly record struct PolicyTraits(bool CreatesHere, bool LooksForBroken, bool Validates, bool Resets, bool WaitsInReset)
+internal readonly record struct PolicyTraits(bool CreatesInline, bool LooksForBroken, bool Validates, bool Resets, bool WaitsInReset)
 {
     /// <summary>Looks which methods are overridden.</summary>
     /// <param name="policy">The base class, whose own methods do nothing.</param>
@@ -134,7 +146,12 @@ internal readonly record struct PolicyTraits(bool CreatesHere, bool LooksForBrok
     /// <param name="resets">Both resets.</param>
     internal static PolicyTraits Of(Type policy, Delegate create, Delegate isBroken, Delegate[] validations, Delegate[] resets)
     {
-        return new(IsOwn(create), IsOwn(isBroken), Array.Exists(validations, IsOwn), Array.Exists(resets, IsOwn), Array.TrueForAll(resets, IsOwn));
+        return new(
+            IsOwn(create),
+            IsOwn(isBroken),
+            Array.Exists(validations, IsOwn),
+            Array.Exists(resets, IsOwn),
+            Array.TrueForAll(resets, IsOwn));
 
         bool IsOwn(Delegate method) => method.Method.DeclaringType != policy;
     }

@@ -1,15 +1,16 @@
 namespace Tidepool;
 
 /// <summary>
-/// A bounded pool of resources that are slow to make: connections, clients, handles. Rent, use, return; at most so many at a time, first come
-/// first served, checked, renewed and ended by the pool, which says why when it has none.
+/// A bounded pool of resources that are slow to make: connections, clients, handles. Rent, use, return; at most so many at a time, first
+/// come first served, checked, renewed and ended by the pool, which says why when it has none.
 /// </summary>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>
 /// <para>Thread-safe. Awaiting callers and parked threads stand in one queue. Renting an idle resource and returning it allocates nothing.
-/// While nothing waits, the resource that was returned last is rented without a lock. Everything else takes the pool's one lock, which is never held
-/// while the policy or a caller's continuation runs.</para>
-/// <para>A pool that is dropped without being disposed is collected with its idle resources; what they hold is then up to their finalizers.</para>
+/// While nothing waits, the resource that was returned last is rented without a lock. Everything else takes the pool's one lock, which is
+/// never held while the policy or a caller's continuation runs.</para>
+/// <para>A pool that is dropped without being disposed is collected with its idle resources; what they hold is then up to their
+/// finalizers.</para>
 /// </remarks>
 /// <example>
 /// <code>
@@ -46,7 +47,8 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// <param name="policy">How resources are made and looked after.</param>
     /// <param name="options">Sizes, times and the rest.</param>
     /// <exception cref="ArgumentNullException">One is null.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the range.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the
+    /// range.</exception>
     public ResourcePool(ResourcePolicy<T> policy, ResourcePoolOptions options)
     {
         ArgumentNullException.ThrowIfNull(policy);
@@ -80,8 +82,11 @@ public sealed class ResourcePool<T> : IAsyncDisposable
         return lease;
     }
 
-    /// <summary>Rents a resource, and waits for it as long as <paramref name="timeout"/>: the wait in the queue, creation and validation included.</summary>
-    /// <param name="timeout">Zero takes what <see cref="TryRent"/> would, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
+    /// <summary>
+    /// Rents a resource, and waits for it as long as <paramref name="timeout"/>: the wait in the queue, creation and validation included.
+    /// </summary>
+    /// <param name="timeout">Zero takes what <see cref="TryRent"/> would, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits
+    /// until the token is cancelled.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The lease; dispose it.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The timeout is negative, or longer than a timer can wait.</exception>
@@ -95,7 +100,8 @@ public sealed class ResourcePool<T> : IAsyncDisposable
             return new ValueTask<ResourceLease<T>>(new ResourceLease<T>(slot, slot.Version));
         }
 
-        _core.TryRentAsync(ResourceSettings.Milliseconds(timeout, nameof(timeout), 0), cancellationToken, out ValueTask<ResourceLease<T>> lease);
+        long milliseconds = ResourceSettings.Milliseconds(timeout, nameof(timeout), 0);
+        _core.TryRentAsync(milliseconds, cancellationToken, out ValueTask<ResourceLease<T>> lease);
         return lease;
     }
 
@@ -126,7 +132,8 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// The calling thread is parked, in the same queue, and creates and validates by itself where that is needed
     /// (<see cref="ResourcePolicy{T}.Create"/>, <see cref="ResourcePolicy{T}.Validate"/>), so it needs no thread of the thread pool.
     /// </remarks>
-    /// <param name="timeout">Zero takes what <see cref="TryRent"/> would, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits until the token is cancelled.</param>
+    /// <param name="timeout">Zero takes what <see cref="TryRent"/> would, or fails at once; <see cref="Timeout.InfiniteTimeSpan"/> waits
+    /// until the token is cancelled.</param>
     /// <param name="cancellationToken">Ends the wait, and a creation on this thread.</param>
     /// <returns>The lease; dispose it.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The timeout is negative, or longer than a timer can wait.</exception>
@@ -146,14 +153,18 @@ public sealed class ResourcePool<T> : IAsyncDisposable
         return lease;
     }
 
-    /// <summary>Rents an idle resource. Never creates and never waits; fails while others wait, and when the resource can be validated only asynchronously.</summary>
+    /// <summary>
+    /// Rents an idle resource. Never creates and never waits; fails while others wait, and when the resource can be validated only
+    /// asynchronously.
+    /// </summary>
     /// <param name="lease">The lease, or <c>default</c>.</param>
     /// <returns>Whether there was one.</returns>
     /// <exception cref="ResourcePoolShutdownException">The pool was shut down.</exception>
     public bool TryRent(out ResourceLease<T> lease) => _core.TryRentIdle(out lease);
 
     /// <summary>Grows the pool to so many resources, at most <see cref="ResourcePoolOptions.MaxCreateConcurrency"/> at a time.</summary>
-    /// <remarks>After a failed creation it waits for the next attempt, as a rental does; <see cref="ClearAsync"/> begins it at once.</remarks>
+    /// <remarks>After a failed creation it waits for the next attempt, as a rental does; <see cref="ClearAsync"/> begins it at
+    /// once.</remarks>
     /// <param name="count">How many, 0 to the largest size.</param>
     /// <param name="cancellationToken">Ends the waiting, not the creations.</param>
     /// <returns>Ends when the pool has that many, or is full because it was made smaller meanwhile.</returns>
@@ -163,22 +174,27 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     public Task WarmUpAsync(int count, CancellationToken cancellationToken = default) => _core.WarmUpAsync(count, cancellationToken);
 
     /// <summary>
-    /// Ends every resource that lives now: idle ones at once, leased ones when they are returned. A creation under way is not failed; what it
-    /// makes is destroyed, and made again if a caller waits. Nothing made before this call is rented after it. Failed creations are forgotten: the
-    /// next one begins at once, also after a failure that lasts.
+    /// Ends every resource that lives now: idle ones at once, leased ones when they are returned. A creation under way is not failed; what
+    /// it makes is destroyed, and made again if a caller waits. Nothing made before this call is rented after it. Failed creations are
+    /// forgotten: the next one begins at once, also after a failure that lasts.
     /// </summary>
     /// <returns>Ends when the idle ones are gone.</returns>
     /// <exception cref="ResourcePoolShutdownException">The pool was shut down.</exception>
     public Task ClearAsync() => _core.ClearAsync();
 
-    /// <summary>Like <see cref="ClearAsync"/>, spread over a time: each resource that lives now gets an end of life of its own within it.</summary>
+    /// <summary>
+    /// Like <see cref="ClearAsync"/>, spread over a time: each resource that lives now gets an end of life of its own within it.
+    /// </summary>
     /// <param name="over">The interval, 1 ms or more.</param>
     /// <returns>Ends with the interval. Resources that are still leased then are destroyed on return.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The interval is not positive, or infinite.</exception>
     /// <exception cref="ResourcePoolShutdownException">The pool was shut down.</exception>
     public Task RenewAsync(TimeSpan over) => _core.RenewAsync(over);
 
-    /// <summary>Changes the sizes. Waiting rentals profit at once from a larger one; for a smaller one idle resources end at once and leased ones when they are returned.</summary>
+    /// <summary>
+    /// Changes the sizes. Waiting rentals profit at once from a larger one; for a smaller one idle resources end at once and leased ones
+    /// when they are returned.
+    /// </summary>
     /// <param name="min">The smallest size, 0 to <paramref name="max"/>.</param>
     /// <param name="max">The largest size, 1 or more.</param>
     /// <exception cref="ArgumentOutOfRangeException">One is out of its range; nothing has changed.</exception>
@@ -192,8 +208,10 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     /// Ends the pool: rentals fail from now on, those that wait fail at once, idle resources end, and leases have a time of grace. What is
     /// returned later is destroyed then. May be called again, also from inside a lease.
     /// </summary>
-    /// <param name="grace">How long to wait for leases; zero does not wait, <see cref="Timeout.InfiniteTimeSpan"/> waits for all of them.</param>
-    /// <returns>True when everything is gone: no resource lives and no timer runs. False when leases were still out at the end of the grace.</returns>
+    /// <param name="grace">How long to wait for leases; zero does not wait, <see cref="Timeout.InfiniteTimeSpan"/> waits for all of
+    /// them.</param>
+    /// <returns>True when everything is gone: no resource lives and no timer runs. False when leases were still out at the end of the
+    /// grace.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The grace is negative, or longer than a timer can wait.</exception>
     public Task<bool> ShutdownAsync(TimeSpan grace)
     {

@@ -77,8 +77,8 @@ public sealed record ResourcePoolOptions
 
     /// <summary>Sets the shortest pause between two attempts after a creation failed, before jitter. The default is 50 ms.</summary>
     /// <remarks>
-    /// A pause grows with the time for which creations have failed: a tenth of it, at most 1 s, while callers wait; all of it otherwise. Jitter
-    /// shortens each by up to a half. <see cref="ResourcePool{T}.ClearAsync"/> ends the pause.
+    /// A pause grows with the time for which creations have failed: a tenth of it, at most 1 s, while callers wait; all of it otherwise.
+    /// Jitter shortens each by up to a half. <see cref="ResourcePool{T}.ClearAsync"/> ends the pause.
     /// </remarks>
     public TimeSpan BackoffMin { get; init; } = TimeSpan.FromMilliseconds(50);
 
@@ -107,7 +107,7 @@ public sealed record ResourcePoolOptions
     public IMeterFactory? MeterFactory { get; init; }
 
     /// <summary>Draws a number from 0 (inclusive) to 1 (exclusive), for lifetimes and backoff.</summary>
-    internal Func<double> Draw { get; init; } = Random.Shared.NextDouble;
+    internal Func<double> NextRandom { get; init; } = Random.Shared.NextDouble;
 
     /// <summary>Names the measurements.</summary>
     internal MeterNames MeterNames { get; init; } = MeterNames.Resources;
@@ -130,15 +130,15 @@ public enum ReuseOrder
 public enum ResetMode
 {
     /// <summary>
-    /// After the return, which does not wait for it; the resource is available once it has ended. The reset begins on the returning thread. Where
-    /// others rent synchronously and the lease ended by <c>Dispose</c>, it is left to a thread that waits for it: one of the thread pool, or
-    /// that of the next renter, whichever comes first.
+    /// After the return, which does not wait for it; the resource is available once it has ended. The reset begins on the returning
+    /// thread. Where others rent synchronously and the lease ended by <c>Dispose</c>, it is left to a thread that waits for it: one of the
+    /// thread pool, or that of the next renter, whichever comes first.
     /// </summary>
     Background,
 
     /// <summary>
-    /// In the return: <c>DisposeAsync</c> of the lease waits for it; <c>Dispose</c> uses <see cref="ResourcePolicy{T}.Reset"/>, or the background
-    /// where the policy has no synchronous reset.
+    /// In the return: <c>DisposeAsync</c> of the lease waits for it; <c>Dispose</c> uses <see cref="ResourcePolicy{T}.Reset"/>, or the
+    /// background where the policy has no synchronous reset.
     /// </summary>
     OnReturn,
 

@@ -4,7 +4,8 @@ namespace Tidepool;
 
 /// <summary>What a resource pool holds and has done: one consistent moment, so that the identities below hold in every snapshot.</summary>
 /// <remarks><see cref="Total"/> = <see cref="Idle"/> + <see cref="Leased"/> + <see cref="Checking"/> = created - destroyed - detached, and
-/// <see cref="Total"/> + <see cref="Creating"/> + <see cref="Destroying"/> is at most <see cref="MaxSize"/>, except after the pool was made smaller.</remarks>
+/// <see cref="Total"/> + <see cref="Creating"/> + <see cref="Destroying"/> is at most <see cref="MaxSize"/>, except after the pool was
+/// made smaller.</remarks>
 public readonly record struct ResourcePoolStatistics
 {
     /// <summary>Resources that live and count: idle, leased and being checked.</summary>

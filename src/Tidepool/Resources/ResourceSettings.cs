@@ -2,10 +2,10 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool;
 
-/// <summary>The checked options of one pool: times in milliseconds, <see cref="Forever"/> for those that are switched off.</summary>
+/// <summary>The checked options of one pool: times in milliseconds, <see cref="NoLimit"/> for those that are switched off.</summary>
 internal sealed class ResourceSettings
 {
-    internal const long Forever = long.MaxValue;
+    internal const long NoLimit = long.MaxValue;
     private const long Longest = uint.MaxValue - 1; // what a timer takes
 
     private static readonly TimeSpan LongestIdle = TimeSpan.FromMinutes(5);
@@ -56,12 +56,12 @@ internal sealed class ResourceSettings
 
     internal required ResourceMeter Meter { get; init; }
 
-    internal required Func<double> Draw { get; init; }
+    internal required Func<double> NextRandom { get; init; }
 
     internal required Action<IThreadPoolWorkItem>? Executor { get; init; }
 
     /// <summary>Whether no option must see each rental and return, or all idle resources.</summary>
-    internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !LeakReclaim && LeakThreshold == Forever;
+    internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !LeakReclaim && LeakThreshold == NoLimit;
 
     /// <summary>Checks every option: the only place that reads them.</summary>
     /// <exception cref="ArgumentException">One is wrong; the message names it, its value and the range.</exception>
@@ -69,21 +69,25 @@ internal sealed class ResourceSettings
     {
         PoolName.Check(options.Name, nameof(options));
         CheckSizes(options.MinSize, options.MaxSize, nameof(options.MinSize), nameof(options.MaxSize), nameof(options));
-        Check(options.MinIdle >= 0 && options.MinIdle <= options.MaxSize, nameof(options.MinIdle), options.MinIdle, $"0 to MaxSize ({options.MaxSize})", nameof(options));
-        Check(options.MaxCreateConcurrency >= 1, nameof(options.MaxCreateConcurrency), options.MaxCreateConcurrency, "1 or more", nameof(options));
+        bool isIdleGood = options.MinIdle >= 0 && options.MinIdle <= options.MaxSize;
+        Check(isIdleGood, nameof(options.MinIdle), options.MinIdle, $"0 to MaxSize ({options.MaxSize})", nameof(options));
+        int creations = options.MaxCreateConcurrency;
+        Check(creations >= 1, nameof(options.MaxCreateConcurrency), creations, "1 or more", nameof(options));
         Check(options.MaxWaiters >= 1, nameof(options.MaxWaiters), options.MaxWaiters, "1 or more", nameof(options));
         Check(options.LifetimeJitter is >= 0 and <= 1, nameof(options.LifetimeJitter), options.LifetimeJitter, "0 to 1", nameof(options));
         Check(Enum.IsDefined(options.ReuseOrder), nameof(options.ReuseOrder), options.ReuseOrder, "a value of ReuseOrder", nameof(options));
         Check(Enum.IsDefined(options.ResetMode), nameof(options.ResetMode), options.ResetMode, "a value of ResetMode", nameof(options));
-        Check(Enum.IsDefined(options.LeakCapture), nameof(options.LeakCapture), options.LeakCapture, "a value of LeakCapture", nameof(options));
+        LeakCapture capture = options.LeakCapture;
+        Check(Enum.IsDefined(capture), nameof(options.LeakCapture), capture, "a value of LeakCapture", nameof(options));
         CheckGiven(options.TimeProvider, nameof(options.TimeProvider), "a clock", nameof(options));
         long least = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1, nameof(options));
         long most = Milliseconds(options.BackoffMax, nameof(options.BackoffMax), 1, nameof(options));
-        Check(most != Forever && most >= least, nameof(options.BackoffMax), options.BackoffMax, $"BackoffMin ({options.BackoffMin}) or more, and not infinite", nameof(options));
+        string pauses = $"BackoffMin ({options.BackoffMin}) or more, and not infinite";
+        Check(most != NoLimit && most >= least, nameof(options.BackoffMax), options.BackoffMax, pauses, nameof(options));
         long idle = Milliseconds(options.IdleTimeout, nameof(options.IdleTimeout), 1, nameof(options));
         long lifetime = Milliseconds(options.MaxLifetime, nameof(options.MaxLifetime), 1, nameof(options));
         string upTo = $"up to MaxLifetime ({options.MaxLifetime}), or Timeout.InfiniteTimeSpan";
-        Check(idle == Forever || idle <= lifetime, nameof(options.IdleTimeout), options.IdleTimeout, upTo, nameof(options));
+        Check(idle == NoLimit || idle <= lifetime, nameof(options.IdleTimeout), options.IdleTimeout, upTo, nameof(options));
         return new ResourceSettings
         {
             Name = options.Name,
@@ -109,13 +113,14 @@ internal sealed class ResourceSettings
             LeakReclaim = options.LeakReclaim,
             TimeProvider = options.TimeProvider,
             Meter = ResourceMeter.Of(options.MeterFactory, options.MeterNames),
-            Draw = options.Draw,
+            NextRandom = options.NextRandom,
             Executor = options.Executor,
         };
     }
 
     /// <summary>The default of <c>IdleTimeout</c>: five minutes, or the lifetime where that is shorter.</summary>
-    internal static TimeSpan DefaultIdleTimeout(TimeSpan lifetime) => lifetime > TimeSpan.Zero && lifetime < LongestIdle ? lifetime : LongestIdle;
+    internal static TimeSpan DefaultIdleTimeout(TimeSpan lifetime) =>
+        lifetime > TimeSpan.Zero && lifetime < LongestIdle ? lifetime : LongestIdle;
 
     /// <summary>Checks two sizes.</summary>
     /// <param name="min">The smaller one.</param>
@@ -141,12 +146,13 @@ internal sealed class ResourceSettings
     }
 
     /// <summary>A time in milliseconds, rounded up.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">It is negative (and not infinite), below the least, or longer than a timer can wait.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">It is negative (and not infinite), below the least, or longer than a timer can
+    /// wait.</exception>
     internal static long Milliseconds(TimeSpan time, string name, int least, string? parameter = null)
     {
         if (time == Timeout.InfiniteTimeSpan)
         {
-            return Forever;
+            return NoLimit;
         }
 
         if (time.Ticks < least * TimeSpan.TicksPerMillisecond || time.Ticks >= Longest * TimeSpan.TicksPerMillisecond)
@@ -169,10 +175,10 @@ internal sealed class ResourceSettings
 
     /// <summary>A time that may be switched off, as the platform has it.</summary>
     internal static TimeSpan TimeOf(long milliseconds) =>
-        milliseconds == Forever ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(milliseconds);
+        milliseconds == NoLimit ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(milliseconds);
 
     /// <summary>A moment after another one; never overflows.</summary>
-    internal static long After(long now, long milliseconds) => milliseconds == Forever ? Forever : now + milliseconds;
+    internal static long After(long now, long milliseconds) => milliseconds == NoLimit ? NoLimit : now + milliseconds;
 
     private static void Check(bool isGood, string name, object value, string range, string? parameter)
     {

@@ -4,11 +4,11 @@ using System.Diagnostics;
 namespace Tidepool;
 
 /// <summary>
-/// The record of one place in a pool. <see cref="Version"/> is odd while the resource is leased, and each rental has its own odd number: the
-/// ticket of its lease. The one swap to the next even number returns the lease. All other fields are written under the pool's gate,
+/// The record of one place in a pool. <see cref="Version"/> is odd while the resource is leased, and each rental has its own odd number:
+/// the ticket of its lease. The one swap to the next even number returns the lease. All other fields are written under the pool's gate,
 /// or by the one thread that works on the slot.
 /// </summary>
-[SuppressMessage("Design", "CA1001", Justification = "The token source has neither a timer nor a wait handle: there is nothing to dispose.")]
+[SuppressMessage("Design", "CA1001", Justification = "The token source has neither a timer nor a wait handle.")]
 internal sealed class ResourceSlot<T> : LeaseOwner<T>
     where T : class
 {
@@ -17,7 +17,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal T? Resource;
     internal SlotState State;
     internal SlotWork Work;
-    internal DestroyReason Why;
+    internal DestroyReason Reason;
     internal int Index;
     internal int Generation;
 
@@ -26,7 +26,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal long Id;
     internal long Uses;
 
-    /// <summary>Rentals from the hot place, counted by the thread that took it.</summary>
+    /// <summary>Rentals from the hot slot, counted by the thread that took it.</summary>
     internal long HotUses;
     internal DateTimeOffset CreatedAt;
 
@@ -44,8 +44,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal long RentedTicks;
     internal long DueAt;
 
-    /// <summary>Its operation was found overdue by a late timer, and may take a little longer.</summary>
-    internal bool IsSpared;
+    /// <summary>A late timer found its operation overdue, which may take a little longer.</summary>
+    internal bool HasGrace;
 
     /// <summary>It must be reset before the next renter has it.</summary>
     internal bool IsDirty;
@@ -63,8 +63,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     /// <summary>Only the thread pool can do its work: the policy has no synchronous way.</summary>
     internal bool IsForPool;
 
-    /// <summary>Another key has asked for this place.</summary>
-    internal PoolState<T>? ForWhom;
+    /// <summary>The key that gets this place when it comes free; null for its own.</summary>
+    internal PoolState<T>? StolenBy;
     internal Clearing? Clearing;
     internal StackTrace? Site;
 
@@ -101,8 +101,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal bool TryRetire(long ticket) => Interlocked.CompareExchange(ref Version, ticket + 1, ticket) == ticket;
 
     /// <summary>
-    /// Cancels the token, not under the gate. Whatever waits for it is called on the thread pool: a provider may ask its server over the network
-    /// to stop, and wait for the answer, which must hold up neither the caller of a shutdown nor the pool's timer.
+    /// Cancels the token, not under the gate. Whatever waits for it is called on the thread pool: a provider may ask its server over the
+    /// network to stop, and wait for the answer, which must hold up neither the caller of a shutdown nor the pool's timer.
     /// </summary>
     /// <remarks>
     /// A token that is cancelled already calls back at once whatever registers with it, on that thread, which may be the renter's: so this
@@ -163,7 +163,9 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     };
 }
 
-/// <summary>Where the resource of a slot is. Changes only under the pool's gate; docs/design/resources.md has the table of changes.</summary>
+/// <summary>
+/// Where the resource of a slot is. Changes only under the pool's gate; docs/design/resources.md has the table of changes.
+/// </summary>
 internal enum SlotState
 {
     /// <summary>The slot has no resource and takes no place.</summary>

@@ -3,8 +3,8 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool;
 
 /// <summary>
-/// One of many leases of a resource that its renters use at the same time, such as an HTTP handler or a multiplexed connection. The resource
-/// goes back to its pool, or ends when it is due, with the last of them.
+/// One of many leases of a resource that its renters use at the same time, such as an HTTP handler or a multiplexed connection. The
+/// resource goes back to its pool, or ends when it is due, with the last of them.
 /// </summary>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>Copies are the same lease. Thread-safe. A shared rental allocates one small object.</remarks>

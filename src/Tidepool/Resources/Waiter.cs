@@ -40,7 +40,8 @@ internal enum WaiterFailure
 /// <param name="Site">Where it rents, if that is recorded.</param>
 /// <param name="QueuedTicks">When it began to wait, where that is measured; otherwise 0.</param>
 /// <param name="Cancellation">Ends the wait.</param>
-internal readonly record struct RentalRequest(long Timeout, bool IsSync, StackTrace? Site, long QueuedTicks, CancellationToken Cancellation);
+internal readonly record struct RentalRequest(
+    long Timeout, bool IsSync, StackTrace? Site, long QueuedTicks, CancellationToken Cancellation);
 
 /// <summary>
 /// One waiting rental, of an awaiting caller or of a parked thread: both stand in one queue. The state is decided under the gate, once; the
@@ -153,7 +154,9 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
         {
             if (!_isSignaled)
             {
-                int wait = milliseconds == ResourceSettings.Forever ? System.Threading.Timeout.Infinite : (int)Math.Clamp(milliseconds, 0, int.MaxValue);
+                int wait = milliseconds == ResourceSettings.NoLimit
+                    ? System.Threading.Timeout.Infinite
+                    : (int)Math.Clamp(milliseconds, 0, int.MaxValue);
                 Monitor.Wait(_parking, wait);
             }
 
@@ -200,7 +203,8 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
 
     ValueTaskSourceStatus IValueTaskSource<ResourceLease<T>>.GetStatus(short token) => _source.GetStatus(token);
 
-    void IValueTaskSource<ResourceLease<T>>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)
+    void IValueTaskSource<ResourceLease<T>>.OnCompleted(
+        Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)
     {
 #if TIDEPOOL_MODEL
         if (Schedule.Later is { } later)

@@ -220,7 +220,8 @@ internal static class ChildParts
     private static void PrepareForExhaustion()
     {
         const int threads = 12;
-        foreach (string assembly in Directory.GetFiles(RuntimeEnvironment.GetRuntimeDirectory(), "System.*.dll").Where(static file => !file.Contains("Native", StringComparison.Ordinal)))
+        string[] assemblies = Directory.GetFiles(RuntimeEnvironment.GetRuntimeDirectory(), "System.*.dll");
+        foreach (string assembly in assemblies.Where(static file => !file.Contains("Native", StringComparison.Ordinal)))
         {
             Assembly.Load(Path.GetFileNameWithoutExtension(assembly));
         }

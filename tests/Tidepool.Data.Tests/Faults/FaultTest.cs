@@ -44,7 +44,8 @@ public abstract class FaultTest(FaultServer server) : IAsyncLifetime
         if (_pools.Count > 0)
         {
             await UntilAsync(
-                async () => (await Cluster.ListSessionsAsync()).All(static session => session.Application != Application), "the server has no session of the pool");
+                async () => (await Cluster.ListSessionsAsync()).All(static session => session.Application != Application),
+                "the server has no session of the pool");
         }
     }
 

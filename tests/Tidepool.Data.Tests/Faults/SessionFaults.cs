@@ -57,7 +57,16 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
     public async Task What_the_server_ends_for_idleness_is_hidden_by_the_keep_alive()
     {
         PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 3, ValidateAfterIdle = Never, KeepAliveInterval = TimeSpan.FromSeconds(3), RentTimeout = Never, CreateTimeout = Never, PolicyTimeout = Never }, more: "Options=-c idle_session_timeout=1500");
+            new()
+            {
+                MaxSize = 3,
+                ValidateAfterIdle = Never,
+                KeepAliveInterval = TimeSpan.FromSeconds(3),
+                RentTimeout = Never,
+                CreateTimeout = Never,
+                PolicyTimeout = Never,
+            },
+            more: "Options=-c idle_session_timeout=1500");
         int[] before = await FillEndedAsync(pool);
 
         // On a slow machine the server ends one before it is returned; then its reset has found it.

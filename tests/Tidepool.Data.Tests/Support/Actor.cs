@@ -250,7 +250,14 @@ internal sealed class Actor : IDisposable
                 _commands[place] = null;
                 return "ok";
             default:
-                CommandBehavior[] behaviors = [CommandBehavior.Default, CommandBehavior.CloseConnection, CommandBehavior.SingleRow, CommandBehavior.SequentialAccess, CommandBehavior.SchemaOnly];
+                CommandBehavior[] behaviors =
+                [
+                    CommandBehavior.Default,
+                    CommandBehavior.CloseConnection,
+                    CommandBehavior.SingleRow,
+                    CommandBehavior.SequentialAccess,
+                    CommandBehavior.SchemaOnly,
+                ];
                 CommandBehavior behavior = behaviors[o.Number % behaviors.Length];
                 _reader = o.IsAsync ? await command.ExecuteReaderAsync(behavior) : command.ExecuteReader(behavior);
                 return "reader";

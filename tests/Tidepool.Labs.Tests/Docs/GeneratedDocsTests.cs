@@ -93,7 +93,10 @@ public class GeneratedDocsTests
         var lab = LabCatalog.Find("native")!;
         var plan = LabPlan.Of(lab, LabMode.Full);
         var report = new LabReport(
-            MachineInfo.OfThisMachine(), new LabRunOptions { Child = new ChildCommand("none", []) }, [new LabOutcome(lab, plan, results, 1, [])], Stopped: false);
+            MachineInfo.OfThisMachine(),
+            new LabRunOptions { Child = new ChildCommand("none", []) },
+            [new LabOutcome(lab, plan, results, 1, [])],
+            Stopped: false);
         string table = DocTables.Published(lab, [MachineOf(report)]);
 
         Assert.Contains(

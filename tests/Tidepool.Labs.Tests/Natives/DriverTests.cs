@@ -6,7 +6,10 @@ public class DriverTests
     private static readonly ProbeSite Site = new(() => { });
 
     public static TheoryData<string> AnySize =>
-        ["std::vector", "mutex-pool", "glibc", "tidepool .so", "tidepool zeroed", "tidepool inline", "tidepool pmr", "std::pmr synchronized"];
+        [
+            "std::vector", "mutex-pool", "glibc", "tidepool .so", "tidepool zeroed", "tidepool inline", "tidepool pmr",
+            "std::pmr synchronized",
+        ];
 
     [DriverTheory]
     [MemberData(nameof(AnySize))]
@@ -15,7 +18,8 @@ public class DriverTests
         NativeDrivers.NeedBuild();
         using var driver = new DriverProcess(SubjectOf(name));
 
-        foreach (string command in (string[])["run pair 64 1 1", "run pair 4096 16 1", "run mixed 0 1 1", "run mixed 0 16 1", "run ring 512 2 1"])
+        string[] commands = ["run pair 64 1 1", "run pair 4096 16 1", "run mixed 0 1 1", "run mixed 0 16 1", "run ring 512 2 1"];
+        foreach (string command in commands)
         {
             var timing = driver.Measure(command);
             Assert.Equal(0, timing.Renting);
@@ -187,8 +191,17 @@ public class DriverTests
         Assert.True(busy["peak_KiB"] > 500);
     }
 
-    private static NativeSubject SubjectOf(string name) =>
-        (
-            (NativeSubject[])[.. NativeSubjects.Rivals, NativeSubjects.Shared, NativeSubjects.Zeroed, NativeSubjects.Inline, NativeSubjects.Pool, NativeSubjects.Resource])
-        .Single(subject => subject.Name == name);
+    private static NativeSubject SubjectOf(string name)
+    {
+        NativeSubject[] subjects =
+        [
+            .. NativeSubjects.Rivals,
+            NativeSubjects.Shared,
+            NativeSubjects.Zeroed,
+            NativeSubjects.Inline,
+            NativeSubjects.Pool,
+            NativeSubjects.Resource,
+        ];
+        return subjects.Single(subject => subject.Name == name);
+    }
 }

@@ -104,6 +104,8 @@ public partial class HtmlReportTests
     }
 
     /// <summary>Ways in which a page fetches something: a source, a style sheet, an import, a request.</summary>
-    [GeneratedRegex("""(\b(src|href)\s*=\s*["']?(https?:)?//)|@import|url\(\s*["']?https?:|\bfetch\(\s*["']|importScripts\(|<link[^>]+stylesheet""")]
+    [GeneratedRegex(
+        """(\b(src|href)\s*=\s*["']?(https?:)?//)|@import|url\(\s*["']?https?:""" +
+        """|\bfetch\(\s*["']|importScripts\(|<link[^>]+stylesheet""")]
     private static partial Regex Loads();
 }

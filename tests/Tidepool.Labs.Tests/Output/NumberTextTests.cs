@@ -11,7 +11,8 @@ public class NumberTextTests
     [InlineData("bytes_per_key", 0, "bytes per key", "0")]
     [InlineData("errors_beyond_leases", 3, "errors beyond leases", "3.00")]
     [InlineData("milliseconds", 546, "milliseconds", "546")]
-    public void A_metric_is_shown_in_the_unit_at_the_end_of_its_name_and_headed_by_the_rest(string name, double value, string heading, string text)
+    public void A_metric_is_shown_in_the_unit_at_the_end_of_its_name_and_headed_by_the_rest(
+        string name, double value, string heading, string text)
     {
         Assert.Equal(heading, NumberText.MetricName(name));
         Assert.Equal(text, NumberText.Metric(name, value));

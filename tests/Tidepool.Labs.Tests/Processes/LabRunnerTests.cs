@@ -50,8 +50,10 @@ public class LabRunnerTests
     [Fact]
     public async Task A_child_that_does_not_come_up_leaves_rows_without_result_and_with_the_reason()
     {
-        var options =
-            Tiny(key => key.Cell["pattern"] == RentalPattern.Hop) with { Child = new("dotnet", [Path.Combine(AppContext.BaseDirectory, "absent.dll")]) };
+        var options = Tiny(key => key.Cell["pattern"] == RentalPattern.Hop) with
+        {
+            Child = new("dotnet", [Path.Combine(AppContext.BaseDirectory, "absent.dll")]),
+        };
 
         var report = await new LabRunner(options, _ => { }).RunAsync([LabCatalog.Find("arrays")!], CancellationToken.None);
 

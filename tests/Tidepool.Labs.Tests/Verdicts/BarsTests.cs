@@ -13,7 +13,13 @@ public class BarsTests
         { "two threads", ["arrays.threads.depth8", "arrays.threads.scaling"] },
         { "producer/consumer", ["arrays.ring.shared", "arrays.ring.kestrel"] },
         { "async hop", ["arrays.hop"] },
-        { "memory pools", ["memory.reused.kestrel", "memory.reused.shared", "memory.reused.bytes", "memory.reused.hold", "memory.native.bytes", "memory.native.hold"] },
+        {
+            "memory pools",
+            [
+                "memory.reused.kestrel", "memory.reused.shared", "memory.reused.bytes", "memory.reused.hold", "memory.native.bytes",
+                "memory.native.hold",
+            ]
+        },
         { "object arrays", ["arrays.objects"] },
         { "every length", ["arrays.grid"] },
         { "waste", ["arrays.waste"] },
@@ -22,7 +28,10 @@ public class BarsTests
         { "streams, 100 B and 1 KB", ["streams.small.time", "streams.small.new", "streams.small.rented", "streams.small.rivals"] },
         { "streams, 6-byte writes", ["streams.tiny.time", "streams.tiny.rivals"] },
         { "streams, 50 KB", ["streams.medium.once", "streams.medium.parts", "streams.medium.rivals"] },
-        { "streams, 1 to 200 MB", ["streams.large.time", "streams.large.bytes", "streams.large.loh", "streams.large.recyclable", "streams.large.slim"] },
+        {
+            "streams, 1 to 200 MB",
+            ["streams.large.time", "streams.large.bytes", "streams.large.loh", "streams.large.recyclable", "streams.large.slim"]
+        },
         { "streams, WriteByte", ["streams.byte.exact", "streams.byte.base"] },
         { "streams, parallel", ["streams.parallel"] },
         { "streams, like MemoryStream", ["streams.compared"] },
@@ -42,11 +51,17 @@ public class BarsTests
         { "threads, distinct", ["threads.distinct"] },
         {
             "connections, five inserts, SQLite",
-            ["connections.sqlite.used", "connections.sqlite.kept", "connections.sqlite.cleared", "connections.sqlite.ended", "connections.sqlite.unpooled.used", "connections.sqlite.unpooled.kept"]
+            [
+                "connections.sqlite.used", "connections.sqlite.kept", "connections.sqlite.cleared", "connections.sqlite.ended",
+                "connections.sqlite.unpooled.used", "connections.sqlite.unpooled.kept",
+            ]
         },
         {
             "connections, five inserts, PostgreSQL",
-            ["connections.postgres.used", "connections.postgres.kept", "connections.postgres.cleared", "connections.postgres.ended", "connections.postgres.unpooled.used", "connections.postgres.unpooled.kept"]
+            [
+                "connections.postgres.used", "connections.postgres.kept", "connections.postgres.cleared", "connections.postgres.ended",
+                "connections.postgres.unpooled.used", "connections.postgres.unpooled.kept",
+            ]
         },
         { "connections, opening", ["connections.open"] },
         { "connections, PostgreSQL", ["connections.latency", "connections.many.reset", "connections.many.plain", "connections.unpooled"] },

@@ -88,7 +88,8 @@ public class MeanRatioRuleTests
     [Fact]
     public void A_bar_that_a_run_omits_says_why() =>
         Assert.Equal(
-            new Verdict(Bar, VerdictState.NotRun, null, "runs too long: --full"), new OmittedRule(Bar, "runs too long: --full").Judge(new LabResults(1)));
+            new Verdict(Bar, VerdictState.NotRun, null, "runs too long: --full"),
+            new OmittedRule(Bar, "runs too long: --full").Judge(new LabResults(1)));
 
     private static LabResults Results(params (string Subject, Cell Cell, double Nanoseconds)[] rows)
     {

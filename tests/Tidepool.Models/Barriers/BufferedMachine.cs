@@ -2,12 +2,14 @@ namespace Tidepool.Models.Barriers;
 
 /// <summary>
 /// A machine of two threads with a store buffer each, as x86 has (Sewell et al., "x86-TSO", 2010): a store waits in its thread's buffer, is
-/// seen by that thread at once and by the other when it drains, in order, at any time. States are values, so that all of them can be visited.
+/// seen by that thread at once and by the other when it drains, in order, at any time. States are values, so that all of them can be
+/// visited.
 /// </summary>
 internal sealed record BufferedMachine(
     string Memory, string Registers, int OwnerAt, int VisitorAt, string OwnerBuffer, string VisitorBuffer, int Updates)
 {
-    // Updates counts what the programs did; the machine does not know it. Memory and registers are short strings of digits, the buffers sequences of (variable, value): value equality comes for free.
+    // Updates counts what the programs did; the machine does not know it. Memory and registers are short strings of digits, the
+    // buffers sequences of (variable, value): value equality comes for free.
     internal const int Variables = 3;
 
     internal static BufferedMachine Start { get; } = new(new string('0', Variables), "00", 0, 0, string.Empty, string.Empty, 0);
@@ -68,7 +70,8 @@ internal sealed record BufferedMachine(
     internal BufferedMachine Goto(int thread, int instruction) =>
         thread == 0 ? this with { OwnerAt = instruction } : this with { VisitorAt = instruction };
 
-    private static string Replace(string digits, int index, int value) => string.Concat(digits.AsSpan(0, index), $"{value}", digits.AsSpan(index + 1));
+    private static string Replace(string digits, int index, int value) =>
+        string.Concat(digits.AsSpan(0, index), $"{value}", digits.AsSpan(index + 1));
 
     private string Buffer(int thread) => thread == 0 ? OwnerBuffer : VisitorBuffer;
 }

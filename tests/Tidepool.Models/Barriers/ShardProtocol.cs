@@ -1,6 +1,8 @@
 namespace Tidepool.Models.Barriers;
 
-/// <summary>The shard protocol as two little programs for <see cref="BufferedMachine"/>. Both add one to the same count while they are inside.</summary>
+/// <summary>
+/// The shard protocol as two little programs for <see cref="BufferedMachine"/>. Both add one to the same count while they are inside.
+/// </summary>
 /// <param name="hasBarrier">Whether the visitor calls the process-wide barrier.</param>
 /// <param name="barrierComesFirst">Whether it does so before it has asked the owner to stay out.</param>
 /// <param name="closes">Whether the visitor waits for the owner and stays, instead of giving up when the owner is inside.</param>
@@ -17,7 +19,9 @@ internal sealed class ShardProtocol(bool hasBarrier, bool barrierComesFirst = fa
     private const int VisitorEnd = 6;
 
     private static bool IsInside(int thread, BufferedMachine state) =>
-        thread == 0 ? state.OwnerAt < OwnerEnd && state.OwnerAt % OwnerSteps is >= OwnerInside and < OwnerSteps - 1 : state.VisitorAt is >= VisitorInside and < VisitorEnd - 1;
+        thread == 0
+            ? state.OwnerAt < OwnerEnd && state.OwnerAt % OwnerSteps is >= OwnerInside and < OwnerSteps - 1
+            : state.VisitorAt is >= VisitorInside and < VisitorEnd - 1;
 
     protected override string? Fault(BufferedMachine state)
     {

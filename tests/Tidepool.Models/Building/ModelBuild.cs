@@ -26,7 +26,7 @@ internal static partial class ModelBuild
         "Memory/Objects/ObjectCore.Rent.cs", "Memory/Objects/ObjectCore.Return.cs",
         "Memory/Streams/PooledMemoryStream.cs", "Memory/Streams/PooledMemoryStream.Making.cs",
         "Memory/Streams/StreamCore.cs", "Memory/Streams/StreamCore.Changes.cs", "Memory/Streams/StreamCore.Writing.cs",
-        "Resources/FastSlot.cs",
+        "Resources/HotSlot.cs",
     ];
 
     // A planted bug may count beyond the end of a magazine: that must be an exception, and not a write to foreign memory.

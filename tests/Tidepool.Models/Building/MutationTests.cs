@@ -148,7 +148,7 @@ public class MutationTests
         Assert.True(failures.Count == 0, string.Join("\n\n", failures));
     }
 
-    /// <summary>The same code with no comment, and each token on a line of its own.</summary>
+    /// <summary>Removes the comments and puts each token on a line of its own.</summary>
     private static SyntaxTree Reformat(SyntaxTree file)
     {
         IEnumerable<string> tokens = file.GetRoot()

@@ -83,19 +83,19 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         {
             "ObjectScenario", "a chunk keeps an object that a magazine has taken",
-            In("Magazine.RefillAtOnce").Replace("source.Clear(); chunk.Count = last - moved;", "chunk.Count = last - moved + 1;")
+            In("Magazine.RefillBySwap").Replace("source.Clear(); chunk.Count = last - moved;", "chunk.Count = last - moved + 1;")
         },
         {
             "ObjectScenario", "a magazine that has room makes room again",
-            In("Magazine.MakeRoom").Replace("flushed is null || !IsFull", "flushed is null")
+            In("Magazine.FlushIfFull").Replace("flushed is null || !IsFull", "flushed is null")
         },
         {
             "ObjectScenario", "the hot object does not leave with the others",
-            In("Magazine.MakeRoomAtOnce").Remove("StoreIfDifferent(ref full[0], _state.Hot!);")
+            In("Magazine.FlushBySwap").Remove("StoreIfDifferent(ref full[0], _state.Hot!);")
         },
         {
             "ObjectScenario", "a refilled magazine has an old hot object",
-            In("Magazine.RefillAtOnce").Remove("StoreIfDifferent(ref _state.Hot, Place(0)!);")
+            In("Magazine.RefillBySwap").Remove("StoreIfDifferent(ref _state.Hot, Place(0)!);")
         },
         {
             "ObjectScenario", "an object that was rented stays in its chunk",
@@ -174,7 +174,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     [InlineData("ObjectScenario", 4_000)]
     [InlineData("RestScenario", 1_000)]
     [InlineData("StreamScenario", 2_000)]
-    [InlineData("FastSlotScenario", 4_000)]
+    [InlineData("HotSlotScenario", 4_000)]
     public void The_core_passes_with_a_point_before_every_statement(string scenario, int schedules)
     {
         output.WriteLine($"seed {Explorer.Seed}");

@@ -19,23 +19,23 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "OneRenterScenario", "two renters take the hot resource",
-            In("FastSlot.Take").Replace("Interlocked.Exchange(ref _item, null)", TakeInTwoSteps)
+            In("HotSlot.Take").Replace("Interlocked.Exchange(ref _item, null)", TakeInTwoSteps)
         },
         {
-            "FastSlotScenario", "two take the same item",
-            In("FastSlot.Take").Replace("Interlocked.Exchange(ref _item, null)", TakeInTwoSteps)
+            "HotSlotScenario", "two take the same item",
+            In("HotSlot.Take").Replace("Interlocked.Exchange(ref _item, null)", TakeInTwoSteps)
         },
         {
-            "FastSlotScenario", "what lay there before is overwritten",
-            In("FastSlot.Put").Replace("Interlocked.Exchange(ref _item, item)", "((Func<T?>)(() => { _item = item; return null; }))()")
+            "HotSlotScenario", "what lay there before is overwritten",
+            In("HotSlot.Put").Replace("Interlocked.Exchange(ref _item, item)", "((Func<T?>)(() => { _item = item; return null; }))()")
         },
         {
-            "FastSlotScenario", "the slot is emptied before it is closed",
-            In("FastSlot.Close").Replace("_isOpen = false; return Take();", "T? item = Take(); _isOpen = false; return item;")
+            "HotSlotScenario", "the slot is emptied before it is closed",
+            In("HotSlot.Close").Replace("_isOpen = false; return Take();", "T? item = Take(); _isOpen = false; return item;")
         },
         {
-            "FastSlotScenario", "what was put into a closed slot stays there",
-            In("FastSlot.TakeIfClosed").Replace("_isOpen ? null : Take()", "null")
+            "HotSlotScenario", "what was put into a closed slot stays there",
+            In("HotSlot.TakeIfClosed").Replace("_isOpen ? null : Take()", "null")
         },
         { "ConservationScenario", "a detached resource is not counted", In("PoolState.Detach").Remove("_detached++;") },
         {
@@ -45,8 +45,8 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
                 "waiter.State == WaiterState.Queued && failure != WaiterFailure.Cancelled")
         },
         {
-            "WakeUpScenario", "a returner overlooks that the hot place was closed",
-            In("ResourceCore.TryLayHot").Replace("older is not null || !_fast.IsOpen", "older is not null")
+            "WakeUpScenario", "a returner overlooks that the hot slot was closed",
+            In("ResourceCore.TryPutHot").Replace("older is not null || !_hot.IsOpen", "older is not null")
         },
         {
             "FailureScenario", "a failed creation keeps its place",
@@ -62,23 +62,23 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
                 "Interlocked.CompareExchange(ref Version, ticket + 1, ticket) == ticket",
                 "(Version & 1) == 1 && Interlocked.Increment(ref Version) > 0")
         },
-        { "EndOnceScenario", "a shutdown leaves the hot place open", In("PoolState.Close").Remove("CloseHot(section);") },
+        { "EndOnceScenario", "a shutdown leaves the hot slot open", In("PoolState.Close").Remove("CloseHot(section);") },
         {
-            "EndOnceScenario", "a pool that was made smaller leaves the hot place open",
+            "EndOnceScenario", "a pool that was made smaller leaves the hot slot open",
             In("PoolState.Resize").Remove("if (_isBeyond) { CloseHot(section); }")
         },
         { "EndOnceScenario", "a resource lies where no timer looks", In("ResourceCore.MustMove").Replace("Timer.Due", "0") },
         {
-            "ClearScenario", "a cleared resource is rented from the hot place",
+            "ClearScenario", "a cleared resource is rented from the hot slot",
             In("ResourceCore.TakeOpenHot").Remove("slot.Generation != State.Generation")
         },
         {
             "ClearedOnItsWayScenario", "a renewal does not do what follows from its drain",
-            In("PoolState.Renew").Replace("SettleHot(section);", "DrainHot(section);")
+            In("PoolState.Renew").Replace("DrainAndDispatch(section);", "DrainHot(section);")
         },
         {
             "ClearedOnItsWayScenario", "a drain has no consequence in an open pool",
-            In("PoolState.SettleHot").Replace("DrainHot(section)", "DrainHot(section) && _isClosed")
+            In("PoolState.DrainAndDispatch").Replace("DrainHot(section)", "DrainHot(section) && _isClosed")
         },
         {
             "KeyedScenario", "a rental waits at a forgotten key",
@@ -109,9 +109,9 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
             "ParkedScenario", "a rental that has worked for itself queues last",
             In("Waiters.Add").Replace("before.Sequence > waiter.Sequence", "before.Sequence > long.MaxValue - 1")
         },
-        { "ParkedScenario", "a parked rental is not told to work", In("PoolState.LetWork").Remove("section.Tell(waiter);") },
+        { "ParkedScenario", "a parked rental is not told to work", In("PoolState.LetWork").Remove("section.Notify(waiter);") },
         {
-            "ParkedScenario", "a rental waits beside an open hot place",
+            "ParkedScenario", "a rental waits beside an open hot slot",
             In("PoolState.Enqueue").Remove("CloseHot(section);")
         },
         {
@@ -120,7 +120,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "ParkedAloneScenario", "parked rentals are given no work",
-            In("PoolState.Pump").Remove("LetParkedHelp(section);")
+            In("PoolState.Dispatch").Remove("LetParkedHelp(section);")
         },
         {
             "ParkedAloneScenario", "parked rentals destroy no resource",
@@ -133,7 +133,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
             "HangingScenario", "no operation is ever overdue",
             In("PoolState.SetDue").Replace(
                 "slot.State == SlotState.Creating ? _settings.CreateTimeout : _settings.PolicyTimeout",
-                "ResourceSettings.Forever")
+                "ResourceSettings.NoLimit")
         },
         {
             "HangingScenario", "a resource created too late is not destroyed",
@@ -141,7 +141,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "HangingScenario", "a resource handed over too late is not destroyed",
-            In("PoolRunner.HandToPool").Remove("DestroyLate(slot, slot.Resource!);")
+            In("PoolRunner.HandToThreadPool").Remove("DestroyLate(slot, slot.Resource!);")
         },
         {
             "HangingScenario", "a creation that hangs keeps its place",
@@ -183,5 +183,6 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
     [Theory]
     [Trait("Category", "Slow")]
     [MemberData(nameof(Rows))]
-    public void A_planted_bug_is_found(string scenario, string bug) => Bugs.Hunt(scenario, bug, fine: scenario == "FastSlotScenario", output);
+    public void A_planted_bug_is_found(string scenario, string bug) =>
+        Bugs.Hunt(scenario, bug, fine: scenario == "HotSlotScenario", output);
 }

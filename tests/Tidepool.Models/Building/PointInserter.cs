@@ -5,8 +5,8 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 namespace Tidepool.Models.Building;
 
 /// <summary>
-/// Puts a point before every statement and between the halves of every <c>&amp;&amp;</c>, so that threads may interleave there. What holds a lock
-/// is left alone: whoever waited for it could never be told apart from whoever is stuck.
+/// Puts a point before every statement and between the halves of every <c>&amp;&amp;</c>, so that threads may interleave there. Code
+/// that holds a lock gets no points: a thread that waits for the lock would look like a thread that is stuck.
 /// </summary>
 internal sealed class PointInserter : CSharpSyntaxRewriter
 {
@@ -44,7 +44,8 @@ internal sealed class PointInserter : CSharpSyntaxRewriter
     {
         var visited = (BinaryExpressionSyntax)base.VisitBinaryExpression(node)!;
         return visited.IsKind(SyntaxKind.LogicalAndExpression)
-            ? visited.WithRight(SyntaxFactory.ParseExpression($"(global::Tidepool.Models.Building.Points.Here(\"{Name()}\") && ({visited.Right}))"))
+            ? visited.WithRight(SyntaxFactory.ParseExpression(
+                $"(global::Tidepool.Models.Building.Points.Here(\"{Name()}\") && ({visited.Right}))"))
             : visited;
     }
 

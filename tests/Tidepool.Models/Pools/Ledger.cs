@@ -22,7 +22,7 @@ internal sealed class Ledger<T>
 
     internal CountingSource<T> Source { get; } = new();
 
-    /// <summary>The counters of the pool against those of the model. Nobody rents or returns meanwhile.</summary>
+    /// <summary>Compares the counters of the pool with those of the model, while no thread rents or returns.</summary>
     internal void CheckCounts()
     {
         PoolStatistics statistics = Pool.GetStatistics();

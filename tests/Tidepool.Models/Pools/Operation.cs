@@ -22,7 +22,8 @@ public sealed record Operation(OperationKind What, int Thread, int Place, int Le
             (16, Gen.Constant(OperationKind.Rent)),
             (10, Gen.Constant(OperationKind.Return)),
             (2, Gen.Elements(Enum.GetValues<OperationKind>())),
-            (6, Gen.Elements(OperationKind.RentArray, OperationKind.RentOwner, OperationKind.Scope, OperationKind.Handle, OperationKind.Move)),
+            (6, Gen.Elements(
+                OperationKind.RentArray, OperationKind.RentOwner, OperationKind.Scope, OperationKind.Handle, OperationKind.Move)),
             (2, Gen.Elements(OperationKind.DisposeAgain, OperationKind.ReturnAgain, OperationKind.UseAgain)))
         from thread in Gen.Choose(0, Threads - 1)
         from place in Gen.Choose(0, Places - 1)

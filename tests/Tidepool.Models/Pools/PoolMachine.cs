@@ -5,7 +5,7 @@ namespace Tidepool.Models.Pools;
 
 /// <summary>
 /// Carries out programs on a pool beside a model of it: every rental is marked with a number of its own, and must carry it until it is
-/// returned. Threads meet at the places: whoever takes a rental out of one, by an exchange, is its only owner.
+/// returned. Threads meet at the places: the thread that takes a rental out of one, by an exchange, is its only owner.
 /// </summary>
 internal sealed class PoolMachine<T>
 {
@@ -39,7 +39,7 @@ internal sealed class PoolMachine<T>
         }
     }
 
-    /// <summary>Every rental that is out still carries its mark, and the counters agree. Nobody works meanwhile.</summary>
+    /// <summary>Checks that every rental still carries its mark and that the counters agree, while no thread works.</summary>
     internal void Check()
     {
         foreach (Holding<T>? holding in _places)
@@ -73,7 +73,11 @@ internal sealed class PoolMachine<T>
                 break;
             case OperationKind.RentArray:
                 T[] array = ledger.Pool.AsArrayPool().Rent(length);
-                Put(operation.Place, Begin(ledger, array.AsSpan(0, length), n => new Holding<T>(ledger, n, length) { Array = array }, counts: length > 0));
+                Put(operation.Place, Begin(
+                    ledger,
+                    array.AsSpan(0, length),
+                    n => new Holding<T>(ledger, n, length) { Array = array },
+                    counts: length > 0));
                 break;
             case OperationKind.RentOwner:
                 IMemoryOwner<T> owner = ledger.Owners.Rent(length);

@@ -69,7 +69,8 @@ public class PoolModelTests(ITestOutputHelper output)
             }
         }));
 
-    private void Run<T>(Element<T> element, Func<BufferSource<T>, BufferPoolOptions<T>> options, Action<Crew, PoolMachine<T>, Operation[]> run)
+    private void Run<T>(
+        Element<T> element, Func<BufferSource<T>, BufferPoolOptions<T>> options, Action<Crew, PoolMachine<T>, Operation[]> run)
     {
         output.WriteLine($"seed {Explorer.Seed} (repeat with TIDEPOOL_TEST_SEED={Explorer.Seed})");
         using var crew = new Crew(Operation.Threads);
@@ -82,7 +83,11 @@ public class PoolModelTests(ITestOutputHelper output)
         var replay = new Replay(new Rnd((ulong)(uint)Explorer.Seed), FSharpOption<int>.None);
         try
         {
-            Check.One(Config.QuickThrowOnFailure.WithQuietOnSuccess(true).WithMaxTest(Programs).WithReplay(FSharpOption<Replay>.Some(replay)), property);
+            Config config = Config.QuickThrowOnFailure
+                .WithQuietOnSuccess(true)
+                .WithMaxTest(Programs)
+                .WithReplay(FSharpOption<Replay>.Some(replay));
+            Check.One(config, property);
         }
         catch (Exception e)
         {

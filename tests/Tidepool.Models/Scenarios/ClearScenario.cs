@@ -31,8 +31,8 @@ internal sealed class ClearScenario : IScenario
 }
 
 /// <summary>
-/// A resource is cleared on its way from the returner to a thread that parks for it, and a third thread is the one that sees it: nobody of the
-/// thread pool comes, so the parked thread ends it itself.
+/// A resource is cleared on its way from the returner to a thread that parks for it, and a third thread is the one that sees it: no
+/// thread of the thread pool comes, so the parked thread destroys it itself.
 /// </summary>
 internal sealed class ClearedOnItsWayScenario : IScenario
 {

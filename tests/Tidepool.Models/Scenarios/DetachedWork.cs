@@ -3,7 +3,9 @@ using Tidepool.Models.Scheduling;
 
 namespace Tidepool.Models.Scenarios;
 
-/// <summary>What a pool leaves to the thread pool: under a schedule it lies here until one of the threads of the schedule does it.</summary>
+/// <summary>
+/// What a pool leaves to the thread pool: under a schedule it lies here until one of the threads of the schedule does it.
+/// </summary>
 internal sealed class DetachedWork
 {
     private readonly Queue<IThreadPoolWorkItem> _items = [];

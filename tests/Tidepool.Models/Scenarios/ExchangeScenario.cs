@@ -2,7 +2,9 @@ using Tidepool.Models.Scheduling;
 
 namespace Tidepool.Models.Scenarios;
 
-/// <summary>The exchange of magazines: two or three threads overfill and empty theirs through the shared tier, which is trimmed meanwhile.</summary>
+/// <summary>
+/// The exchange of magazines: two or three threads overfill and empty theirs through the shared tier, which is trimmed meanwhile.
+/// </summary>
 internal sealed class ExchangeScenario : IScenario
 {
     public int Threads => 3;

@@ -3,8 +3,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Keys come and go under one limit: a rental that races with the forgetting of its key gets a live one, and no place is lost or given twice. All
-/// threads but the last one also park; the last one helps until the others have ended.
+/// Keys come and go under one limit: a rental that races with the forgetting of its key gets a live one, and no place is lost or given
+/// twice. All threads but the last one also park; the last one helps until the others have ended.
 /// </summary>
 internal sealed class KeyedScenario : IScenario
 {
@@ -20,7 +20,8 @@ internal sealed class KeyedScenario : IScenario
         for (int i = 0; i < Threads; i++)
         {
             bool parks = i < Threads - 1;
-            (int What, int Which)[] program = [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (random.Next(100), random.Next(1000)))];
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (random.Next(100), random.Next(1000)))];
             threads.Add(() =>
             {
                 Array.ForEach(program, step => world.Step(step.What, step.Which, parks));
@@ -42,8 +43,8 @@ internal sealed class KeyedScenario : IScenario
 }
 
 /// <summary>
-/// Threads that park for keys need no other thread: what is to be created, reset or ended, for their key or of another one, they do themselves, as
-/// long as each returns what it has.
+/// Threads that park for keys need no other thread: what is to be created, reset or ended, for their key or of another one, they do
+/// themselves, as long as each returns what it has.
 /// </summary>
 internal sealed class KeyedAloneScenario : IScenario
 {
@@ -56,7 +57,8 @@ internal sealed class KeyedAloneScenario : IScenario
         var world = new KeyedWorld(random, maxTotal: random.Next(1, 3), steals: true, isAlone: true);
         return new KeyedExecution(world, [.. Enumerable.Range(0, Threads).Select<int, Action>(_ =>
         {
-            (int Key, bool IsBroken)[] rentals = [.. Enumerable.Range(0, random.Next(1, 6)).Select(_ => (random.Next(3), random.Next(4) == 0))];
+            (int Key, bool IsBroken)[] rentals =
+                [.. Enumerable.Range(0, random.Next(1, 6)).Select(_ => (random.Next(3), random.Next(4) == 0))];
             return () => Array.ForEach(rentals, rental => world.UseParked(rental.Key, rental.IsBroken));
         })]);
     }

@@ -4,7 +4,9 @@ using Tidepool.Models.Scheduling;
 
 namespace Tidepool.Models.Scenarios;
 
-/// <summary>A keyed pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads do.</summary>
+/// <summary>
+/// A keyed pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads do.
+/// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The pool is shut down, or abandoned, with its schedule.")]
 [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
 internal sealed class KeyedWorld
@@ -38,7 +40,7 @@ internal sealed class KeyedWorld
                 PolicyTimeout = Timeout.InfiniteTimeSpan,
                 RentTimeout = Timeout.InfiniteTimeSpan,
                 TimeProvider = _time,
-                Draw = static () => 0.5,
+                NextRandom = static () => 0.5,
                 Executor = _work.Add,
             },
         });
@@ -57,7 +59,7 @@ internal sealed class KeyedWorld
             case < 40:
                 Log($"rent {which % 3}");
                 var rental = new Rental(which % 3);
-                rental.Task = _pool.RentPlain(which % 3, ResourceSettings.Forever, rental.Cancellation.Token);
+                rental.Task = _pool.RentPlain(which % 3, ResourceSettings.NoLimit, rental.Cancellation.Token);
                 _rentals.Add(rental);
                 break;
             case < 62:
@@ -154,7 +156,7 @@ internal sealed class KeyedWorld
 
         ResourceWorld.Require(
             _rentals.TrueForAll(static r => r.IsTaken),
-            $"a rental waits for ever: {string.Join(" ", _pool.Keys.Select(k => $"{k}: {_pool.GetStatistics(k)}"))}");
+            $"a rental is never served: {string.Join(" ", _pool.Keys.Select(k => $"{k}: {_pool.GetStatistics(k)}"))}");
         _pool.Validate();
         for (int round = 0; round < 20; round++)
         {
@@ -189,7 +191,7 @@ internal sealed class KeyedWorld
         _rentals.Add(rental);
         try
         {
-            Hold(rental, _pool.RentParked(key, isPatient ? ResourceSettings.Forever : 100, rental.Cancellation.Token));
+            Hold(rental, _pool.RentParked(key, isPatient ? ResourceSettings.NoLimit : 100, rental.Cancellation.Token));
         }
         catch (Exception e) when (e is OperationCanceledException or ResourcePoolException)
         {
@@ -311,8 +313,8 @@ internal sealed class KeyedWorld
         {
             Schedule.Point("destroy");
             world.Expect(resource.Number % 3 == key, "a policy was given a resource of another key");
-            world.Expect(resource.Users == 0, "a leased resource was ended");
-            world.Expect(++resource.Ends == 1, "a resource was ended twice");
+            world.Expect(resource.Users == 0, "a leased resource was destroyed");
+            world.Expect(++resource.Ends == 1, "a resource was destroyed twice");
             return default;
         }
     }

@@ -3,8 +3,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Threads rent objects, leased and raw, return and detach whatever anyone has rented, also twice and at once, while policies refuse and throw,
-/// magazines are trimmed and closed, and sometimes the pool is disposed in the middle.
+/// Threads rent objects, leased and raw, return and detach whatever anyone has rented, also twice and at once, while policies refuse and
+/// throw, magazines are trimmed and closed, and sometimes the pool is disposed in the middle.
 /// </summary>
 internal sealed class ObjectScenario : IScenario
 {
@@ -22,7 +22,8 @@ internal sealed class ObjectScenario : IScenario
         {
             int thread = i;
             int rentRate = i == 0 ? 50 : 15 + (random.Next(3) * 12);
-            (int What, int Which)[] program = Enumerable.Range(0, random.Next(3, 12)).Select(_ => (random.Next(100), random.Next(1000))).ToArray();
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(3, 12)).Select(_ => (random.Next(100), random.Next(1000)))];
             bool ends = disposes && i == Threads - 1;
             threads.Add(() =>
             {

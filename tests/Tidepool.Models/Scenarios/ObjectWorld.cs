@@ -35,7 +35,14 @@ internal sealed class ObjectWorld
         bool validates = random.Next(4) == 0;
         _failures = new Random(random.Next());
         _failureRate = random.Next(3) * 12;
-        var options = new ObjectPoolOptions { Name = "model", ItemBytes = bytes, Budget = budget, LeakSampling = 0, Checks = PoolChecks.Default };
+        var options = new ObjectPoolOptions
+        {
+            Name = "model",
+            ItemBytes = bytes,
+            Budget = budget,
+            LeakSampling = 0,
+            Checks = PoolChecks.Default,
+        };
         if (validates)
         {
             var pool = new ObjectPool<Tracked, TrackingPolicy>(new TrackingPolicy(this), options);
@@ -209,7 +216,9 @@ internal sealed class ObjectWorld
         _pool.Validate();
         PoolStatistics statistics = _pool.GetStatistics();
         int rentedNow = Count(Place.Rented);
-        Expect(Count(Place.New) == 0 && Count(Place.Resetting) == 0 && Count(Place.Refused) == 0, $"an object was left in the middle: {Describe()}");
+        Expect(
+            Count(Place.New) == 0 && Count(Place.Resetting) == 0 && Count(Place.Refused) == 0,
+            $"an object was left in the middle: {Describe()}");
         Expect(statistics.Idle == Count(Place.Idle), $"{statistics.Idle} objects are counted as idle: {Describe()}");
         Expect(statistics.Rented == _rented, $"{statistics.Rented} rentals are counted, {_rented} were made");
         Expect(statistics.Leased == rentedNow, $"{statistics.Leased} are counted as out: {Describe()}");

@@ -3,8 +3,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Threads that park for a resource beside rentals that are awaited: one queue, no lost wake-up, and whoever works for itself comes back to its
-/// place. The last thread never parks, and helps until the others have ended.
+/// Threads that park for a resource beside rentals that are awaited: one queue, no lost wake-up, and a thread that works for itself
+/// comes back to its place. The last thread never parks, and helps until the others have ended.
 /// </summary>
 internal class ParkedScenario : IScenario
 {
@@ -24,7 +24,8 @@ internal class ParkedScenario : IScenario
         for (int i = 0; i < Threads; i++)
         {
             (int thread, bool parks) = (i, i < Threads - 1);
-            (int What, int Which)[] program = [.. Enumerable.Range(0, random.Next(4, 10)).Select(_ => (random.Next(100), random.Next(1000)))];
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(4, 10)).Select(_ => (random.Next(100), random.Next(1000)))];
             threads.Add(() =>
             {
                 ResourceWorld.IsReleaser = !parks;
@@ -133,14 +134,16 @@ internal class ParkedScenario : IScenario
     }
 }
 
-/// <summary>Operations of the policy that hang until they are abandoned, or longer: none keeps a place, and what they leave is ended once.</summary>
+/// <summary>
+/// Operations of the policy that hang until they are abandoned, or longer: none keeps a place, and what they leave is destroyed once.
+/// </summary>
 internal sealed class HangingScenario : ParkedScenario
 {
     protected override bool MayHang => true;
 }
 
 /// <summary>
-/// Threads that park need nobody else: no thread of the thread pool comes for what is to be created, reset or ended, as long as each returns
+/// Threads that park need no other thread: none of the thread pool comes to create, reset or destroy a resource, as long as each returns
 /// what it has.
 /// </summary>
 internal sealed class ParkedAloneScenario : IScenario

@@ -22,6 +22,8 @@ internal sealed class Rental(BufferLease<byte> lease, int renter)
     /// <summary>Whether the rental went on under a new ticket.</summary>
     internal bool IsMoved { get; set; }
 
-    /// <summary>Whether the renting thread itself took part in the returns: then two may believe to be first, and one of them is ignored.</summary>
+    /// <summary>
+    /// Whether the renting thread itself took part in the returns: then two may believe to be first, and one of them is ignored.
+    /// </summary>
     internal bool IsReturnedAtHome { get; set; }
 }

@@ -30,7 +30,10 @@ internal abstract class ResourceScenario : IScenario
 
     public int Threads => 3;
 
-    /// <summary>How often each operation comes: rent, return, work, try, cancel, return again, detach, break, clear, resize, close, time, rent for 100 ms, fail, poll.</summary>
+    /// <summary>
+    /// How often each operation comes: rent, return, work, try, cancel, return again, detach, break, clear, resize, close, time, rent for
+    /// 100 ms, fail, poll.
+    /// </summary>
     protected abstract int[] Weights { get; }
 
     protected virtual int MaxSize(Random random) => random.Next(1, 3);
@@ -45,7 +48,8 @@ internal abstract class ResourceScenario : IScenario
         for (int i = 0; i < Threads; i++)
         {
             int thread = i;
-            (int What, int Which)[] program = [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (Pick(random.Next(all)), random.Next(1000)))];
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (Pick(random.Next(all)), random.Next(1000)))];
             threads.Add(() =>
             {
                 foreach ((int what, int which) in program)
@@ -97,7 +101,7 @@ internal sealed class ConservationScenario : ResourceScenario
     protected override int[] Weights => [25, 25, 25, 5, 2, 3, 8, 8, 4, 4, 2, 4, 2, 4, 5];
 }
 
-/// <summary>Whoever gave up never owns a resource.</summary>
+/// <summary>A caller that gave up never owns a resource.</summary>
 internal sealed class GivingUpScenario : ResourceScenario
 {
     protected override int[] Weights => [30, 25, 15, 3, 25, 0, 0, 2, 0, 0, 0, 8, 15, 0, 5];
@@ -105,7 +109,7 @@ internal sealed class GivingUpScenario : ResourceScenario
     protected override int MaxSize(Random random) => 1;
 }
 
-/// <summary>Nobody waits while something is idle or could be created.</summary>
+/// <summary>No caller waits while a resource is idle or could be created.</summary>
 internal sealed class WakeUpScenario : ResourceScenario
 {
     protected override int[] Weights => [35, 35, 20, 4, 4, 0, 3, 4, 2, 0, 0, 2, 0, 0, 2];
@@ -127,7 +131,7 @@ internal sealed class OrderScenario : ResourceScenario
     protected override int MaxSize(Random random) => 1;
 }
 
-/// <summary>An old copy of a lease never returns what somebody else holds.</summary>
+/// <summary>An old copy of a lease never returns what another caller holds.</summary>
 internal sealed class OldCopyScenario : ResourceScenario
 {
     protected override int[] Weights => [30, 20, 15, 10, 0, 30, 3, 3, 0, 0, 0, 0, 0, 0, 8];

@@ -6,15 +6,19 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// A resource pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads do.
-/// What must never happen is looked for after every step: all other threads stand at points, so nobody is inside the pool's gate.
+/// A resource pool of its own for one schedule, the rentals from it, a clock that only threads move, and detached work that only threads
+/// do. The invariants are checked after every step: all other threads stand at points, so none is inside the pool's gate.
 /// </summary>
 [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
 internal sealed class ResourceWorld
 {
-    private static readonly FieldInfo Node = typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
+    private static readonly FieldInfo Node =
+        typeof(ValueTask<ResourceLease<ModelResource>>).GetField("_obj", BindingFlags.Instance | BindingFlags.NonPublic)!;
 
-    /// <summary>Longer than a schedule: where nothing hangs, nothing is given up, however long a thread stands still in the policy, because it lives until the policy lets go of it.</summary>
+    /// <summary>
+    /// Longer than a schedule: where nothing hangs, nothing is abandoned, however long a thread stands still in the policy, because
+    /// its resource lives until the policy has returned.
+    /// </summary>
     private const int NoTimeout = 100_000;
 
     private readonly DetachedWork _work = new();
@@ -56,7 +60,7 @@ internal sealed class ResourceWorld
             KeepAliveInterval = mayHang ? TimeSpan.FromMilliseconds(300) : Timeout.InfiniteTimeSpan,
             RentTimeout = Timeout.InfiniteTimeSpan,
             TimeProvider = _time,
-            Draw = static () => 0.5,
+            NextRandom = static () => 0.5,
             Executor = _work.Add,
         });
     }
@@ -97,8 +101,8 @@ internal sealed class ResourceWorld
     };
 
     /// <summary>
-    /// Called at each point of each thread: notes which parked rentals have worked for themselves, because those that stand behind them may be
-    /// served meanwhile.
+    /// Called at each point of each thread: notes which parked rentals have worked for themselves, because those that stand behind them
+    /// may be served meanwhile.
     /// </summary>
     private void AtPoint(string place)
     {
@@ -132,7 +136,8 @@ internal sealed class ResourceWorld
         (t_wasQueued, t_sequence) = (false, 0);
         try
         {
-            ResourceLease<ModelResource> lease = Pool.Rent(isPatient ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
+            TimeSpan timeout = isPatient ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(100);
+            ResourceLease<ModelResource> lease = Pool.Rent(timeout, rental.Cancellation.Token);
             Require(t_wasQueued || !HasOvertaken(before), "a newcomer that parks overtook a rental that waits");
             Hold(rental, lease);
             Log(thread, "got");
@@ -169,7 +174,9 @@ internal sealed class ResourceWorld
         long before = Pool.Core.State.LastSequence;
         try
         {
-            rental.Task = isPatient ? Pool.RentAsync(rental.Cancellation.Token) : Pool.RentAsync(TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
+            rental.Task = isPatient
+                ? Pool.RentAsync(rental.Cancellation.Token)
+                : Pool.RentAsync(TimeSpan.FromMilliseconds(100), rental.Cancellation.Token);
         }
         catch (ResourcePoolException)
         {
@@ -196,7 +203,8 @@ internal sealed class ResourceWorld
         {
             if (Pool.TryRent(out ResourceLease<ModelResource> lease))
             {
-                Require(Pool.Core.State.FirstWaiter is not { IsSync: false } first || first.Sequence > before, "TryRent overtook a rental that waits");
+                bool isFirst = Pool.Core.State.FirstWaiter is not { IsSync: false } first || first.Sequence > before;
+                Require(isFirst, "TryRent overtook a rental that waits");
 
                 var rental = new ResourceRental { IsTaken = true, OldestAllowed = cleared };
                 _rentals.Add(rental);
@@ -352,7 +360,7 @@ internal sealed class ResourceWorld
         return come.Task;
     }
 
-    /// <summary>Everybody has ended: what is held goes back, all work is done, and then nobody may wait and nothing may be lost.</summary>
+    /// <summary>Returns what is held and does all work; then no rental may wait and no resource may be lost.</summary>
     internal void Check()
     {
         FailsCreations = Hangs = false;
@@ -378,7 +386,7 @@ internal sealed class ResourceWorld
             }
         }
 
-        Require(_rentals.TrueForAll(static r => r.IsTaken), "a rental waits for ever");
+        Require(_rentals.TrueForAll(static r => r.IsTaken), "a rental is never served");
         while (Release(9, 0) || Work(9))
         {
         }
@@ -425,8 +433,8 @@ internal sealed class ResourceWorld
     }
 
     /// <summary>
-    /// A rental that did not wait is over: nobody may wait since before it began. Exact for parked rentals only where nothing lies between the
-    /// taking of the resource and this look, because those that work for themselves come back to the queue.
+    /// A rental that did not wait is over: none may wait that began before it did. Exact for parked rentals only where nothing lies between
+    /// the taking of the resource and this look, because those that work for themselves come back to the queue.
     /// </summary>
     private bool HasOvertaken(long before) =>
         Pool.Core.State.FirstWaiter is { } first && first.Sequence <= before && (!first.IsSync || _policy is not ModelPolicy);
@@ -469,18 +477,22 @@ internal sealed class ResourceWorld
         }
     }
 
-    /// <summary>What must hold whenever nobody is inside the gate.</summary>
+    /// <summary>Checks what must hold whenever no thread is inside the gate.</summary>
     private void Look()
     {
         Require(_fault is null, _fault ?? string.Empty);
-        Require(_returning > 0 || !Pool.Core.State.Fast.IsClosedWithItem, "somebody waits, and a resource lies where nobody looks");
+        Require(_returning > 0 || !Pool.Core.State.Hot.IsClosedWithItem, "a caller waits, and a resource stays in the closed hot slot");
         Require(
-            _returning > 0 || !Pool.Core.State.Fast.IsReady || Pool.Core.Timer.Due < ResourceSettings.Forever,
-            "a resource lies in the hot place, and no timer will look at it");
+            _returning > 0 || !Pool.Core.State.Hot.IsReady || Pool.Core.Timer.Due < ResourceSettings.NoLimit,
+            "a resource is in the hot slot, and no timer will look at it");
         IEnumerable<(long Sequence, WaiterState State, bool HasWorked)> waiting = _rentals
             .Where(static r => r.Waiter is not null).Select(static r => (r.Sequence, r.Waiter!.State, false))
-            .Concat(_parked.Where(static p => p.Node.Sequence == p.Sequence).Select(p => (p.Sequence, p.Node.State, _worked.Contains(p.Sequence))));
-        long queued = waiting.Where(static w => w.State == WaiterState.Queued && !w.HasWorked).Select(static w => w.Sequence).DefaultIfEmpty(long.MaxValue).Min();
+            .Concat(_parked
+                .Where(static p => p.Node.Sequence == p.Sequence)
+                .Select(p => (p.Sequence, p.Node.State, _worked.Contains(p.Sequence))));
+        long queued = waiting
+            .Where(static w => w.State == WaiterState.Queued && !w.HasWorked)
+            .Select(static w => w.Sequence).DefaultIfEmpty(long.MaxValue).Min();
         Require(
             !waiting.Any(w => w.State == WaiterState.Assigned && w.Sequence > queued),
             "a rental was served before one that came earlier");
@@ -638,9 +650,9 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
     public override async ValueTask DestroyAsync(ModelResource resource, DestroyReason reason)
     {
         Schedule.Point("destroy");
-        world.Expect(resource.Users == 0, "a leased resource was ended");
-        world.Expect(++resource.Ends == 1, "a resource was ended twice");
-        world.Expect(!resource.IsBusy, "a resource was ended while the policy works on it");
+        world.Expect(resource.Users == 0, "a leased resource was destroyed");
+        world.Expect(++resource.Ends == 1, "a resource was destroyed twice");
+        world.Expect(!resource.IsBusy, "a resource was destroyed while the policy works on it");
         await Hang(resource, CancellationToken.None).ConfigureAwait(false);
     }
 
@@ -654,7 +666,9 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
 
         TaskCompletionSource hang = new();
         Hanging.Add(hang);
-        await using CancellationTokenRegistration stop = random.Next(2) == 0 ? default : cancellation.UnsafeRegister(_ => hang.TrySetCanceled(cancellation), null);
+        await using CancellationTokenRegistration stop = random.Next(2) == 0
+            ? default
+            : cancellation.UnsafeRegister(_ => hang.TrySetCanceled(cancellation), null);
         SetBusy(resource, true);
         try
         {
@@ -668,7 +682,7 @@ internal class PlainPolicy(ResourceWorld world, Random random) : ResourcePolicy<
         Schedule.Point("hung");
     }
 
-    /// <summary>The same with the calling thread.</summary>
+    /// <summary>Perhaps keeps the calling thread until it is released; half of the calls listen to their token.</summary>
     private protected void HangHere(ModelResource? resource, CancellationToken cancellation)
     {
         if (!Hangs || ResourceWorld.IsReleaser || random.Next(2) == 0)
@@ -741,7 +755,7 @@ internal sealed class ModelTime : TimeProvider
 
     private ModelTimer? NextDue(long end)
     {
-        lock (_timers) // the end of a shutdown, which nobody schedules, takes its timer away
+        lock (_timers) // the end of a shutdown, which no strategy schedules, takes its timer away
         {
             return _timers.Where(t => t.Due <= end).MinBy(static t => t.Due);
         }

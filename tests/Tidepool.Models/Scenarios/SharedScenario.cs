@@ -4,8 +4,8 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Many renters share the resource of a key, while it grows too old, is marked, cleared or shut down: it is ended once, after the last of them,
-/// nobody gets it after that, and the policy is not asked about it either.
+/// Many renters share the resource of a key, while it grows too old, is marked, cleared or shut down: it is destroyed once, after the last
+/// of them returned it; after that no renter gets it, and the policy is not called for it.
 /// </summary>
 internal sealed class SharedScenario : IScenario
 {
@@ -26,7 +26,8 @@ internal sealed class SharedScenario : IScenario
         for (int i = 0; i < Threads; i++)
         {
             int thread = i;
-            (int What, int Which)[] program = [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (random.Next(100), random.Next(1000)))];
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(4, 12)).Select(_ => (random.Next(100), random.Next(1000)))];
             threads.Add(() => Array.ForEach(program, step => world.Step(thread, step.What, step.Which)));
         }
 
@@ -58,7 +59,8 @@ internal sealed class SharedScenario : IScenario
     }
 
     [SuppressMessage("Design", "CA1001", Justification = "The pool is shut down, or abandoned, with its schedule.")]
-    [SuppressMessage("Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
+    [SuppressMessage(
+        "Reliability", "CA2012", Justification = "Each rental is looked at until it has completed, and its result taken once.")]
     private sealed class SharedWorld
     {
         private readonly DetachedWork _work = new();
@@ -81,7 +83,7 @@ internal sealed class SharedScenario : IScenario
                 RentTimeout = Timeout.InfiniteTimeSpan,
                 ResetMode = ResetMode.None,
                 TimeProvider = _time,
-                Draw = static () => 0.5,
+                NextRandom = static () => 0.5,
                 Executor = _work.Add,
             },
         });
@@ -159,13 +161,14 @@ internal sealed class SharedScenario : IScenario
                 }
             }
 
-            ResourceWorld.Require(_rentals.TrueForAll(static r => r.IsTaken), "a shared rental waits for ever");
+            ResourceWorld.Require(_rentals.TrueForAll(static r => r.IsTaken), "a shared rental is never served");
             while (_work.TryDo())
             {
             }
 
             Look();
-            ResourceWorld.Require(_pool.Keys.All(k => _pool.GetStatistics(k) is not { Leased: > 0 }), "a resource is leased that nobody shares");
+            ResourceWorld.Require(
+                _pool.Keys.All(k => _pool.GetStatistics(k) is not { Leased: > 0 }), "a resource is leased that no renter shares");
             _ = _pool.ShutdownAsync(TimeSpan.Zero);
             while (_work.TryDo())
             {
@@ -181,7 +184,8 @@ internal sealed class SharedScenario : IScenario
         private void Log(int thread, string what) => _log.Append(System.Globalization.CultureInfo.InvariantCulture, $" T{thread}: {what};");
 
         /// <summary>A refusal is a task that has failed, as for a caller that awaits.</summary>
-        private Task<SharedLease<ModelResource>> Share(int key, CancellationToken cancellation) => _pool.RentSharedAsync(key, cancellation).AsTask();
+        private Task<SharedLease<ModelResource>> Share(int key, CancellationToken cancellation) =>
+            _pool.RentSharedAsync(key, cancellation).AsTask();
 
         private void Clear()
         {
@@ -204,7 +208,8 @@ internal sealed class SharedScenario : IScenario
                 if (!rental.Task.IsCompletedSuccessfully)
                 {
                     Exception? failure = rental.Task.Exception?.InnerException;
-                    ResourceWorld.Require(rental.Task.IsCanceled || failure is ResourcePoolShutdownException, $"a rental failed: {failure}");
+                    ResourceWorld.Require(
+                        rental.Task.IsCanceled || failure is ResourcePoolShutdownException, $"a rental failed: {failure}");
                     continue;
                 }
 
@@ -217,7 +222,8 @@ internal sealed class SharedScenario : IScenario
             }
 
             ResourceWorld.Require(_policy.Fault is null, _policy.Fault ?? string.Empty);
-            ResourceWorld.Require(_policy.Resources.TrueForAll(static r => r.Users == 0 || r.Ends == 0), "a resource was ended while it is shared");
+            ResourceWorld.Require(
+                _policy.Resources.TrueForAll(static r => r.Users == 0 || r.Ends == 0), "a resource was destroyed while it is shared");
             if (!_isAdvancing)
             {
                 _pool.Validate();
@@ -250,7 +256,8 @@ internal sealed class SharedScenario : IScenario
 
     private sealed class Rental
     {
-        internal Task<SharedLease<ModelResource>> Task { get; set; } = System.Threading.Tasks.Task.FromResult(default(SharedLease<ModelResource>));
+        internal Task<SharedLease<ModelResource>> Task { get; set; } =
+            System.Threading.Tasks.Task.FromResult(default(SharedLease<ModelResource>));
 
         internal CancellationTokenSource Cancellation { get; } = new();
 
@@ -292,8 +299,8 @@ internal sealed class SharedScenario : IScenario
         public override ValueTask DestroyAsync(ModelResource resource, DestroyReason reason)
         {
             Schedule.Point("destroy");
-            Expect(resource.Users == 0, "a resource was ended while it is shared");
-            Expect(++resource.Ends == 1, "a resource was ended twice");
+            Expect(resource.Users == 0, "a resource was destroyed while it is shared");
+            Expect(++resource.Ends == 1, "a resource was destroyed twice");
             return default;
         }
 

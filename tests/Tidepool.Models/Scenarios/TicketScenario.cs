@@ -21,7 +21,8 @@ internal sealed class TicketScenario : IScenario
         {
             int thread = i;
             int rentRate = i == 0 ? 45 : random.Next(3) * 12;
-            (int What, int Which)[] program = Enumerable.Range(0, random.Next(3, 9)).Select(_ => (random.Next(100), random.Next(1000))).ToArray();
+            (int What, int Which)[] program =
+                [.. Enumerable.Range(0, random.Next(3, 9)).Select(_ => (random.Next(100), random.Next(1000)))];
             threads.Add(() => Run(world, thread, program, rentRate, visitRate));
         }
 

@@ -12,7 +12,7 @@ internal readonly struct TrackingPolicy(ObjectWorld world) : IValidatingObjectPo
     public void Destroy(Tracked item) => world.Destroy(item);
 }
 
-/// <summary>The same without validation, so that the pool takes its fast paths.</summary>
+/// <summary>Checks its objects but validates none, so that the pool takes its fast paths.</summary>
 internal readonly struct PlainTrackingPolicy(ObjectWorld world) : IObjectPolicy<Tracked>
 {
     public Tracked Create() => world.Create();

@@ -1,7 +1,7 @@
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Buffers that only pretend to be memory, so that large ones cost nothing: an address that nobody touches. Knows which of them live.
+/// Buffers that only pretend to be memory, so that large ones cost nothing: an address that no code touches. Knows which of them live.
 /// </summary>
 internal sealed class TrackingSource : BufferSource<byte>
 {

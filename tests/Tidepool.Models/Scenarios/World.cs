@@ -18,7 +18,8 @@ internal sealed class World
     /// <param name="length">The length of the buffers; 0 for a random one.</param>
     internal World(Random random, int threads, int length = 0)
     {
-        // Magazines of two to four items, so that a few rentals fill and empty them; now and then full ones, or a pool that may keep nothing.
+        // Magazines of two to four items, so that a few rentals fill and empty them; now and then full ones, or a pool that may keep
+        // nothing.
         Length = length > 0 ? length : random.Next(8) switch { 0 => 1024, < 3 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
         long budget = length == 0 && random.Next(6) == 0 ? 0 : long.MaxValue / 4;
         Pool = BufferPool<byte>.Create(new BufferPoolOptions<byte>
@@ -78,7 +79,7 @@ internal sealed class World
         return Hold(thread, handle.Rent(Length));
     }
 
-    /// <summary>Waits until somebody has made a rental.</summary>
+    /// <summary>Waits until another thread has made a rental.</summary>
     internal Rental Await(int index)
     {
         while (Rentals.Count <= index)
@@ -190,7 +191,9 @@ internal sealed class World
     internal void Check()
     {
         _closed.Refund(Bucket.Pool.Budget);
-        Expect(!Pool.IsDisposed || Pool.Core.Budget.Used == 0, $"{Pool.Core.Budget.Used} bytes are charged to the budget of a pool that was disposed");
+        Expect(
+            !Pool.IsDisposed || Pool.Core.Budget.Used == 0,
+            $"{Pool.Core.Budget.Used} bytes are charged to the budget of a pool that was disposed");
         Exception? failure = TryCheck();
         for (int wait = 20; failure is not null && wait < 2000; wait *= 2)
         {
@@ -280,7 +283,7 @@ internal sealed class World
         return rental;
     }
 
-    /// <summary>A point outside of every magazine: a thread that stands there is in nobody's way.</summary>
+    /// <summary>A point outside of every magazine: a thread that stands there is in no other thread's way.</summary>
     private void Begin(int thread, string what)
     {
         Schedule.Point("between");

@@ -15,7 +15,7 @@ public sealed class BoundedSearch(int preemptions) : IStrategy
         ArgumentNullException.ThrowIfNull(runnable);
         if (isWaiting)
         {
-            // In turn, without alternatives: two threads that wait could otherwise call on each other for ever.
+            // In turn, without alternatives: two threads that wait could otherwise call on each other without end.
             return runnable.FirstOrDefault(t => t > current, runnable[0]);
         }
 

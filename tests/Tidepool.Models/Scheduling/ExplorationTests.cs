@@ -14,7 +14,8 @@ public class ExplorationTests(ITestOutputHelper output)
     public void An_owner_and_the_visitors_of_its_magazine_never_lose_or_share_a_buffer() => Explore(new ShardScenario());
 
     [Fact]
-    public void Threads_that_fill_and_empty_magazines_through_the_shared_tier_never_lose_or_share_a_buffer() => Explore(new ExchangeScenario());
+    public void Threads_that_fill_and_empty_magazines_through_the_shared_tier_never_lose_or_share_a_buffer() =>
+        Explore(new ExchangeScenario());
 
     [Fact]
     public void Racing_returns_of_one_lease_end_its_rental_once() => Explore(new TicketScenario());

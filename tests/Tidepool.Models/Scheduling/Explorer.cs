@@ -9,7 +9,9 @@ public static class Explorer
 {
     private const string Variable = "TIDEPOOL_TEST_SEED";
 
-    /// <summary>The seed of this run: <c>TIDEPOOL_TEST_SEED</c> where it is set, so that the first schedule is the one that failed.</summary>
+    /// <summary>
+    /// The seed of this run: <c>TIDEPOOL_TEST_SEED</c> where it is set, so that the first schedule is the one that failed.
+    /// </summary>
     public static int Seed { get; } = Environment.GetEnvironmentVariable(Variable) is { } given
         ? int.Parse(given, CultureInfo.InvariantCulture)
         : Random.Shared.Next();
@@ -35,7 +37,9 @@ public static class Explorer
         return null;
     }
 
-    /// <summary>One program under every schedule with at most <paramref name="preemptions"/> preemptions, as far as the limit allows.</summary>
+    /// <summary>
+    /// One program under every schedule with at most <paramref name="preemptions"/> preemptions, as far as the limit allows.
+    /// </summary>
     /// <returns>What went wrong and how to repeat it, or null; and the number of schedules.</returns>
     public static (string? Failure, int Schedules) Search(IScenario scenario, int preemptions, int limit)
     {
@@ -82,7 +86,7 @@ public static class Explorer
         {
             try
             {
-                checker.Run(execution.Check); // a planted bug may make it run for ever
+                checker.Run(execution.Check); // a planted bug may make it run without end
                 return null;
             }
             catch (Exception e)

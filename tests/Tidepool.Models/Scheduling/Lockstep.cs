@@ -3,7 +3,7 @@ using System.Text;
 namespace Tidepool.Models.Scheduling;
 
 /// <summary>
-/// Runs a few real threads one at a time. Whoever runs stops at each point of the code and lets a strategy decide who goes on, so a
+/// Runs a few real threads one at a time. A thread stops at each point of the code and lets a strategy decide which goes on, so a
 /// strategy that repeats its choices repeats the execution. The threads live as long as this object.
 /// </summary>
 public sealed class Lockstep : IDisposable
@@ -81,7 +81,9 @@ public sealed class Lockstep : IDisposable
         return text.ToString();
     }
 
-    /// <summary>Ends the threads, except after a failure: what they hold may then be in a state in which ending would never return.</summary>
+    /// <summary>
+    /// Ends the threads, except after a failure: what they hold may then be in a state in which ending would never return.
+    /// </summary>
     public void Dispose()
     {
         if (_hasFailed)
@@ -169,8 +171,8 @@ public sealed class Lockstep : IDisposable
     }
 
     /// <summary>
-    /// A thread that waits for its turn asks now and then whether the running one waits for a lock, held by a thread that stands at a point:
-    /// then another one runs, and the blocked one waits at its next point.
+    /// A thread that waits for its turn asks now and then whether the running one waits for a lock, held by a thread that stands at a
+    /// point: then another one runs, and the blocked one waits at its next point.
     /// </summary>
     private void LookForBlocked(int steps)
     {

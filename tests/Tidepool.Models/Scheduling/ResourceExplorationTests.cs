@@ -3,7 +3,9 @@ using Xunit.Abstractions;
 
 namespace Tidepool.Models.Scheduling;
 
-/// <summary>Resource pools under random schedules; each invariant has the scenario that strains it most, and all of them are looked at in each.</summary>
+/// <summary>
+/// Resource pools under random schedules; each invariant has the scenario that strains it most, and all of them are looked at in each.
+/// </summary>
 public class ResourceExplorationTests(ITestOutputHelper output)
 {
     private const int Quick = 1_500;
@@ -13,8 +15,8 @@ public class ResourceExplorationTests(ITestOutputHelper output)
     [
         nameof(CapacityScenario), nameof(OneRenterScenario), nameof(ConservationScenario), nameof(GivingUpScenario), nameof(WakeUpScenario),
         nameof(FailureScenario), nameof(OrderScenario), nameof(OldCopyScenario), nameof(EndOnceScenario), nameof(ClearScenario),
-        nameof(ClearedOnItsWayScenario), nameof(KeyedScenario), nameof(KeyedAloneScenario), nameof(ParkedScenario), nameof(ParkedAloneScenario), nameof(HangingScenario),
-        nameof(SharedScenario), nameof(FastSlotScenario),
+        nameof(ClearedOnItsWayScenario), nameof(KeyedScenario), nameof(KeyedAloneScenario), nameof(ParkedScenario),
+        nameof(ParkedAloneScenario), nameof(HangingScenario), nameof(SharedScenario), nameof(HotSlotScenario),
     ];
 
     [Theory]
@@ -29,7 +31,8 @@ public class ResourceExplorationTests(ITestOutputHelper output)
     private void Explore(string scenario, int schedules)
     {
         output.WriteLine($"seed {Explorer.Seed}");
-        var made = (IScenario)Activator.CreateInstance(typeof(ResourceScenario).Assembly.GetType($"Tidepool.Models.Scenarios.{scenario}", throwOnError: true)!)!;
+        Type type = typeof(ResourceScenario).Assembly.GetType($"Tidepool.Models.Scenarios.{scenario}", throwOnError: true)!;
+        var made = (IScenario)Activator.CreateInstance(type)!;
         string? failure = Explorer.Explore(made, schedules);
         Assert.True(failure is null, failure);
     }

@@ -23,7 +23,7 @@ internal sealed partial class PoolState<T>
         long now = section.Now;
         var text = new StringBuilder(160);
         (string soon, string late) = (Distance(_backoff.Until(isWaitedFor: true), now), Distance(_backoff.Until(isWaitedFor: false), now));
-        text.Append(CultureInfo.InvariantCulture, $"{_min}/{_max} {_isClosed} {Fast.IsOpen} {_warmTarget} ");
+        text.Append(CultureInfo.InvariantCulture, $"{_min}/{_max} {_isClosed} {Hot.IsOpen} {_warmTarget} ");
         text.Append(CultureInfo.InvariantCulture, $"due {Distance(section.Due, now)} failed {_backoff.Failures} {soon} {late}|");
         foreach (Waiter<T> waiter in waiters)
         {
@@ -52,7 +52,7 @@ internal sealed partial class PoolState<T>
     {
         int worker = waiters.TakeWhile(w => w.State != WaiterState.Working || w.Slot != slot).Count();
         bool isCurrent = slot.Generation == _generation;
-        bool[] flags = [slot.IsMarked, slot.IsByRenter, slot.IsForPool, slot.IsSpared, isCurrent, slot.Clearing is null];
+        bool[] flags = [slot.IsMarked, slot.IsByRenter, slot.IsForPool, slot.HasGrace, isCurrent, slot.Clearing is null];
         string times = $"{Distance(slot.ExpiresAt, now)},{Distance(slot.DueAt, now)}";
         if (slot.State == SlotState.Idle)
         {
@@ -66,7 +66,7 @@ internal sealed partial class PoolState<T>
 
     private static string Distance(long moment, long now) => moment switch
     {
-        ResourceSettings.Forever => "F",
+        ResourceSettings.NoLimit => "F",
         <= 0 => "M",
         _ when moment <= now => "0",
         _ => (moment - now).ToString(CultureInfo.InvariantCulture),

@@ -24,10 +24,10 @@ public class StateExplorationTests(ITestOutputHelper output)
     /// <summary>For each kind of decision a bug, and what must be explored to find it.</summary>
     internal static PlantedBugs Bugs { get; } = new()
     {
-        { Parked, "parked rentals are given no work", In("PoolState.Pump").Remove("LetParkedHelp(section);") },
+        { Parked, "parked rentals are given no work", In("PoolState.Dispatch").Remove("LetParkedHelp(section);") },
         { Parked, "a renter that has worked is still counted", In("PoolState.EndByRenter").Remove("_byRenter--;") },
         { Parked, "a rental that has worked is still at work", In("PoolState.Requeue").Remove("_atWork--;") },
-        { Parked, "a destroyed resource has no consequence", In("PoolState.FinishDestroy").Remove("Pump(section);") },
+        { Parked, "a destroyed resource has no consequence", In("PoolState.FinishDestroy").Remove("Dispatch(section);") },
         { Await, "what comes back is not handed over", In("PoolState.Supply").Replace("!slot.IsDirty", "slot.IsDirty") },
         { Await, "the timer counts a rental that has left the queue", In("PoolState.Dequeue").Remove("section.CountWaiting(-1);") },
         { Failures, "a failed creation keeps its place", In("PoolState.FailCreate").Remove("Release(slot, SlotState.Free, section);") },
@@ -38,14 +38,14 @@ public class StateExplorationTests(ITestOutputHelper output)
         { Failures, "what is begun is never due", In("PoolState.BeginOldest").Remove("SetDue(slot, section);") },
         { Changes, "too many places are forgotten", In("PoolState.Release").Remove("_isBeyond &= Used > _max;") },
         { Changes, "a shutdown forgets a rental that works", In("PoolState.Requeue").Replace("_isClosed", "waiter.Slot is null") },
-        { Changes, "a shutdown leaves the hot place open", In("PoolState.Close").Remove("CloseHot(section);") },
-        { Changes, "a shutdown is not told of the last lease", In("PoolState.Return").Remove("Pump(section);") },
+        { Changes, "a shutdown leaves the hot slot open", In("PoolState.Close").Remove("CloseHot(section);") },
+        { Changes, "a shutdown is not told of the last lease", In("PoolState.Return").Remove("Dispatch(section);") },
         {
             Impatient, "a rental that works never times out",
             In("PoolState.Requeue").Replace("section.Now >= waiter.Deadline", "waiter.Slot is null")
         },
-        { Impatient, "time does not end a wait", In("PoolState.Upkeep").Remove("ExpireWaiters(section);") },
-        { Times, "the reserve is not refilled", In("PoolState.Upkeep").Remove("Pump(section);") },
+        { Impatient, "time does not end a wait", In("PoolState.DoHousekeeping").Remove("ExpireWaiters(section);") },
+        { Times, "the reserve is not refilled", In("PoolState.DoHousekeeping").Remove("Dispatch(section);") },
     };
 
     /// <summary>What is explored, and how many states there are: another number means other behaviour, which is worth a look.</summary>

@@ -27,7 +27,7 @@ internal sealed class StatePool
             PolicyTimeout = bounds.Ticks > 0 ? TimeSpan.FromMilliseconds(150) : Timeout.InfiniteTimeSpan,
             RentTimeout = Timeout.InfiniteTimeSpan,
             TimeProvider = _clock,
-            Draw = static () => 0,
+            NextRandom = static () => 0,
             Executor = _ => Asked++,
         };
         _settings = ResourceSettings.Of(options);

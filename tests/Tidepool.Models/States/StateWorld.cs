@@ -13,7 +13,7 @@ internal enum MoveKind
     ThreadComes,
     Succeed,
     Fail,
-    HandToPool,
+    HandToThreadPool,
     LeaveEnding,
     AnswerLate,
     Tick,
@@ -57,7 +57,7 @@ internal sealed class StateWorld
             [MoveKind.Cancel] = bounds.Cancels,
         };
         using PoolSection<object> section = Enter();
-        _state.Pump(section);
+        _state.Dispatch(section);
     }
 
     private bool IsQuiet => _waiters.Count == 0;
@@ -94,12 +94,12 @@ internal sealed class StateWorld
             };
             AddOne(MoveKind.Fail, i, mayFail);
             bool hasWorker = WorkerOf(begun[i]) is not null;
-            AddOne(MoveKind.HandToPool, i, hasWorker && begun[i].State == SlotState.Checking);
+            AddOne(MoveKind.HandToThreadPool, i, hasWorker && begun[i].State == SlotState.Checking);
             AddOne(MoveKind.LeaveEnding, i, hasWorker && begun[i].State == SlotState.Destroying);
         }
 
         Add(MoveKind.AnswerLate, _abandoned.Count);
-        Add(MoveKind.Tick, _left[MoveKind.Tick] > 0 && _pool.Due < ResourceSettings.Forever ? 1 : 0);
+        Add(MoveKind.Tick, _left[MoveKind.Tick] > 0 && _pool.Due < ResourceSettings.NoLimit ? 1 : 0);
         bool mayChange = !isClosed && _left[MoveKind.Clear] > 0;
         Add(MoveKind.Clear, mayChange ? 1 : 0);
         Add(MoveKind.Resize, mayChange ? _bounds.Slots : 0);
@@ -171,7 +171,7 @@ internal sealed class StateWorld
             {
                 AnswerLate(0);
             }
-            else if (_pool.Due < ResourceSettings.Forever)
+            else if (_pool.Due < ResourceSettings.NoLimit)
             {
                 Tick();
             }
@@ -196,7 +196,7 @@ internal sealed class StateWorld
             "a place is kept for work that is not being done");
         Require(_running.IsSubsetOf(begun), "work is being done that has no place");
         Require(
-            _bounds.Ticks == 0 || Array.TrueForAll(begun, s => s.DueAt < ResourceSettings.Forever && _pool.Due <= s.DueAt),
+            _bounds.Ticks == 0 || Array.TrueForAll(begun, s => s.DueAt < ResourceSettings.NoLimit && _pool.Due <= s.DueAt),
             "work that hangs is never given up");
         (int _, int used) = _state.Places;
         Require(used <= _max || _left[MoveKind.Clear] < _bounds.Changes, $"{used} places are taken of {_max}");
@@ -237,7 +237,7 @@ internal sealed class StateWorld
 
         using (PoolSection<object> section = Enter())
         {
-            var rental = new RentalRequest(_bounds.Patience ?? ResourceSettings.Forever, isSync, null, 0, default);
+            var rental = new RentalRequest(_bounds.Patience ?? ResourceSettings.NoLimit, isSync, null, 0, default);
             _waiters.Add(_state.Queue(rental, out _, out _, section)!);
         }
 
@@ -316,7 +316,7 @@ internal sealed class StateWorld
     {
         _pool.MoveToDue();
         using PoolSection<object> section = Enter();
-        _state.Upkeep(section.TimerFired(), section);
+        _state.DoHousekeeping(section.TimerFired(), section);
     }
 
     private void Change(Move move, ResourceSlot<object>[] begun)
@@ -334,8 +334,8 @@ internal sealed class StateWorld
                 Spend(MoveKind.Cancel);
                 _state.TryLeave(_waiters[move.Which], WaiterFailure.Cancelled, section);
                 break;
-            case MoveKind.HandToPool:
-                _state.HandToPool(begun[move.Which], WorkerOf(begun[move.Which]), section);
+            case MoveKind.HandToThreadPool:
+                _state.HandToThreadPool(begun[move.Which], WorkerOf(begun[move.Which]), section);
                 break;
             case MoveKind.LeaveEnding:
                 _running.Add(begun[move.Which]);

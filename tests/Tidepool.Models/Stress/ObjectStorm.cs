@@ -3,8 +3,8 @@ using System.Collections.Concurrent;
 namespace Tidepool.Models.Stress;
 
 /// <summary>
-/// Threads that rent objects, leased and raw, mark them, hand them over, return them once or several times at once, and are born and end, while
-/// policies refuse and throw and trims run. The mark of an object says who has it, so a second renter finds out at once.
+/// Threads that rent objects, leased and raw, mark them, hand them over, return them once or several times at once, and are born and end,
+/// while policies refuse and throw and trims run. The mark of an object says who has it, so a second renter finds out at once.
 /// </summary>
 internal sealed class ObjectStorm
 {
@@ -24,7 +24,9 @@ internal sealed class ObjectStorm
         _pool = ObjectPool<Marked>.Create(Create, Reset, options);
     }
 
-    /// <summary>Runs <paramref name="threads"/> threads at a time for about <paramref name="duration"/>, then checks that nothing is lost.</summary>
+    /// <summary>
+    /// Runs <paramref name="threads"/> threads at a time for about <paramref name="duration"/>, then checks that nothing is lost.
+    /// </summary>
     /// <returns>What was done, for the test's output.</returns>
     internal string Run(int threads, TimeSpan duration)
     {

@@ -2,7 +2,9 @@ using Tidepool.Models.Pools;
 
 namespace Tidepool.Models.Stress;
 
-/// <summary>Wrong use: leases lie where every thread sees them, and are returned by several threads at once and again long afterwards.</summary>
+/// <summary>
+/// Wrong use: leases lie where every thread sees them, and are returned by several threads at once and again long afterwards.
+/// </summary>
 internal sealed class RacingReturnStorm(int seed, BufferPoolOptions<int> options, CountingSource<int> source)
     : Storm(seed, options, source)
 {

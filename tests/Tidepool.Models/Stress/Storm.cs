@@ -6,7 +6,7 @@ namespace Tidepool.Models.Stress;
 
 /// <summary>
 /// Threads that rent, mark, hand over and return as fast as they can, and end and are born, while trims and epochs run and other pools come
-/// and go. The first element of each buffer says who has rented it: 0 is nobody, so a second renter finds out at once.
+/// and go. The first element of each buffer names its renter, 0 for none, so a second renter finds out at once.
 /// </summary>
 internal abstract class Storm
 {
@@ -32,7 +32,9 @@ internal abstract class Storm
 
     protected bool IsOver => Environment.TickCount64 >= _end;
 
-    /// <summary>Runs <paramref name="threads"/> threads at a time for about <paramref name="duration"/>, then checks that nothing is lost.</summary>
+    /// <summary>
+    /// Runs <paramref name="threads"/> threads at a time for about <paramref name="duration"/>, then checks that nothing is lost.
+    /// </summary>
     /// <returns>What was done, for the test's output.</returns>
     internal string Run(int threads, TimeSpan duration)
     {

@@ -12,8 +12,7 @@ internal sealed partial class Header
         _text = Comments().Replace(text, " ");
         Functions = [.. Function().Matches(_text).Select(m => new HeaderFunction(
             m.Groups["name"].Value, Normal(m.Groups["type"].Value), [.. Split(m.Groups["parameters"].Value)]))];
-        Structs = Struct().Matches(_text).ToDictionary(
-            m => m.Groups["name"].Value, m => m.Groups["body"].Value.Split(';', StringSplitOptions.RemoveEmptyEntries).Select(Normal).Where(f => f.Length > 0).Select(Typed).ToArray());
+        Structs = Struct().Matches(_text).ToDictionary(m => m.Groups["name"].Value, m => Fields(m.Groups["body"].Value));
         Enums = Enumeration().Matches(_text).ToDictionary(m => m.Groups["name"].Value, m => Values(m.Groups["body"].Value));
         Version = (10_000 * Macro("MAJOR")) + (100 * Macro("MINOR")) + Macro("PATCH");
     }
@@ -38,6 +37,9 @@ internal sealed partial class Header
         int at = declaration.LastIndexOf(' ');
         return (declaration[..at].Trim(), declaration[(at + 1)..]);
     }
+
+    private static (string Type, string Name)[] Fields(string body) =>
+        [.. body.Split(';', StringSplitOptions.RemoveEmptyEntries).Select(Normal).Where(f => f.Length > 0).Select(Typed)];
 
     private static (string Name, int Value)[] Values(string body)
     {

@@ -25,8 +25,12 @@ public sealed class HeaderTests
         Assert.Equal(declared, C.Functions.Count);
         Assert.Contains(
             C.Functions,
-            f =>
-                f is { Name: "tp_malloc_batch", Type: "size_t", Parameters: [("size_t", "size"), ("size_t", "count"), ("void**", "blocks")] });
+            f => f is
+            {
+                Name: "tp_malloc_batch",
+                Type: "size_t",
+                Parameters: [("size_t", "size"), ("size_t", "count"), ("void**", "blocks")],
+            });
         Assert.Equal(
             ["tp_class_statistics", "tp_heap_options", "tp_pool_options", "tp_statistics"],
             C.Structs.Keys.Order(StringComparer.Ordinal));

@@ -152,7 +152,8 @@ public sealed class BufferPoolOptionsTests : PoolTest
     public void Secrets_are_zeroed_on_every_way_back(bool otherThread)
     {
         BufferPool<byte> pool = NewPool<byte>(new() { Secrets = true, Checks = PoolChecks.Default });
-        foreach (Action<BufferLease<byte>> giveBack in (Action<BufferLease<byte>>[])[l => l.Return(), l => l.Dispose(), l => l.ToOwner().Dispose()])
+        Action<BufferLease<byte>>[] waysBack = [l => l.Return(), l => l.Dispose(), l => l.ToOwner().Dispose()];
+        foreach (Action<BufferLease<byte>> giveBack in waysBack)
         {
             BufferLease<byte> lease = pool.Rent(1000);
             byte[] array = lease.Segment.Array!;

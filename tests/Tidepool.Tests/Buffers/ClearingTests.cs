@@ -46,7 +46,8 @@ public abstract class ClearingConformance<T> : PoolTest
 
     [Theory]
     [MemberData(nameof(PoolsThatClear))]
-    public void A_pool_that_clears_shows_nothing_of_an_earlier_renter_in_all_that_can_be_reached(ClearMode clear, bool secrets, PoolChecks checks)
+    public void A_pool_that_clears_shows_nothing_of_an_earlier_renter_in_all_that_can_be_reached(
+        ClearMode clear, bool secrets, PoolChecks checks)
     {
         int met = 0;
         ForEachPair(() => new() { Clear = clear, Secrets = secrets, Checks = checks }, (pool, before, after, text) =>

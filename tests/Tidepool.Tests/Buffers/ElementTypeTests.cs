@@ -65,7 +65,8 @@ public abstract class ElementTypeTests<T> : PoolTest
         }
 
         BufferPool<T> pool = NewPool<T>();
-        foreach (Action<BufferLease<T>> giveBack in (Action<BufferLease<T>>[])[l => l.Return(), l => l.Dispose(), l => l.ToOwner().Dispose()])
+        Action<BufferLease<T>>[] waysBack = [l => l.Return(), l => l.Dispose(), l => l.ToOwner().Dispose()];
+        foreach (Action<BufferLease<T>> giveBack in waysBack)
         {
             BufferLease<T> lease = pool.Rent(100);
             T[] array = lease.Segment.Array!;

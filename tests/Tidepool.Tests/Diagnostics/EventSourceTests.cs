@@ -219,7 +219,11 @@ public sealed class EventSourceTests : PoolTest
         int arrays = pool.AsArrayPool().GetHashCode();
         using Listener listener = new(level);
         body();
-        return [.. listener.Written.Where(e => Mentions(e, "pool", pool.Name) || Mentions(e, "poolId", pool.Core.PoolId) || Mentions(e, "poolId", arrays))];
+        return
+        [
+            .. listener.Written.Where(
+                e => Mentions(e, "pool", pool.Name) || Mentions(e, "poolId", pool.Core.PoolId) || Mentions(e, "poolId", arrays)),
+        ];
     }
 
     private sealed class Listener : EventListener

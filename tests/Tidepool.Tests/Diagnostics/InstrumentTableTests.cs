@@ -37,7 +37,9 @@ public sealed partial class InstrumentTableTests : PoolTest
     private static string KindOf(Instrument instrument)
     {
         string type = instrument.GetType().Name;
-        return type.Contains("UpDown", StringComparison.Ordinal) ? "up-down counter" : type.Contains("Histogram", StringComparison.Ordinal) ? "histogram" : "counter";
+        return type.Contains("UpDown", StringComparison.Ordinal) ? "up-down counter"
+            : type.Contains("Histogram", StringComparison.Ordinal) ? "histogram"
+            : "counter";
     }
 
     private static string Page()

@@ -169,7 +169,8 @@ public sealed class BufferLeaseTests : PoolTest
     [Fact]
     public void Span_Memory_and_Segment_on_a_retired_ticket_throw()
     {
-        foreach (Action<BufferLease<int>> retire in (Action<BufferLease<int>>[])[l => l.Return(), l => l.Dispose(), l => l.ToOwner().Dispose(), l => l.Detach()])
+        Action<BufferLease<int>>[] ends = [l => l.Return(), l => l.Dispose(), l => l.ToOwner().Dispose(), l => l.Detach()];
+        foreach (Action<BufferLease<int>> retire in ends)
         {
             BufferLease<int> lease = _pool.Rent(10);
             retire(lease);

@@ -94,7 +94,13 @@ public sealed class LifetimeTests
 
         static WeakReference[] Make()
         {
-            MemoryPool<byte>[] pools = [BufferPool<byte>.Create().AsMemoryPool(), new PooledMemoryPool<byte>(BufferPool<byte>.Create(), reuseOwners: true), new SlabMemoryPool<byte>(), new PinnedMemoryPool<byte>()];
+            MemoryPool<byte>[] pools =
+            [
+                BufferPool<byte>.Create().AsMemoryPool(),
+                new PooledMemoryPool<byte>(BufferPool<byte>.Create(), reuseOwners: true),
+                new SlabMemoryPool<byte>(),
+                new PinnedMemoryPool<byte>(),
+            ];
             foreach (MemoryPool<byte> pool in pools)
             {
                 pool.Rent().Dispose();

@@ -7,7 +7,13 @@ namespace Tidepool.Tests.Memory;
 /// <summary>Native memory that a renter dropped: no collector frees it, so the pool must, and exactly once.</summary>
 public sealed class NativeLifetimeTests
 {
-    public static TheoryData<int, PoolChecks> Modes => new() { { 64, PoolChecks.Default }, { 0, PoolChecks.Default }, { 64, PoolChecks.Off }, { 64, PoolChecks.Full } };
+    public static TheoryData<int, PoolChecks> Modes => new()
+    {
+        { 64, PoolChecks.Default },
+        { 0, PoolChecks.Default },
+        { 64, PoolChecks.Off },
+        { 64, PoolChecks.Full },
+    };
 
     [Theory]
     [MemberData(nameof(Modes))]

@@ -8,7 +8,8 @@ public sealed class AllocationTests : ResourceTest
     [Fact]
     public async Task Renting_an_idle_resource_and_returning_it_allocates_nothing()
     {
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions { MaxSize = 2, ValidateAfterIdle = Timeout.InfiniteTimeSpan });
+        var pool = new ResourcePool<FakeResource>(
+            Policy, new ResourcePoolOptions { MaxSize = 2, ValidateAfterIdle = Timeout.InfiniteTimeSpan });
         Watch(pool);
         (await pool.RentAsync()).Dispose();
         Assert.Equal(0, Allocations.Each(() =>
@@ -36,7 +37,13 @@ public sealed class AllocationTests : ResourceTest
         var options = new ResourcePoolOptions { MaxSize = 2, ValidateAfterIdle = TimeSpan.FromHours(1) };
         if (isForEver)
         {
-            options = new() { MaxSize = 2, ValidateAfterIdle = Timeout.InfiniteTimeSpan, IdleTimeout = Timeout.InfiniteTimeSpan, MaxLifetime = Timeout.InfiniteTimeSpan };
+            options = new()
+            {
+                MaxSize = 2,
+                ValidateAfterIdle = Timeout.InfiniteTimeSpan,
+                IdleTimeout = Timeout.InfiniteTimeSpan,
+                MaxLifetime = Timeout.InfiniteTimeSpan,
+            };
         }
 
         var pool = new ResourcePool<FakeResource>(Policy, options);
@@ -66,7 +73,8 @@ public sealed class AllocationTests : ResourceTest
     [Fact]
     public async Task A_rental_that_waits_uses_the_same_node_again()
     {
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions { MaxSize = 1, ValidateAfterIdle = Timeout.InfiniteTimeSpan });
+        var pool = new ResourcePool<FakeResource>(
+            Policy, new ResourcePoolOptions { MaxSize = 1, ValidateAfterIdle = Timeout.InfiniteTimeSpan });
         Watch(pool);
         ResourceLease<FakeResource> lease = await pool.RentAsync();
         double bytes = Allocations.Each(() =>

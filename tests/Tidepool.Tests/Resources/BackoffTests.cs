@@ -59,7 +59,8 @@ public sealed class BackoffTests
     [InlineData(2000, 200, 2000)]
     [InlineData(9000, 900, 9000)]
     [InlineData(60_000, 1000, 10_000)]
-    public void A_pause_is_a_tenth_of_the_outage_while_a_caller_waits_and_all_of_it_otherwise(long failingFor, long waitedFor, long otherwise)
+    public void A_pause_is_a_tenth_of_the_outage_while_a_caller_waits_and_all_of_it_otherwise(
+        long failingFor, long waitedFor, long otherwise)
     {
         Assert.Equal(waitedFor, Pause(Defaults, failingFor, 0, isWaitedFor: true));
         Assert.Equal(otherwise, Pause(Defaults, failingFor, 0, isWaitedFor: false));
@@ -101,7 +102,7 @@ public sealed class BackoffTests
         for (int i = 0; i < 4; i++)
         {
             backoff.Fail(Defaults, 0, false, 0, 0);
-            Assert.True(backoff.TryTell(Defaults, 0, 0));
+            Assert.True(backoff.TryReport(Defaults, 0, 0));
         }
 
         var told = new List<long>();
@@ -109,7 +110,7 @@ public sealed class BackoffTests
         {
             int attempt = backoff.Failures;
             backoff.Fail(Defaults, attempt, false, now, 0);
-            if (backoff.TryTell(Defaults, attempt, now))
+            if (backoff.TryReport(Defaults, attempt, now))
             {
                 told.Add(now);
             }
@@ -137,12 +138,12 @@ public sealed class BackoffTests
         for (int attempt = 0; attempt < 5; attempt++)
         {
             backoff.Fail(Defaults, attempt, true, attempt, 0);
-            Assert.True(backoff.TryTell(Defaults, attempt, attempt));
+            Assert.True(backoff.TryReport(Defaults, attempt, attempt));
         }
 
         backoff.Fail(Defaults, 5, false, 5, 0);
         Assert.False(backoff.IsLasting);
-        Assert.False(backoff.TryTell(Defaults, 5, 5));
+        Assert.False(backoff.TryReport(Defaults, 5, 5));
     }
 
     [Theory]
@@ -166,11 +167,11 @@ public sealed class BackoffTests
         for (int i = 0; i < 2; i++)
         {
             backoff.Fail(Defaults, 0, false, now, 0);
-            Assert.True(backoff.TryTell(Defaults, 0, now));
+            Assert.True(backoff.TryReport(Defaults, 0, now));
         }
 
         long start = now;
-        for (backoff.Fail(Defaults, 1, false, now, 0); !backoff.TryTell(Defaults, 1, now); now++)
+        for (backoff.Fail(Defaults, 1, false, now, 0); !backoff.TryReport(Defaults, 1, now); now++)
         {
         }
 

@@ -277,6 +277,6 @@ public sealed class ChangeTests : ResourceTest
 
         Assert.Equal((2, 1L), (Policy.Made.Count, pool.GetStatistics().GetDestroyed(DestroyReason.Resized)));
         Rent(pool).Dispose();
-        Assert.True(pool.Core.State.Fast.IsReady, "the hot place is not used again");
+        Assert.True(pool.Core.State.Hot.IsReady, "the hot slot is not used again");
     }
 }

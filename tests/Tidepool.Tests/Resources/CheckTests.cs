@@ -22,7 +22,9 @@ public sealed class CheckTests : ResourceTest
     [Fact]
     public async Task A_policy_with_nothing_to_do_between_two_renters_is_known_by_what_it_overrides()
     {
-        Assert.Equal(new PolicyTraits(CreatesHere: true, LooksForBroken: true, Validates: true, Resets: true, WaitsInReset: true), Policy.Traits);
+        Assert.Equal(
+            new PolicyTraits(CreatesInline: true, LooksForBroken: true, Validates: true, Resets: true, WaitsInReset: true),
+            Policy.Traits);
         Assert.Equal(default(PolicyTraits) with { LooksForBroken = true }, new LookingPolicy().Traits);
         var plain = new PlainPolicy();
         Assert.Equal(default, plain.Traits);
@@ -51,7 +53,8 @@ public sealed class CheckTests : ResourceTest
     public async Task A_renter_is_not_held_up_by_what_its_check_does_when_it_is_stopped()
     {
         var policy = new FakePolicy();
-        await using var pool = new ResourcePool<FakeResource>(policy, new() { MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero, PolicyTimeout = TimeSpan.FromHours(1) });
+        await using var pool = new ResourcePool<FakeResource>(
+            policy, new() { MaxSize = 1, ValidateAfterIdle = TimeSpan.Zero, PolicyTimeout = TimeSpan.FromHours(1) });
         (await pool.RentAsync()).Dispose();
         using var isCalled = new ManualResetEventSlim();
         using var goesOn = new ManualResetEventSlim();
@@ -215,7 +218,7 @@ public sealed class CheckTests : ResourceTest
         Assert.NotSame(resource, lease.Value);
         lease.Dispose();
         FakePolicy.Open(hang);
-        Eventually.True(() => resource.Ends == 1, "the late resource to be ended");
+        Eventually.True(() => resource.Ends == 1, "the late resource to be destroyed");
         Assert.Equal(1, pool.GetStatistics().Total);
     }
 
@@ -438,7 +441,8 @@ public sealed class CheckTests : ResourceTest
     public async Task A_policy_without_validation_has_what_was_idle_for_long_rented_at_once()
     {
         await using var pool = new ResourcePool<FakeResource>(new PlainPolicy(), Options(max: 1));
-        await using var keyed = new KeyedResourcePool<int, FakeResource>(static _ => new PlainPolicy(), new() { MaxTotal = 1, PerKey = Options(max: 1) });
+        await using var keyed = new KeyedResourcePool<int, FakeResource>(
+            static _ => new PlainPolicy(), new() { MaxTotal = 1, PerKey = Options(max: 1) });
         Rent(pool).Dispose();
         (await keyed.RentAsync(1)).Dispose();
         Time.Advance(2000);
@@ -482,7 +486,8 @@ public sealed class CheckTests : ResourceTest
     public void A_timer_that_throws_in_a_return_does_not_return_the_resource_twice()
     {
         var time = new MoodyTime();
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions { MaxSize = 1, TimeProvider = time, Executor = static item => item.Execute() });
+        var pool = new ResourcePool<FakeResource>(
+            Policy, new ResourcePoolOptions { MaxSize = 1, TimeProvider = time, Executor = static item => item.Execute() });
         ResourceLease<FakeResource> lease = Rent(pool);
         time.Advance(TimeSpan.FromMinutes(1)); // no timer is set any more
         time.Throws = true;

@@ -8,9 +8,14 @@ public sealed class KeyInReportTests
     [Fact]
     public async Task A_failed_creation_and_a_timeout_name_the_key()
     {
-        await using var pool = new KeyedResourcePool<Uri, FakeResource>(static key => new Host(key), new() { PerKey = new() { Name = "hosts", MaxSize = 1 }, MaxTotal = 10 });
-        ResourceCreateException failed = await Assert.ThrowsAsync<ResourceCreateException>(() => pool.RentAsync(new Uri("tcp://down:1")).AsTask());
-        Assert.StartsWith("Pool 'hosts' (key 'tcp://down:1/') could not create a resource: IOException: refused", failed.Message, StringComparison.Ordinal);
+        await using var pool = new KeyedResourcePool<Uri, FakeResource>(
+            static key => new Host(key), new() { PerKey = new() { Name = "hosts", MaxSize = 1 }, MaxTotal = 10 });
+        ResourceCreateException failed = await Assert.ThrowsAsync<ResourceCreateException>(
+            () => pool.RentAsync(new Uri("tcp://down:1")).AsTask());
+        Assert.StartsWith(
+            "Pool 'hosts' (key 'tcp://down:1/') could not create a resource: IOException: refused",
+            failed.Message,
+            StringComparison.Ordinal);
         Assert.Equal(("hosts", "tcp://down:1/"), (failed.PoolName, failed.Key));
 
         using KeyedResourceLease<Uri, FakeResource> held = await pool.RentAsync(new Uri("tcp://up:2"));
@@ -26,7 +31,13 @@ public sealed class KeyInReportTests
         var time = new ManualTime();
         await using var pool = new KeyedResourcePool<Uri, FakeResource>(static key => new Host(key), new()
         {
-            PerKey = new() { MaxSize = 1, RentTimeout = TimeSpan.FromSeconds(1), TimeProvider = time, Executor = static item => item.Execute() },
+            PerKey = new()
+            {
+                MaxSize = 1,
+                RentTimeout = TimeSpan.FromSeconds(1),
+                TimeProvider = time,
+                Executor = static item => item.Execute(),
+            },
             MaxTotal = 1,
         });
         using KeyedResourceLease<Uri, FakeResource> held = await pool.RentAsync(new Uri("tcp://up:1"));
@@ -46,7 +57,8 @@ public sealed class KeyInReportTests
     {
         await using var pool = new ResourcePool<FakeResource>(new FakePolicy(), new() { Name = "no keys", MaxSize = 1 });
         using ResourceLease<FakeResource> held = await pool.RentAsync();
-        ResourcePoolTimeoutException late = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => pool.RentAsync(TimeSpan.Zero).AsTask());
+        ResourcePoolTimeoutException late = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(
+            () => pool.RentAsync(TimeSpan.Zero).AsTask());
         Assert.Contains("of pool 'no keys' came free", late.Message, StringComparison.Ordinal);
         Assert.Equal("", late.Key);
     }
@@ -57,7 +69,14 @@ public sealed class KeyInReportTests
         var time = new ManualTime();
         await using var pool = new KeyedResourcePool<Uri, FakeResource>(static key => new Host(key), new()
         {
-            PerKey = new() { Name = "overdue hosts", MaxSize = 1, LeakThreshold = TimeSpan.FromSeconds(1), TimeProvider = time, Executor = static item => item.Execute() },
+            PerKey = new()
+            {
+                Name = "overdue hosts",
+                MaxSize = 1,
+                LeakThreshold = TimeSpan.FromSeconds(1),
+                TimeProvider = time,
+                Executor = static item => item.Execute(),
+            },
             MaxTotal = 10,
         });
         MisuseReport? told = null;

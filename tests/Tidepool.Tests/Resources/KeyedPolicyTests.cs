@@ -29,7 +29,8 @@ public sealed class KeyedPolicyTests : ResourceTest
     public async Task Each_key_is_treated_by_its_own_policy()
     {
         var policies = new ConcurrentDictionary<string, FakePolicy>();
-        await using KeyedResourcePool<string, FakeResource> pool = NewKeyed(key => policies.GetOrAdd(key, static _ => new FakePolicy()), total: 2);
+        await using KeyedResourcePool<string, FakeResource> pool = NewKeyed(
+            key => policies.GetOrAdd(key, static _ => new FakePolicy()), total: 2);
         policies["down"] = new FakePolicy { CreateError = new IOException("down"), Lasting = static _ => true };
         (await pool.RentAsync("a")).Dispose();
         (await pool.RentAsync("b")).Dispose();
@@ -148,16 +149,19 @@ public sealed class KeyedPolicyTests : ResourceTest
     [Fact]
     public void Options_of_keys_are_checked_by_name()
     {
-        Assert.Throws<ArgumentNullException>("policy", () => new KeyedResourcePool<string, FakeResource>(null!, new() { MaxTotal = 1, PerKey = Options() }));
+        Assert.Throws<ArgumentNullException>(
+            "policy", () => new KeyedResourcePool<string, FakeResource>(null!, new() { MaxTotal = 1, PerKey = Options() }));
         Assert.Throws<ArgumentNullException>("options", () => new KeyedResourcePool<string, FakeResource>(_ => Policy, null!));
-        Assert.StartsWith("PerKey is null; allowed is ", Refused<ArgumentNullException>(new() { MaxTotal = 1, PerKey = null! }), StringComparison.Ordinal);
-        Assert.StartsWith("MaxTotal is 0; allowed is 1 or more.", Refused(new() { MaxTotal = 0, PerKey = Options() }), StringComparison.Ordinal);
-        Assert.StartsWith("MaxKeys is 0; allowed is 1 or more.", Refused(new() { MaxTotal = 1, MaxKeys = 0, PerKey = Options() }), StringComparison.Ordinal);
-        Assert.StartsWith("MaxSize is 0; allowed is 1 or more.", Refused(new() { MaxTotal = 1, PerKey = Options(max: 0) }), StringComparison.Ordinal);
-        Assert.StartsWith("MinSize is 1; allowed is 0 with keys", Refused(new() { MaxTotal = 1, PerKey = Options(min: 1) }), StringComparison.Ordinal);
-        Assert.StartsWith("MinIdle is 2; allowed is 0 with keys", Refused(new() { MaxTotal = 1, PerKey = Options(minIdle: 2) }), StringComparison.Ordinal);
+        string missing = Refused<ArgumentNullException>(new() { MaxTotal = 1, PerKey = null! });
+        Assert.StartsWith("PerKey is null; allowed is ", missing, StringComparison.Ordinal);
+        Refuses("MaxTotal is 0; allowed is 1 or more.", new() { MaxTotal = 0, PerKey = Options() });
+        Refuses("MaxKeys is 0; allowed is 1 or more.", new() { MaxTotal = 1, MaxKeys = 0, PerKey = Options() });
+        Refuses("MaxSize is 0; allowed is 1 or more.", new() { MaxTotal = 1, PerKey = Options(max: 0) });
+        Refuses("MinSize is 1; allowed is 0 with keys", new() { MaxTotal = 1, PerKey = Options(min: 1) });
+        Refuses("MinIdle is 2; allowed is 0 with keys", new() { MaxTotal = 1, PerKey = Options(minIdle: 2) });
 
-        string Refused(KeyedResourcePoolOptions<string> options) => Refused<ArgumentOutOfRangeException>(options);
+        void Refuses(string message, KeyedResourcePoolOptions<string> options) =>
+            Assert.StartsWith(message, Refused<ArgumentOutOfRangeException>(options), StringComparison.Ordinal);
     }
 
     private string Refused<TException>(KeyedResourcePoolOptions<string> options)
@@ -169,7 +173,11 @@ public sealed class KeyedPolicyTests : ResourceTest
     {
         if (isSync)
         {
-            return Task.Factory.StartNew(() => pool.Rent("a", cancellation).Dispose(), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            return Task.Factory.StartNew(
+                () => pool.Rent("a", cancellation).Dispose(),
+                CancellationToken.None,
+                TaskCreationOptions.LongRunning,
+                TaskScheduler.Default);
         }
 
         ValueTask<KeyedResourceLease<string, FakeResource>> rental = default;

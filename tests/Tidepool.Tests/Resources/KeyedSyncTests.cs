@@ -5,8 +5,8 @@ using Tidepool.Tests.Support;
 namespace Tidepool.Tests.Resources;
 
 /// <summary>
-/// Threads that park for a key. No thread of the thread pool comes unless the test says so, because all of them may be parked: what they wait for
-/// they do themselves, whatever its key.
+/// Threads that park for a key. No thread of the thread pool comes unless the test says so, because all of them may be parked: what they
+/// wait for they do themselves, whatever its key.
 /// </summary>
 public sealed class KeyedSyncTests : ResourceTest
 {
@@ -222,13 +222,16 @@ public sealed class KeyedSyncTests : ResourceTest
         using KeyedResourceLease<string, FakeResource> held = pool.Rent("a");
         using var cancellation = new CancellationTokenSource();
         Parked cancelled = Park(
-            pool, "b", rent: () => Assert.ThrowsAny<OperationCanceledException>(() => pool.Rent("b", Timeout.InfiniteTimeSpan, cancellation.Token)));
+            pool,
+            "b",
+            rent: () => Assert.ThrowsAny<OperationCanceledException>(() => pool.Rent("b", Timeout.InfiniteTimeSpan, cancellation.Token)));
         await cancellation.CancelAsync();
         cancelled.End();
         Assert.Equal(["a"], pool.Keys);
         Assert.ThrowsAny<OperationCanceledException>(() => pool.Rent("b", cancellation.Token));
         Assert.Equal(["a"], pool.Keys);
-        Parked interrupted = Park(pool, "c", rent: () => Assert.Throws<ThreadInterruptedException>(() => pool.Rent("c", Timeout.InfiniteTimeSpan)));
+        Parked interrupted = Park(
+            pool, "c", rent: () => Assert.Throws<ThreadInterruptedException>(() => pool.Rent("c", Timeout.InfiniteTimeSpan)));
         interrupted.Interrupt();
         interrupted.End();
         Assert.Equal(["a"], pool.Keys);
@@ -239,8 +242,12 @@ public sealed class KeyedSyncTests : ResourceTest
     {
         KeyedResourcePool<string, FakeResource> pool = NewKeyed(total: 1);
         KeyedResourceLease<string, FakeResource> held = pool.Rent("a");
-        Parked[] parked = [.. new[] { "a", "b", "c" }.Select(key => Park(
-            pool, key, rent: () => Assert.Equal(key, Assert.Throws<ResourcePoolShutdownException>(() => pool.Rent(key, Timeout.InfiniteTimeSpan)).Key)))];
+        Parked[] parked = [.. new[] { "a", "b", "c" }.Select(key => Park(pool, key, rent: () =>
+        {
+            ResourcePoolShutdownException refused = Assert.Throws<ResourcePoolShutdownException>(
+                () => pool.Rent(key, Timeout.InfiniteTimeSpan));
+            Assert.Equal(key, refused.Key);
+        }))];
         Task<bool> shutdown = pool.ShutdownAsync(Timeout.InfiniteTimeSpan);
         Array.ForEach(parked, static p => p.End());
         held.Dispose();

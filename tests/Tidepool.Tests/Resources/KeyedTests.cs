@@ -175,7 +175,8 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         Use(pool, "a");
         Task<KeyedResourceLease<string, FakeResource>> waiting = pool.RentAsync("b", TimeSpan.FromSeconds(1)).AsTask();
         _time.Advance(1000);
-        ResourcePoolTimeoutException timeout = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => waiting.WaitAsync(Eventually.Limit));
+        ResourcePoolTimeoutException timeout = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(
+            () => waiting.WaitAsync(Eventually.Limit));
         Assert.Contains("MaxTotal = 1", timeout.Message, StringComparison.Ordinal);
         waiting = pool.RentAsync("b", TimeSpan.FromMinutes(10)).AsTask();
         _time.Advance(TimeSpan.FromMinutes(5));
@@ -220,7 +221,8 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         FakeResource b = Use(pool, "b");
         KeyedResourceLease<string, FakeResource> other = Rent(pool, "c");
         Assert.Equal(1, b.Ends);
-        ResourcePoolRejectedException refused = await Assert.ThrowsAsync<ResourcePoolRejectedException>(async () => await pool.RentAsync("d"));
+        ResourcePoolRejectedException refused = await Assert.ThrowsAsync<ResourcePoolRejectedException>(
+            async () => await pool.RentAsync("d"));
         Assert.Contains("MaxKeys = 2", refused.Message, StringComparison.Ordinal);
         Assert.Equal(["a", "c"], pool.Keys.Order());
         held.Dispose();
@@ -436,7 +438,8 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
 
         public bool Equals(string? x, string? y) => Throws ? throw new InvalidOperationException("as asked") : x == y;
 
-        public int GetHashCode(string key) => Throws ? throw new InvalidOperationException("as asked") : key.GetHashCode(StringComparison.Ordinal);
+        public int GetHashCode(string key) =>
+            Throws ? throw new InvalidOperationException("as asked") : key.GetHashCode(StringComparison.Ordinal);
     }
 
     [Fact]
@@ -468,7 +471,7 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
         return lease.Value;
     }
 
-    /// <summary>The second rental finds its resource in the hot place of the key, at the latest the second return lays it there.</summary>
+    /// <summary>The second rental finds its resource in the hot slot of the key, at the latest the second return lays it there.</summary>
     private FakeResource UseTwice(KeyedResourcePool<string, FakeResource> pool, string key)
     {
         Use(pool, key);
@@ -477,7 +480,11 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
     }
 
     private KeyedResourcePool<string, FakeResource> NewPool(
-        int total = 10, int keys = int.MaxValue, bool steals = true, IEqualityComparer<string>? comparer = null, Func<string, int?>? sizeOf = null)
+        int total = 10,
+        int keys = int.MaxValue,
+        bool steals = true,
+        IEqualityComparer<string>? comparer = null,
+        Func<string, int?>? sizeOf = null)
     {
         var pool = new KeyedResourcePool<string, FakeResource>(_policy.Of, new()
         {
@@ -492,7 +499,7 @@ public sealed class KeyedTests(ITestOutputHelper output) : IAsyncLifetime
                 MaxSize = 4,
                 ValidateAfterIdle = Timeout.InfiniteTimeSpan,
                 TimeProvider = _time,
-                Draw = static () => 0.5,
+                NextRandom = static () => 0.5,
                 Executor = static item => item.Execute(),
             },
         });

@@ -3,7 +3,9 @@ using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Resources;
 
-/// <summary>A creation that fails for a reason that lasts: who would need a new resource learns of it at once, the others are served as ever.</summary>
+/// <summary>
+/// A creation that fails for a reason that lasts: who would need a new resource learns of it at once, the others are served as ever.
+/// </summary>
 public sealed class LastingFailureTests : ResourceTest
 {
     private static readonly UnauthorizedAccessException Refusal = new("wrong password");
@@ -20,7 +22,7 @@ public sealed class LastingFailureTests : ResourceTest
 
         Assert.Equal(1, Policy.Attempts);
         Time.Advance(1000);
-        Assert.Equal(1, Policy.Attempts); // nobody waits, so nobody asks
+        Assert.Equal(1, Policy.Attempts); // no caller waits, so none asks
         await Refused(pool);
         await Refused(pool);
         Assert.Equal(2, Policy.Attempts);
@@ -29,7 +31,8 @@ public sealed class LastingFailureTests : ResourceTest
         Rent(pool).Dispose();
         Policy.CreateError = new IOException("down");
         ResourceLease<FakeResource>[] leases = [Rent(pool)];
-        Assert.IsType<IOException>((await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync())).InnerException); // no old error
+        ResourceCreateException failed = await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+        Assert.IsType<IOException>(failed.InnerException); // no old error
         leases[0].Dispose();
     }
 
@@ -51,7 +54,7 @@ public sealed class LastingFailureTests : ResourceTest
         two.Dispose();
         (await Soon(waiting[1])).Dispose();
         (await Soon(waiting[2])).Dispose();
-        Rent(pool).Dispose(); // idle: nobody asks the factory
+        Rent(pool).Dispose(); // idle: the factory is not called
     }
 
     [Fact]
@@ -132,6 +135,10 @@ public sealed class LastingFailureTests : ResourceTest
         return NewPool(Options(max: max));
     }
 
-    private static async Task Refused(ResourcePool<FakeResource> pool) =>
-        Assert.Same(Refusal, (await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync(TimeSpan.FromHours(1)))).InnerException);
+    private static async Task Refused(ResourcePool<FakeResource> pool)
+    {
+        ResourceCreateException failed = await Assert.ThrowsAsync<ResourceCreateException>(
+            async () => await pool.RentAsync(TimeSpan.FromHours(1)));
+        Assert.Same(Refusal, failed.InnerException);
+    }
 }

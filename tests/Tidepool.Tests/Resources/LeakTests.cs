@@ -45,11 +45,17 @@ public sealed class LeakTests : ResourceTest
     public void A_dropped_lease_gives_its_place_back_and_its_resource_is_ended_not_reused()
     {
         using var listener = new Listener();
-        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions { Name = "dropped", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
+        var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions
+        {
+            Name = "dropped",
+            MaxSize = 1,
+            LeakReclaim = true,
+            LeakCapture = LeakCapture.CallSite,
+        });
         Watch(pool);
         Drop(pool);
         Eventually.TrueAfterCollections(() => pool.GetStatistics().Reclaimed == 1, "the dropped lease to be found");
-        Eventually.True(() => Policy.Made.First().Ends == 1, "its resource to be ended");
+        Eventually.True(() => Policy.Made.First().Ends == 1, "its resource to be destroyed");
         ResourceLease<FakeResource> next = pool.Rent(TimeSpan.FromSeconds(30));
         Assert.Equal(2, next.Value.Number);
         next.Dispose();
@@ -73,7 +79,8 @@ public sealed class LeakTests : ResourceTest
             TimeProvider = Time,
             Executor = static item => item.Execute(),
         };
-        await using var pool = new KeyedResourcePool<string, FakeResource>(static _ => new Undying(), new() { PerKey = perKey, MaxTotal = 10 });
+        await using var pool = new KeyedResourcePool<string, FakeResource>(
+            static _ => new Undying(), new() { PerKey = perKey, MaxTotal = 10 });
         using (KeyedResourceLease<string, FakeResource> lease = await pool.RentAsync("the key"))
         {
             Time.Advance(1000);

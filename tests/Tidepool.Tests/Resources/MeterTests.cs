@@ -51,7 +51,8 @@ public sealed class MeterTests : ResourceTest
         Assert.Equal(2, now["pool.resource.create_time count"]);
         Assert.Equal(2, now["pool.resource.use_time count"]);
         Assert.True(now["pool.resource.wait_time count"] >= 2);
-        Assert.Equal(0, now["pool.resource.count used"] + now["pool.resource.count idle"] + now["pool.resource.pending_requests"] + now["pool.resource.max"]);
+        string[] levels = ["count used", "count idle", "pending_requests", "max"];
+        Assert.Equal(0, levels.Sum(name => now["pool.resource." + name]));
     }
 
     [Fact]
@@ -88,7 +89,9 @@ public sealed class MeterTests : ResourceTest
         Time.Advance(TimeSpan.FromMinutes(6));
         ResourcePoolStatistics statistics = pool.GetStatistics();
         Assert.Equal(statistics.Destroyed, Enum.GetValues<DestroyReason>().Sum(statistics.GetDestroyed));
-        Assert.Equal((1L, 2L, 1L), (statistics.GetDestroyed(DestroyReason.Broken), statistics.GetDestroyed(DestroyReason.Cleared), statistics.GetDestroyed(DestroyReason.Idle)));
+        Assert.Equal(1, statistics.GetDestroyed(DestroyReason.Broken));
+        Assert.Equal(2, statistics.GetDestroyed(DestroyReason.Cleared));
+        Assert.Equal(1, statistics.GetDestroyed(DestroyReason.Idle));
     }
 
     [Fact]

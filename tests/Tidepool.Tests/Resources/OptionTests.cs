@@ -27,7 +27,8 @@ public sealed class OptionTests : ResourceTest
     [MemberData(nameof(Wrong))]
     public void A_wrong_option_is_named_with_its_value_and_range(string name, ResourcePoolOptions options)
     {
-        ArgumentOutOfRangeException wrong = Assert.Throws<ArgumentOutOfRangeException>(() => new ResourcePool<FakeResource>(Policy, options));
+        ArgumentOutOfRangeException wrong = Assert.Throws<ArgumentOutOfRangeException>(
+            () => new ResourcePool<FakeResource>(Policy, options));
         Assert.Equal("options", wrong.ParamName);
         Assert.StartsWith($"{name} is ", wrong.Message, StringComparison.Ordinal);
         Assert.NotNull(wrong.ActualValue);
@@ -59,8 +60,13 @@ public sealed class OptionTests : ResourceTest
         Assert.Equal(TimeSpan.FromMinutes(5), new ResourcePoolOptions { MaxSize = 1, MaxLifetime = Timeout.InfiniteTimeSpan }.IdleTimeout);
         var brief = new ResourcePoolOptions { MaxSize = 1, MaxLifetime = TimeSpan.FromMinutes(1) };
         Assert.Equal(TimeSpan.FromMinutes(1), brief.IdleTimeout);
-        foreach (ResourcePoolOptions good in (ResourcePoolOptions[])
-            [brief, new() { MaxSize = 1, MaxLifetime = Second, IdleTimeout = Second }, new() { MaxSize = 1, MaxLifetime = Second, IdleTimeout = Timeout.InfiniteTimeSpan }])
+        ResourcePoolOptions[] allowed =
+        [
+            brief,
+            new() { MaxSize = 1, MaxLifetime = Second, IdleTimeout = Second },
+            new() { MaxSize = 1, MaxLifetime = Second, IdleTimeout = Timeout.InfiniteTimeSpan },
+        ];
+        foreach (ResourcePoolOptions good in allowed)
         {
             await new ResourcePool<FakeResource>(Policy, good).DisposeAsync();
         }

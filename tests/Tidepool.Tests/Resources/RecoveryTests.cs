@@ -260,7 +260,8 @@ public sealed class RecoveryTests : ResourceTest
         Task<ResourceLease<FakeResource>>[] waiting = FailTogether(pool);
         Task<ResourceLease<FakeResource>> early = Wait(pool, TimeSpan.FromMilliseconds(20_010));
         Time.Advance(20_010);
-        string message = Assert.IsType<ResourcePoolTimeoutException>((await Assert.ThrowsAnyAsync<ResourcePoolException>(() => Soon(early)))).Message;
+        ResourcePoolException failed = await Assert.ThrowsAnyAsync<ResourcePoolException>(() => Soon(early));
+        string message = Assert.IsType<ResourcePoolTimeoutException>(failed).Message;
         Assert.Contains(
             "The last creation failed with IOException: down. Creations have failed for 20.01 s; the next attempt is in ",
             message,

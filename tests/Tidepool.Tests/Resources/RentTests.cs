@@ -116,7 +116,8 @@ public sealed class RentTests : ResourceTest
     public async Task A_timeout_of_zero_never_blocks()
     {
         ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
-        ResourcePoolTimeoutException none = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(async () => await pool.RentAsync(TimeSpan.Zero));
+        ResourcePoolTimeoutException none = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(
+            async () => await pool.RentAsync(TimeSpan.Zero));
         Assert.Equal(TimeSpan.Zero, none.WaitedFor);
         Assert.Throws<ResourcePoolTimeoutException>(() => pool.Rent(TimeSpan.Zero));
         Assert.Equal(0, Policy.Attempts);

@@ -225,7 +225,8 @@ public sealed class SaturationTests : ResourceTest
         Task<ResourceLease<FakeResource>> next = Wait(pool, cancellation: cancellation.Token);
         await cancellation.CancelAsync();
         Time.Advance(60_000);
-        Assert.Equal((1, 1, 0L), (pool.GetStatistics().Checking, pool.GetStatistics().Creating, pool.GetStatistics().GetDestroyed(DestroyReason.Abandoned)));
+        ResourcePoolStatistics now = pool.GetStatistics();
+        Assert.Equal((1, 1, 0L), (now.Checking, now.Creating, now.GetDestroyed(DestroyReason.Abandoned)));
         pool.Validate();
         LetThreadsCome();
         Assert.Equal((2, 2), (pool.GetStatistics().Idle, Policy.Made.Count));
@@ -249,12 +250,9 @@ public sealed class SaturationTests : ResourceTest
         Assert.Equal([DestroyReason.Shutdown], Policy.Destroyed.Select(static d => d.Reason));
     }
 
-    private ResourcePoolOptions Saturated(int max = 1, int min = 0, ResetMode reset = ResetMode.None, double lifetime = 1_800_000) => Options(
-        max: max,
-        min: min,
-        reset: reset,
-        lifetime: lifetime,
-        executor: Come);
+    private ResourcePoolOptions Saturated(
+        int max = 1, int min = 0, ResetMode reset = ResetMode.None, double lifetime = 1_800_000) =>
+        Options(max: max, min: min, reset: reset, lifetime: lifetime, executor: Come);
 
     private void Come(IThreadPoolWorkItem item)
     {

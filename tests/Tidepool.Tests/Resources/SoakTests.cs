@@ -4,7 +4,9 @@ using Xunit.Abstractions;
 
 namespace Tidepool.Tests.Resources;
 
-/// <summary>Everything at once on real threads, with a factory that fails, hangs and kills; the end is an integrity check. No time is asserted.</summary>
+/// <summary>
+/// Everything at once on real threads, with a factory that fails, hangs and kills; the end is an integrity check. No time is asserted.
+/// </summary>
 public sealed class SoakTests(ITestOutputHelper output) : ResourceTest
 {
     [Fact]
@@ -45,7 +47,8 @@ public sealed class SoakTests(ITestOutputHelper output) : ResourceTest
         using var stop = new CancellationTokenSource(); // counts from the first rental: a machine may stall before
         long rented = 0;
         Task[] renters = [.. Enumerable.Range(0, 24).Select(i => Task.Run(() => Rent(new Random(seed + i))))];
-        Task[] parked = [.. Enumerable.Range(0, 4).Select(i => Task.Factory.StartNew(() => Park(new Random(seed - i)), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default))];
+        Task[] parked = [.. Enumerable.Range(0, 4).Select(i => Task.Factory.StartNew(
+            () => Park(new Random(seed - i)), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default))];
         Task changes = Task.Run(() => Change(new Random(~seed)));
         await Task.WhenAll([.. renters, .. parked, changes]).WaitAsync(TimeSpan.FromMinutes(3));
         Policy.CreateError = null;

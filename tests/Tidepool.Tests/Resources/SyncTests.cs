@@ -73,11 +73,16 @@ public sealed class SyncTests : ResourceTest
             throw new OperationCanceledException(token);
         };
         using var cancellation = new CancellationTokenSource();
-        Task cancelled = Task.Factory.StartNew(() => pool.Rent(Second, cancellation.Token), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        Task cancelled = Task.Factory.StartNew(
+            () => pool.Rent(Second, cancellation.Token),
+            CancellationToken.None,
+            TaskCreationOptions.LongRunning,
+            TaskScheduler.Default);
         await begun.WaitAsync();
         await cancellation.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled.WaitAsync(Eventually.Limit));
-        Task timedOut = Task.Factory.StartNew(() => pool.Rent(Second), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        Task timedOut = Task.Factory.StartNew(
+            () => pool.Rent(Second), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
         await begun.WaitAsync();
         Time.Advance(1000);
         await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => timedOut.WaitAsync(Eventually.Limit));

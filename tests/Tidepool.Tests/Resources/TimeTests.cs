@@ -54,7 +54,7 @@ public sealed class TimeTests(ITestOutputHelper output) : ResourceTest
                 LifetimeJitter = 0.2,
                 IdleTimeout = Timeout.InfiniteTimeSpan,
                 TimeProvider = Time,
-                Draw = () => draw,
+                NextRandom = () => draw,
                 Executor = static item => item.Execute(),
             });
             Watch(pool);
@@ -177,6 +177,6 @@ public sealed class TimeTests(ITestOutputHelper output) : ResourceTest
         Time.Advance(TimeSpan.FromMinutes(1)); // past the timeout of the creation
         Assert.Equal(double.PositiveInfinity, Time.UntilNext);
         Rent(pool).Dispose();
-        Assert.True(pool.Core.State.Fast.IsReady);
+        Assert.True(pool.Core.State.Hot.IsReady);
     }
 }

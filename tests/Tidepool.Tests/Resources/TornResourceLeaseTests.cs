@@ -4,7 +4,9 @@ using Tidepool.Tests.Support;
 
 namespace Tidepool.Tests.Resources;
 
-/// <summary>The slot of one resource lease with the ticket of another, as a thread reads them out of a field that another thread is replacing.</summary>
+/// <summary>
+/// The slot of one resource lease with the ticket of another, as a thread reads them out of a field that another thread is replacing.
+/// </summary>
 public sealed class TornResourceLeaseTests : ResourceTest
 {
     [Fact]

@@ -17,7 +17,14 @@ public sealed class PooledMemoryStreamTests : PoolTest
         var stream = new PooledMemoryStream();
         stream.Write(Data, 0, 100);
         stream.Dispose();
-        Action[] uses = [() => stream.ToArray(), () => stream.GetBuffer(), () => stream.ToUnsafeArraySegment(), () => stream.GetReadOnlySequence(), () => stream.Detach()];
+        Action[] uses =
+        [
+            () => stream.ToArray(),
+            () => stream.GetBuffer(),
+            () => stream.ToUnsafeArraySegment(),
+            () => stream.GetReadOnlySequence(),
+            () => stream.Detach(),
+        ];
         foreach (Action use in uses)
         {
             ObjectDisposedException thrown = Assert.Throws<ObjectDisposedException>(use);
@@ -316,7 +323,8 @@ public sealed class PooledMemoryStreamTests : PoolTest
     {
         using var writer = new PooledSequenceWriter<byte>();
         writer.Write(Data);
-        foreach (PooledMemoryStream stream in new[] { new PooledMemoryStream(Data.AsMemory()), new PooledMemoryStream(writer.GetReadOnlySequence()) })
+        PooledMemoryStream[] streams = [new(Data.AsMemory()), new(writer.GetReadOnlySequence())];
+        foreach (PooledMemoryStream stream in streams)
         {
             using (stream)
             {

@@ -67,7 +67,9 @@ internal sealed class StreamArguments
     }
 
     public override string ToString() => string.Create(
-        CultureInfo.InvariantCulture, $"buffer {Buffer?.Length}, offset {Offset}, count {Count}, place {Place}, origin {Origin}, value {Value}, cancelled {Cancelled}, choice {Choice}");
+        CultureInfo.InvariantCulture,
+        $"buffer {Buffer?.Length}, offset {Offset}, count {Count}, place {Place}, origin {Origin}, value {Value}, " +
+        $"cancelled {Cancelled}, choice {Choice}");
 
     private static byte[] NewData()
     {

@@ -54,7 +54,9 @@ public sealed class StreamCopyTests : PoolTest
     [Fact]
     public async Task A_copy_of_a_stream_that_the_target_makes_shorter_throws()
     {
-        foreach (Action<PooledMemoryStream> act in new Action<PooledMemoryStream>[] { s => s.SetLength(0), s => s.Capacity = 0, s => s.TryReset(), s => s.Detach().Dispose() })
+        Action<PooledMemoryStream>[] acts =
+            [s => s.SetLength(0), s => s.Capacity = 0, s => s.TryReset(), s => s.Detach().Dispose()];
+        foreach (Action<PooledMemoryStream> act in acts)
         {
             using var stream = new PooledMemoryStream();
             using var target = new Interferes(() => { stream.SetLength(0); act(stream); });

@@ -149,8 +149,8 @@ public sealed partial class StreamDifferenceTests
         }
 
         string page = File.ReadAllText(Path.Combine(root.FullName, "docs", "streams.md"));
-        string list =
-            page[page.IndexOf("## What differs, in full", StringComparison.Ordinal)..page.IndexOf("## Without any allocation", StringComparison.Ordinal)];
+        int start = page.IndexOf("## What differs, in full", StringComparison.Ordinal);
+        string list = page[start..page.IndexOf("## Without any allocation", StringComparison.Ordinal)];
         IEnumerable<string> lines = NumberOfLine().Matches(list).Select(m => m.Groups[1].Value);
         IEnumerable<string> tests = typeof(StreamDifferenceTests).GetMethods()
             .Where(m => m.Name.StartsWith("Difference_", StringComparison.Ordinal)).Select(m => m.Name.Split('_')[1]);

@@ -145,7 +145,14 @@ public sealed class StreamLimitTests : PoolTest
     {
         var pool = new StingyPool();
         using var stream = new PooledMemoryStream(pool);
-        foreach (Action act in new Action[] { () => stream.Write(Data), () => stream.SetLength(5000), () => stream.GetMemory(5000), () => stream.Reserve(5000) })
+        Action[] acts =
+        [
+            () => stream.Write(Data),
+            () => stream.SetLength(5000),
+            () => stream.GetMemory(5000),
+            () => stream.Reserve(5000),
+        ];
+        foreach (Action act in acts)
         {
             InvalidOperationException thrown = Assert.Throws<InvalidOperationException>(act);
             Assert.Contains(nameof(StingyPool), thrown.Message, StringComparison.Ordinal);

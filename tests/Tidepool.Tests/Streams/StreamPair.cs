@@ -28,26 +28,14 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
         {
             0 => new("rented", new MemoryStream(), PooledMemoryStream.Rent()),
             1 => new("capacity", new MemoryStream(capacity), new PooledMemoryStream(capacity)),
-            2 =>
-                new("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array))
-                {
-                    IsExpandable = false,
-                    IsOverArray = true,
-                },
-            3 =>
-                new("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable))
-                {
-                    IsExpandable = false,
-                    IsOverArray = true,
-                },
-            4 =>
-                new("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count))
-                {
-                    IsExpandable = false,
-                    IsOverArray = true,
-                },
+            2 => OverArray("array", new MemoryStream((byte[])array.Clone(), false), new PooledMemoryStream(array)),
+            3 => OverArray("writable array", new MemoryStream((byte[])array.Clone(), writable), new PooledMemoryStream(array, writable)),
+            4 => OverArray("part", new MemoryStream((byte[])array.Clone(), index, count), new PooledMemoryStream(array, index, count)),
             5 =>
-                new("visible part", new MemoryStream((byte[])array.Clone(), index, count, writable, visible), new PooledMemoryStream(array, index, count, writable, visible)) { IsExpandable = false, IsOverArray = true },
+                OverArray(
+                    "visible part",
+                    new MemoryStream((byte[])array.Clone(), index, count, writable, visible),
+                    new PooledMemoryStream(array, index, count, writable, visible)),
             6 => new("pool", new MemoryStream(capacity), new PooledMemoryStream(arrays, capacity)),
             7 => new("slabs", new MemoryStream(), new PooledMemoryStream(slabs)),
             8 => new("array pool", new MemoryStream(capacity), new PooledMemoryStream(raw, capacity)),
@@ -69,7 +57,10 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
                     new MemoryStream((byte[])array.Clone(), false),
                     new PooledMemoryStream(SequenceOf(array, random))) { IsExpandable = false },
             14 =>
-                new("part that says whether it is writable", new MemoryStream((byte[])array.Clone(), index, count, writable), new PooledMemoryStream(array, index, count, writable)) { IsExpandable = false, IsOverArray = true },
+                OverArray(
+                    "part that says whether it is writable",
+                    new MemoryStream((byte[])array.Clone(), index, count, writable),
+                    new PooledMemoryStream(array, index, count, writable)),
             15 =>
                 new(
                     "rented with options",
@@ -79,6 +70,9 @@ internal sealed record StreamPair(string Kind, MemoryStream Theirs, PooledMemory
             _ => new("new", new MemoryStream(), new PooledMemoryStream()),
         };
     }
+
+    private static StreamPair OverArray(string name, MemoryStream theirs, PooledMemoryStream ours) =>
+        new(name, theirs, ours) { IsExpandable = false, IsOverArray = true };
 
     /// <summary>A stream that was used before.</summary>
     private static PooledMemoryStream Reset(PooledMemoryStream stream, byte[] content)

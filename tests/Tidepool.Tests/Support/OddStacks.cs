@@ -34,7 +34,8 @@ internal static unsafe class OddStacks
     /// <summary>A thread whose stack lies in a frame of another live thread.</summary>
     public static void RunNested()
     {
-        foreach (NestedOrder order in StackIdentity.IsNumber ? Enum.GetValues<NestedOrder>() : [NestedOrder.OuterFirst, NestedOrder.InnerFirst])
+        NestedOrder[] orders = StackIdentity.IsNumber ? Enum.GetValues<NestedOrder>() : [NestedOrder.OuterFirst, NestedOrder.InnerFirst];
+        foreach (NestedOrder order in orders)
         {
             Exception? failure = null;
             using var nested = new Nested(order);

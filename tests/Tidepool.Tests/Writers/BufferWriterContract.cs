@@ -87,7 +87,13 @@ public abstract class BufferWriterContract(ITestOutputHelper output) : PoolTest
         IBufferWriter<byte> writer = Make(pool);
         writer.Write<byte>([1, 2, 3]);
         long rented = pool.GetStatistics().Rented;
-        foreach (Action ask in new Action[] { () => writer.GetMemory(int.MaxValue), () => writer.GetSpan(int.MaxValue), () => writer.GetSpan(Array.MaxLength + 1) })
+        Action[] tooLong =
+        [
+            () => writer.GetMemory(int.MaxValue),
+            () => writer.GetSpan(int.MaxValue),
+            () => writer.GetSpan(Array.MaxLength + 1),
+        ];
+        foreach (Action ask in tooLong)
         {
             OutOfMemoryException thrown = Assert.ThrowsAny<OutOfMemoryException>(ask);
             Assert.Contains($"{Array.MaxLength}", thrown.Message, StringComparison.Ordinal);

@@ -238,7 +238,7 @@ internal sealed partial class BufferCore<T>
 
     private void OnTwice(T[] array)
     {
-        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, MisuseText.OneArray(array.Length), "It is idle in the pool already.");
+        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, MisuseText.OneArray(array.Length), MisuseText.IdleAlready);
         if (Settings.Checks != PoolChecks.Off)
         {
             throw misuse;

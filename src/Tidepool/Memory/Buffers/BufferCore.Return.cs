@@ -88,7 +88,7 @@ internal sealed partial class BufferCore<T>
     /// <exception cref="PoolMisuseException">An array lies idle here already.</exception>
     internal void Keep(Bucket bucket, object item)
     {
-        if (!Put(bucket, item, isOnce: !bucket.HoldsArrays))
+        if (!Put(bucket, item, hasTicket: !bucket.HoldsArrays))
         {
             OnTwice((T[])item);
         }

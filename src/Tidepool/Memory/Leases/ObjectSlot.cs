@@ -5,7 +5,7 @@ namespace Tidepool;
 /// Other than a buffer's slot it has no home: a return, on any thread, retires the ticket by one compare-and-swap and has the object to
 /// itself from then on, because resetting it is foreign code that must run once, at once, and unseen by other threads.
 /// </remarks>
-internal abstract class ObjectSlot<T> : Leasable
+internal abstract class ObjectSlot<T> : RentalState
     where T : class
 {
     /// <summary>The object; written once, before anybody else can see the slot.</summary>

@@ -15,7 +15,7 @@ namespace Tidepool;
 internal sealed class RentalRecord : CriticalFinalizerObject
 {
     private readonly TieredPool _pool;
-    private readonly Leasable? _slot;
+    private readonly RentalState? _slot;
     private readonly long _bytes;
     private readonly string _what;
     private readonly int _length;
@@ -31,7 +31,7 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     /// <param name="bytes">What the item counts for while it is rented.</param>
     /// <param name="what">What is dropped when the rental is, as a sentence begins: "A lease".</param>
     /// <param name="length">How many elements it has; 0 for what has none.</param>
-    internal RentalRecord(TieredPool pool, Leasable? slot, long bytes, string what, int length = 0)
+    internal RentalRecord(TieredPool pool, RentalState? slot, long bytes, string what, int length = 0)
     {
         _pool = pool;
         _slot = slot;

@@ -76,7 +76,7 @@ internal abstract class InternalObjectPool<T> : TieredObjectPool
         }
     }
 
-    internal override void ReturnItem(Bucket bucket, object item) => Put(bucket, item, isOnce: true);
+    internal override void ReturnItem(Bucket bucket, object item) => Put(bucket, item, hasTicket: true);
 
     /// <summary>Too few items rest here: one that has rested and made way for others, or what the tiers have.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -95,12 +95,12 @@ internal abstract class InternalObjectPool<T> : TieredObjectPool
         if (ThreadTier.Find(_fastId) is { } magazine)
         {
             idle = magazine.RestInstead(item);
-            if (magazine.TryPushLast(idle, isOnce: true))
+            if (magazine.TryPushLast(idle, hasTicket: true))
             {
                 return;
             }
         }
 
-        Put(_bucket, idle, isOnce: true);
+        Put(_bucket, idle, hasTicket: true);
     }
 }

@@ -13,7 +13,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
             slot.Record!.TryEnd(CallerStack.Capture);
         }
 
-        Put(_slots, slot, isOnce: true);
+        Put(_slots, slot, hasTicket: true);
     }
 
     /// <summary>Destroys the object of a slot whose rental has ended: it could not be reset.</summary>
@@ -86,7 +86,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal void KeepRaw(T item)
     {
-        if (!Put(_raw, item, isOnce: false))
+        if (!Put(_raw, item, hasTicket: false))
         {
             OnTwice(item);
         }
@@ -120,7 +120,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
 
     private void OnTwice(T item)
     {
-        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, One, "It is idle in the pool already.");
+        PoolMisuseException misuse = Misuse(MisuseKind.DoubleReturn, One, MisuseText.IdleAlready);
         if (Checks != PoolChecks.Off)
         {
             throw misuse;

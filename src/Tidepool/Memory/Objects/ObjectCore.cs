@@ -90,7 +90,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
         }
     }
 
-    internal override void ReturnItem(Bucket bucket, object item) => Put(bucket, item, isOnce: bucket == _slots);
+    internal override void ReturnItem(Bucket bucket, object item) => Put(bucket, item, hasTicket: bucket == _slots);
 
     /// <summary>Ends the pool: idle objects are destroyed, and what is out is destroyed when it comes back.</summary>
     internal void Retire()

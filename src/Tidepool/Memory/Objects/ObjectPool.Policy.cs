@@ -63,7 +63,7 @@ public class ObjectPool<T, TPolicy> : ObjectPool<T>
         ObjectCore<T, TPolicy> core = _core;
         if (item is not null && ThreadTier.Find(core.RawId) is { } magazine)
         {
-            if (core.ResetRaw(item) && !magazine.TryPushLast(item, isOnce: false))
+            if (core.ResetRaw(item) && !magazine.TryPushLast(item, hasTicket: false))
             {
                 core.KeepRaw(item);
             }

@@ -44,7 +44,7 @@ internal sealed class PooledObject<T, TPolicy> : ObjectSlot<T>
         {
             core.RefuseSlot(this);
         }
-        else if (ThreadTier.Find(core.LeaseId) is not { } magazine || !magazine.TryPushLast(this, isOnce: true))
+        else if (ThreadTier.Find(core.LeaseId) is not { } magazine || !magazine.TryPushLast(this, hasTicket: true))
         {
             core.KeepSlot(this);
         }

@@ -4,21 +4,20 @@ using System.Runtime.InteropServices;
 namespace Tidepool;
 
 /// <content>
-/// Magazines of items without homes: objects. They are a plain stack, so that items are taken in exactly the reverse order of their
-/// return and each finds the place that still holds it: the write barrier, dearer than all the rest, is spared at any depth. An exchange
-/// with the shared tier swaps the stack's array for a chunk's: nothing is copied, and what is rented and returned by the thousand finds
-/// its places too. The lowest place is the hot one, and stands for the array's first: a thread that has one object at a time reads
-/// nothing else.
+/// Magazines of items without homes: objects. They are a plain stack: items are taken in exactly the reverse order of their return, so
+/// each often finds its place still holding it, and the write barrier, which costs more than all the rest, is not needed at any depth. An
+/// exchange with the shared tier swaps the stack's array for a chunk's: nothing is copied, and thousands of items find their places too.
+/// The lowest place is the hot one, and stands for the array's first: a thread that has one object at a time reads nothing else.
 /// </content>
 internal sealed partial class Magazine
 {
-    // The newest, which stay when a magazine overflows: a thread that goes to and fro by a few does not exchange at each step.
+    // Items that stay when a full magazine is flushed, so that a thread near the limit does not exchange chunks at each step.
     private const int Newest = 2;
 
-    // A thread that has given so many to the shared tier goes through objects by the hundred: it may keep more of them than others do.
+    // A thread that has flushed so many items works with hundreds of them: its magazine may grow.
     private const int Many = 128;
 
-    // A raw item is compared with so many of the last ones before others make way for it.
+    // How many of the newest items a return without a ticket is compared with, to find a second return.
     private const int Compared = 15;
 
     /// <summary>All places but the hot one, those in use first.</summary>
@@ -61,11 +60,11 @@ internal sealed partial class Magazine
 
     /// <summary>Keeps an item. Only for the owning thread.</summary>
     /// <param name="item">The item.</param>
-    /// <param name="isOnce">Whether its ticket makes sure that it is returned once; otherwise it is compared with the last one.</param>
+    /// <param name="hasTicket">True if a ticket excludes a second return. False: it is compared with the last item.</param>
     /// <returns>False when the slow path must decide: paused, closed, full, or the item is the one that was returned last (returned
     /// twice).</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool TryPushLast(object item, bool isOnce)
+    internal bool TryPushLast(object item, bool hasTicket)
     {
         Volatile.Write(ref _state.Busy, 1);
         Schedule.Point("push last: busy");
@@ -81,7 +80,7 @@ internal sealed partial class Magazine
             }
 
             int count = _state.Count;
-            if (count < _state.Capacity && (isOnce || (count == 0 ? _state.Hot : Place(count)) != item))
+            if (count < _state.Capacity && (hasTicket || (count == 0 ? _state.Hot : Place(count)) != item))
             {
                 StoreIfDifferent(ref Place(count + 1), item);
                 _state.Count = count + 1;
@@ -97,7 +96,7 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Refills by an exchange of arrays, and takes the newest item.</summary>
-    private object? RefillAtOnce(Chunk chunk)
+    private object? RefillBySwap(Chunk chunk)
     {
         int last = chunk.Count - 1;
         object? item = chunk.Places[last]; // before entering: an empty chunk, which there never is, would throw
@@ -124,7 +123,7 @@ internal sealed partial class Magazine
             Span<object?> source = chunk.Places.AsSpan(last - moved, moved + 1);
             foreach (object? other in source[..moved])
             {
-                PushInside(other!);
+                PushEntered(other!);
             }
 
             source.Clear();
@@ -205,10 +204,10 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// All but the newest two leave: few exchanges when a thread returns many. The chunk's array becomes the stack, and the stack's the
+    /// Flushes all but the newest two: few exchanges when a thread returns many. The chunk's array becomes the stack, and the stack's the
     /// chunk's.
     /// </summary>
-    private void MakeRoomAtOnce(Chunk into)
+    private void FlushBySwap(Chunk into)
     {
         object?[] full = _state.Stack;
         int stay = Math.Min(Newest, _state.Count);
@@ -221,7 +220,7 @@ internal sealed partial class Magazine
         _state.Flushed += leave;
         for (int i = leave; i < leave + stay; i++)
         {
-            PushInside(full[i]!);
+            PushEntered(full[i]!);
         }
 
         full.AsSpan(leave).Clear();

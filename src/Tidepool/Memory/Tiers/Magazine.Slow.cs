@@ -24,7 +24,7 @@ internal sealed partial class Magazine
                 RefillFromSurplus();
             }
 
-            return PopInside();
+            return PopEntered();
         }
         finally
         {
@@ -37,7 +37,7 @@ internal sealed partial class Magazine
     /// <returns>Null when the magazine is closed: the whole chunk has gone to the shared tier.</returns>
     internal object? Refill(Chunk chunk)
     {
-        object? item = Bucket.HoldsObjects ? RefillAtOnce(chunk) : RefillOneByOne(chunk);
+        object? item = Bucket.HoldsObjects ? RefillBySwap(chunk) : RefillOneByOne(chunk);
         PutShared(chunk);
         return item;
     }
@@ -51,17 +51,17 @@ internal sealed partial class Magazine
 
         try
         {
-            while (chunk.Count > 0 && (_state.Count < _state.Capacity || _state.HotFull == 0))
+            while (chunk.Count > 0 && !IsFull)
             {
                 ref object? place = ref chunk.Places[chunk.Count - 1];
-                object item = place is Slot slot ? slot.MoveTo(this) : place!;
+                object item = BringHome(place!);
                 place = null;
                 chunk.Count--;
-                PushInside(item);
+                PushEntered(item);
                 _state.Refilled++;
             }
 
-            return PopInside();
+            return PopEntered();
         }
         finally
         {
@@ -94,7 +94,7 @@ internal sealed partial class Magazine
     internal ReturnOutcome ReturnSlow<TClear>(Slot slot, int generation, TClear clear, out Chunk? flushed)
         where TClear : struct, IClear
     {
-        flushed = TakeRoom();
+        flushed = GrowOrTakeChunk();
         if (!TryEnter())
         {
             return ReturnOutcome.Closed;
@@ -117,10 +117,10 @@ internal sealed partial class Magazine
                 return ReturnOutcome.Closed;
             }
 
-            MakeRoom(flushed);
+            FlushIfFull(flushed);
             clear.Run();
             slot.State.Generation = generation + 1;
-            PushInside(slot);
+            PushEntered(slot);
             return ReturnOutcome.Returned;
         }
         finally
@@ -168,14 +168,14 @@ internal sealed partial class Magazine
 
     /// <summary>Keeps an idle item where the fast paths could not. Only for the owning thread.</summary>
     /// <param name="item">The item; a slot becomes one of this home.</param>
-    /// <param name="isOnce">Whether its ticket makes sure that it is returned once; otherwise it is compared with the last ones.</param>
+    /// <param name="hasTicket">True if a ticket excludes a second return. False: the hot place and the newest items are searched.</param>
     /// <param name="flushed">What had to make way for it, for the shared tier; else null or empty.</param>
-    /// <param name="isTwice">True when the item lies here already: nothing was changed.</param>
+    /// <param name="isIdleAlready">True when the item lies here already: nothing was changed.</param>
     /// <returns>False when the magazine is closed or the item lies here already.</returns>
-    internal bool PushSlow(object item, bool isOnce, out Chunk? flushed, out bool isTwice)
+    internal bool PushSlow(object item, bool hasTicket, out Chunk? flushed, out bool isIdleAlready)
     {
-        flushed = TakeRoom();
-        isTwice = false;
+        flushed = GrowOrTakeChunk();
+        isIdleAlready = false;
         if (!TryEnter())
         {
             return false;
@@ -183,15 +183,15 @@ internal sealed partial class Magazine
 
         try
         {
-            isTwice = !isOnce && Contains(item, Compared);
-            if (!isTwice)
+            isIdleAlready = !hasTicket && Contains(item, Compared);
+            if (!isIdleAlready)
             {
-                object mover = item is Slot slot ? slot.MoveTo(this) : item;
-                MakeRoom(flushed);
-                PushInside(mover);
+                object moved = BringHome(item);
+                FlushIfFull(flushed);
+                PushEntered(moved);
             }
 
-            return !isTwice;
+            return !isIdleAlready;
         }
         finally
         {
@@ -249,7 +249,11 @@ internal sealed partial class Magazine
         Volatile.Write(ref _state.Busy, 0);
     }
 
-    private object? PopInside()
+    /// <summary>An item as this magazine keeps it: a slot gets its home here.</summary>
+    private object BringHome(object item) => item is Slot slot ? slot.MoveTo(this) : item;
+
+    /// <summary>Takes an item. The caller has entered, paused or closed the magazine.</summary>
+    private object? PopEntered()
     {
         object? item = null;
         if (_state.HotFull != 0 && (_state.Count == 0 || !Bucket.HoldsObjects))
@@ -271,7 +275,8 @@ internal sealed partial class Magazine
         return item;
     }
 
-    private void PushInside(object item)
+    /// <summary>Keeps an item; there is room. The caller has entered, paused or closed the magazine.</summary>
+    private void PushEntered(object item)
     {
         if (_state.HotFull == 0)
         {
@@ -284,14 +289,16 @@ internal sealed partial class Magazine
         _state.Count++;
     }
 
-    /// <summary>
-    /// An empty chunk if the magazine looks full and may not grow: no lock may be taken and nothing allocated inside, for a throw there
-    /// would leave the magazine busy. Only the owner fills it, so one that does not look full is not.
-    /// </summary>
-    private Chunk? TakeRoom() => IsFull && !TryGrow() ? TakeSpare() ?? Bucket.Shared.TakeEmpty() : null;
+    /// <summary>Grows a magazine that looks full, or takes an empty chunk to flush it into. Only for the owning thread.</summary>
+    /// <remarks>
+    /// Before the magazine is entered, because this may lock or allocate, and a throw inside would leave the magazine busy. Only the owner
+    /// adds items: "not full" stays true, "full" may be out of date.
+    /// </remarks>
+    /// <returns>Null where there is room.</returns>
+    private Chunk? GrowOrTakeChunk() => IsFull && !TryGrow() ? TakeSpare() ?? Bucket.Shared.TakeEmpty() : null;
 
-    /// <summary>Makes room in a full magazine: the older half (rounded up), of objects all but the newest, moves into a chunk.</summary>
-    private void MakeRoom(Chunk? flushed)
+    /// <summary>Flushes a full magazine into a chunk: of buffers the older half of the stack, rounded up; of objects all but two.</summary>
+    private void FlushIfFull(Chunk? flushed)
     {
         // A visitor may have made room since it looked full.
         if (flushed is null || !IsFull)
@@ -301,11 +308,11 @@ internal sealed partial class Magazine
 
         if (Bucket.HoldsObjects)
         {
-            MakeRoomAtOnce(flushed);
+            FlushBySwap(flushed);
         }
         else if (_state.Count == 0)
         {
-            // A magazine of one: what lies hot makes way for what is hotter.
+            // Room for one item only: it leaves, and the new one takes the hot place.
             flushed.Add(_state.Hot!);
             _state.HotFull = 0;
             _state.Flushed++;
@@ -327,12 +334,12 @@ internal sealed partial class Magazine
 
     private void RefillFromSurplus()
     {
-        while (_state.Surplus is { } slot && (_state.HotFull == 0 || _state.Count < _state.Capacity))
+        while (_state.Surplus is { } slot && !IsFull)
         {
             _state.Surplus = slot.Next;
             _state.SurplusCount--;
             slot.Next = null;
-            PushInside(slot);
+            PushEntered(slot);
         }
     }
 

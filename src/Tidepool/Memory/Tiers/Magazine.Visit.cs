@@ -280,7 +280,7 @@ internal sealed partial class Magazine
     }
 
     private bool IsIdle(object? item, HashSet<object> seen) =>
-        item is not null && seen.Add(item) && item is not Leasable { IsLeased: true } && (item is not Slot slot || slot.Home == this);
+        item is not null && seen.Add(item) && item is not RentalState { IsLeased: true } && (item is not Slot slot || slot.Home == this);
 
     private void TakeOldest(int count, List<object?> taken)
     {

@@ -12,7 +12,7 @@ namespace Tidepool;
 /// inbox of its home.</item>
 /// </list>
 /// <para>Who may write. The home thread, inside its busy section: g by a plain 32-bit store, after reading g and p. A thread that holds
-/// the idle slot: g by a plain store (<see cref="Leasable.Begin"/>). All other threads: the whole word by compare-and-swap, (g, p) to
+/// the idle slot: g by a plain store (<see cref="RentalState.Begin"/>). All other threads: the whole word by compare-and-swap, (g, p) to
 /// (g, g) to claim, from any thread; (g, g) to (g + 1, 0) to end a posted rental and (g, p) to (g + 1, p) to take back, only from a
 /// thread that has paused the home, or when the home is closed. A home return that races with a claim leaves (g + 1, g): a stale posting,
 /// which loses.</para>
@@ -20,7 +20,7 @@ namespace Tidepool;
 /// inbox that holds a slot is always that of its home. Generations start at random, so that the ticket of another slot matches
 /// with odds of 1 in 2^31; a ticket of this slot matches again after exactly 2^31 rentals.</para>
 /// </remarks>
-internal abstract class Slot : Leasable
+internal abstract class Slot : RentalState
 {
     /// <summary>
     /// The number of slots from this one to the end of the inbox list when it was pushed; a hint, exact unless threads race.

@@ -82,17 +82,17 @@ internal abstract partial class TieredPool
     /// <summary>Keeps an idle item in the thread's magazine, else in the shared tier, and gives up what the budget refuses.</summary>
     /// <param name="bucket">The kind of item.</param>
     /// <param name="item">The item.</param>
-    /// <param name="isOnce">Whether its ticket makes sure that it is returned once.</param>
+    /// <param name="hasTicket">Whether its ticket makes sure that it is returned once.</param>
     /// <returns>False when the item lies in the thread's magazine already: nothing was changed.</returns>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    protected bool Put(Bucket bucket, object item, bool isOnce)
+    protected bool Put(Bucket bucket, object item, bool hasTicket)
     {
         // 1. In the thread's magazine, from which others may have to leave for the shared tier.
         while (!Retired && ThreadTier.FindOpen(bucket) is { } magazine)
         {
-            bool isKept = magazine.PushSlow(item, isOnce, out Chunk? flushed, out bool isTwice);
+            bool isKept = magazine.PushSlow(item, hasTicket, out Chunk? flushed, out bool isIdleAlready);
             magazine.PutShared(flushed);
-            if (isKept || isTwice)
+            if (isKept || isIdleAlready)
             {
                 return isKept;
             }

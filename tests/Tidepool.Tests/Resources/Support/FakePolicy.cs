@@ -25,7 +25,7 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
     /// <summary>What a creation throws, or null.</summary>
     public Exception? CreateError { get; set; }
 
-    /// <summary>Whether such an error will come again until somebody changes something.</summary>
+    /// <summary>Whether such an error comes again until its cause is repaired.</summary>
     public Func<Exception, bool> Lasting { get; set; } = static _ => false;
 
     /// <summary>Creations wait for this one; null lets them through.</summary>
@@ -65,7 +65,7 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
         Directly(gate.SetResult);
     }
 
-    /// <summary>The same with a result.</summary>
+    /// <summary>Opens a direct gate whose waiters expect a result, with the result true.</summary>
     public static void Open(TaskCompletionSource<bool> gate)
     {
         ArgumentNullException.ThrowIfNull(gate);

@@ -1,6 +1,6 @@
 namespace Tidepool.Tests.Resources.Support;
 
-/// <summary>What the fake factory makes: it knows how many use it and how often it was ended.</summary>
+/// <summary>What the fake factory makes: it knows how many use it and how often it was destroyed.</summary>
 public sealed class FakeResource(int number)
 {
     private int _users;
@@ -28,7 +28,7 @@ public sealed class FakeResource(int number)
 
     public void Leave() => Interlocked.Decrement(ref _users);
 
-    public void End() => Assert.True(Interlocked.Increment(ref _ends) == 1, $"resource {number} was ended twice");
+    public void End() => Assert.True(Interlocked.Increment(ref _ends) == 1, $"resource {number} was destroyed twice");
 
     public override string ToString() => $"#{number}";
 }

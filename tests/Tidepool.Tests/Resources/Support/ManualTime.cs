@@ -1,6 +1,8 @@
 namespace Tidepool.Tests.Resources.Support;
 
-/// <summary>A clock that stands still until the test moves it. Timers fire on the thread that moves it, in the order in which they are due.</summary>
+/// <summary>
+/// A clock that stands still until the test moves it. Timers fire on the thread that moves it, in the order in which they are due.
+/// </summary>
 public sealed class ManualTime : TimeProvider
 {
     private readonly Lock _gate = new();

@@ -24,7 +24,8 @@ public abstract class ResourceTest : IAsyncLifetime
         foreach (ResourcePool<FakeResource> pool in _pools)
         {
             pool.Validate();
-            Assert.True(pool.GetStatistics().Leased == 0, $"Pool '{pool.Name}' has leases out at the end of the test: {pool.GetStatistics()}");
+            ResourcePoolStatistics statistics = pool.GetStatistics();
+            Assert.True(statistics.Leased == 0, $"Pool '{pool.Name}' has leases out at the end of the test: {statistics}");
             Task<bool> shutdown = pool.ShutdownAsync(TimeSpan.Zero);
             Time.Advance(TimeSpan.FromMinutes(1)); // whatever hangs is given up
             Assert.True(await shutdown.WaitAsync(Eventually.Limit));
@@ -34,7 +35,7 @@ public abstract class ResourceTest : IAsyncLifetime
             detached += end.Detached;
         }
 
-        Eventually.True(() => Policy.Alive == detached, "every resource that was not detached to be ended");
+        Eventually.True(() => Policy.Alive == detached, "every resource that was not detached to be destroyed");
 
         Assert.Equal(0, Time.Timers);
     }
@@ -73,7 +74,7 @@ public abstract class ResourceTest : IAsyncLifetime
             KeepAliveInterval = TimeSpan.FromMilliseconds(keepAlive),
             RentTimeout = TimeSpan.FromSeconds(10),
             TimeProvider = Time,
-            Draw = draw ?? (static () => 0.5),
+            NextRandom = draw ?? (static () => 0.5),
             BackoffMin = TimeSpan.FromMilliseconds(backoffMin),
             BackoffMax = TimeSpan.FromMilliseconds(backoffMax),
             MaxLifetime = TimeSpan.FromMilliseconds(lifetime),
@@ -98,10 +99,13 @@ public abstract class ResourceTest : IAsyncLifetime
     }
 
     /// <summary>A rental that has to wait.</summary>
-    protected static Task<ResourceLease<FakeResource>> Wait(ResourcePool<FakeResource> pool, TimeSpan? timeout = null, CancellationToken cancellation = default)
+    protected static Task<ResourceLease<FakeResource>> Wait(
+        ResourcePool<FakeResource> pool, TimeSpan? timeout = null, CancellationToken cancellation = default)
     {
         ArgumentNullException.ThrowIfNull(pool);
-        ValueTask<ResourceLease<FakeResource>> rental = timeout is { } time ? pool.RentAsync(time, cancellation) : pool.RentAsync(cancellation);
+        ValueTask<ResourceLease<FakeResource>> rental = timeout is { } time
+            ? pool.RentAsync(time, cancellation)
+            : pool.RentAsync(cancellation);
         Assert.False(rental.IsCompleted, "the rental does not have to wait");
         return rental.AsTask();
     }

@@ -4,11 +4,11 @@ namespace Tidepool;
 
 /// <summary>Holds one item, which is taken without a lock: the one that was put there last, while the slot is open.</summary>
 /// <remarks>
-/// Opened and closed under the owner's lock. An owner that has to see all items closes the slot first and takes what lies there then. A
+/// Opened and closed under the owner's lock. An owner that has to see all items closes the slot first and takes what is in it then. A
 /// thread that puts an item looks afterwards whether the slot is still open, and takes the item back if not. Both steps are full fences,
 /// so one of the two sees the other, and no item stays in a closed slot.
 /// </remarks>
-internal sealed class FastSlot<T>
+internal sealed class HotSlot<T>
     where T : class
 {
     private T? _item;
@@ -23,25 +23,25 @@ internal sealed class FastSlot<T>
         get => _isOpen && _item is not null;
     }
 
-    /// <summary>Whether an item lies in the closed slot; right only while no thread is between putting one there and looking.</summary>
+    /// <summary>Whether an item is in the closed slot; right only while no thread is between putting one there and looking.</summary>
     internal bool IsClosedWithItem => !_isOpen && _item is not null;
 
     /// <summary>Lets items be put there, under the owner's lock.</summary>
     internal void Open() => _isOpen = true;
 
     /// <summary>Lets no more items be put there, under the owner's lock.</summary>
-    /// <returns>What lay there, which is the caller's now; or null.</returns>
+    /// <returns>What was there, which is the caller's now; or null.</returns>
     internal T? Close()
     {
         _isOpen = false;
         return Take();
     }
 
-    /// <summary>Takes what lies there, whether the slot is open or not.</summary>
+    /// <summary>Takes what is there, whether the slot is open or not.</summary>
     internal T? Take() => Interlocked.Exchange(ref _item, null);
 
     /// <summary>Puts an item there. Where the slot is closed afterwards, <see cref="TakeIfClosed"/> must follow.</summary>
-    /// <returns>What lay there before, which is the caller's now; or null.</returns>
+    /// <returns>What was there before, which is the caller's now; or null.</returns>
     internal T? Put(T item) => Interlocked.Exchange(ref _item, item);
 
     /// <summary>Takes an item back that was put there while the slot was closed.</summary>

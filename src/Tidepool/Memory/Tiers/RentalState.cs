@@ -5,11 +5,11 @@ namespace Tidepool;
 /// <summary>
 /// What a ticket refers to: a fixed record whose generation says whether a rental is out, and which one. Even is idle, odd is leased.
 /// </summary>
-internal abstract class Leasable
+internal abstract class RentalState
 {
     internal TicketState State;
 
-    protected Leasable() => State.Generation = Random.Shared.Next() << 1;
+    protected RentalState() => State.Generation = Random.Shared.Next() << 1;
 
     /// <summary>Whether a rental is out.</summary>
     internal bool IsLeased => (Volatile.Read(ref State.Generation) & 1) != 0;

@@ -2,8 +2,8 @@ using Tidepool.Models.Scheduling;
 
 namespace Tidepool.Models.Scenarios;
 
-/// <summary>One thread opens and closes a fast slot, as sections of a pool do; two take items from it and put others there.</summary>
-internal sealed class FastSlotScenario : IScenario
+/// <summary>One thread opens and closes a hot slot, as sections of a pool do; two take items from it and put others there.</summary>
+internal sealed class HotSlotScenario : IScenario
 {
     private const int Owner = 0;
 
@@ -13,7 +13,7 @@ internal sealed class FastSlotScenario : IScenario
 
     public Execution Start(Random random)
     {
-        var world = new FastSlotWorld(items: random.Next(1, 4), isOpen: random.Next(2) == 0);
+        var world = new HotSlotWorld(items: random.Next(1, 4), isOpen: random.Next(2) == 0);
         var threads = new List<Action>();
         for (int thread = 0; thread < Threads; thread++)
         {
@@ -22,10 +22,10 @@ internal sealed class FastSlotScenario : IScenario
             threads.Add(() => Array.ForEach(program, step => Do(world, self, step)));
         }
 
-        return new FastSlotExecution(world, threads);
+        return new HotSlotExecution(world, threads);
     }
 
-    private static void Do(FastSlotWorld world, int thread, int step)
+    private static void Do(HotSlotWorld world, int thread, int step)
     {
         Schedule.Point("step");
         switch (step % (thread == Owner ? 4 : 3))
@@ -49,14 +49,14 @@ internal sealed class FastSlotScenario : IScenario
     }
 
     /// <summary>A slot, and where each item is that does not lie in it.</summary>
-    private sealed class FastSlotWorld
+    private sealed class HotSlotWorld
     {
-        private readonly FastSlot<Item> _slot = new();
+        private readonly HotSlot<Item> _slot = new();
         private readonly List<Item> _idle = []; // read and changed between two points
         private readonly int _items;
         private int _inside; // threads between two steps of a protocol
 
-        internal FastSlotWorld(int items, bool isOpen)
+        internal HotSlotWorld(int items, bool isOpen)
         {
             _items = items;
             _idle.AddRange(Enumerable.Range(0, items).Select(static _ => new Item()));
@@ -136,7 +136,7 @@ internal sealed class FastSlotScenario : IScenario
 
     private sealed class Item;
 
-    private sealed class FastSlotExecution(FastSlotWorld world, IReadOnlyList<Action> threads) : Execution
+    private sealed class HotSlotExecution(HotSlotWorld world, IReadOnlyList<Action> threads) : Execution
     {
         public override IReadOnlyList<Action> Threads => threads;
 

@@ -5,8 +5,8 @@ namespace Tidepool;
 /// <summary>What the owner changes, and what time brings.</summary>
 internal sealed partial class PoolState<T>
 {
-    /// <summary>How much longer an operation may take that was found overdue by a late timer, in milliseconds.</summary>
-    private const long SparedFor = 1000;
+    /// <summary>How much longer an operation may take that a late timer found overdue, in milliseconds.</summary>
+    private const long GracePeriod = 1000;
 
     private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -48,7 +48,7 @@ internal sealed partial class PoolState<T>
         {
             clearing.Left++;
             slot.Clearing = clearing;
-            Yield(slot, DestroyReason.Cleared, section);
+            DestroyIdle(slot, DestroyReason.Cleared, section);
         }
 
         ClearBacklog(clearing, section);
@@ -58,7 +58,7 @@ internal sealed partial class PoolState<T>
             clearing.Complete();
         }
 
-        Pump(section);
+        Dispatch(section);
         return clearing.Task;
     }
 
@@ -92,7 +92,7 @@ internal sealed partial class PoolState<T>
     internal Task Renew(long interval, PoolSection<T> section)
     {
         ThrowIfClosed(section);
-        SettleHot(section);
+        DrainAndDispatch(section);
         ResourceSlot<T>[] slots = [.. _slots.Where(static s => s.State is SlotState.Idle or SlotState.Leased or SlotState.Checking)];
         for (int i = 0; i < slots.Length; i++)
         {
@@ -115,7 +115,7 @@ internal sealed partial class PoolState<T>
         (_min, _max) = (min, max);
         while (Live + Count(SlotState.Creating) > max && _idle.Oldest is { } slot)
         {
-            Yield(slot, DestroyReason.Resized, section);
+            DestroyIdle(slot, DestroyReason.Resized, section);
         }
 
         _isBeyond = Used > max;
@@ -125,7 +125,7 @@ internal sealed partial class PoolState<T>
         }
 
         CompleteWarmings(section);
-        Pump(section);
+        Dispatch(section);
     }
 
     /// <summary>Grows to a number of resources.</summary>
@@ -146,7 +146,7 @@ internal sealed partial class PoolState<T>
         var warming = new Warming(count);
         (_warmings ??= []).Add(warming);
         _warmTarget = Math.Max(_warmTarget, count);
-        Pump(section);
+        Dispatch(section);
         return warming.Task;
     }
 
@@ -246,7 +246,7 @@ internal sealed partial class PoolState<T>
     {
         while (_idle.Oldest is { } slot)
         {
-            Yield(slot, why, section);
+            DestroyIdle(slot, why, section);
         }
     }
 
@@ -262,21 +262,21 @@ internal sealed partial class PoolState<T>
         else if (isEmpty)
         {
             IsRemoved = true;
-            _group!.Forget(this, section);
+            _group!.Remove(this, section);
         }
     }
 
-    /// <summary>Does what is due and asks for the timer for what is not.</summary>
+    /// <summary>Does what is due, and sets the timer for the rest.</summary>
     /// <param name="isLate">Whether the timer was late, or did not come at all.</param>
     /// <param name="section">The gate.</param>
-    internal void Upkeep(bool isLate, PoolSection<T> section)
+    internal void DoHousekeeping(bool isLate, PoolSection<T> section)
     {
         DrainHot(section);
         ExpireWaiters(section);
         LookAtSlots(isLate, section);
         LookAtIdle(section);
         EndRenewals(section);
-        Pump(section);
+        Dispatch(section);
     }
 
     private void ExpireWaiters(PoolSection<T> section)
@@ -312,11 +312,11 @@ internal sealed partial class PoolState<T>
                 {
                     section.WakeAt(slot.DueAt);
                 }
-                else if (isLate && !slot.IsSpared)
+                else if (isLate && !slot.HasGrace)
                 {
                     // The answer may be there and wait for a thread, as the timer did.
-                    slot.IsSpared = true;
-                    slot.DueAt = section.Now + SparedFor;
+                    slot.HasGrace = true;
+                    slot.DueAt = section.Now + GracePeriod;
                     section.WakeAt(slot.DueAt);
                 }
                 else
@@ -330,7 +330,7 @@ internal sealed partial class PoolState<T>
     private void LookForLeak(ResourceSlot<T> slot, PoolSection<T> section)
     {
         long due = ResourceSettings.After(slot.LeasedAt, _settings.LeakThreshold);
-        if (slot.IsReported || due == ResourceSettings.Forever)
+        if (slot.IsReported || due == ResourceSettings.NoLimit)
         {
             return;
         }
@@ -377,12 +377,12 @@ internal sealed partial class PoolState<T>
             long keepAlive = ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveInterval);
             if (section.Now >= slot.ExpiresAt)
             {
-                Yield(slot, DestroyReason.Lifetime, section);
+                DestroyIdle(slot, DestroyReason.Lifetime, section);
             }
             else if (section.Now >= ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout)
                 && Live > _min && _idle.Count > _settings.MinIdle)
             {
-                Yield(slot, DestroyReason.Idle, section);
+                DestroyIdle(slot, DestroyReason.Idle, section);
             }
             else if (section.Now >= keepAlive && keepers < _settings.MaxCreateConcurrency)
             {
@@ -394,7 +394,7 @@ internal sealed partial class PoolState<T>
             else
             {
                 _holdsKeepAlive |= section.Now >= keepAlive;
-                AskForIdle(slot, keepAlive, section);
+                WakeForIdle(slot, keepAlive, section);
             }
 
             slot = newer;
@@ -402,9 +402,9 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>
-    /// When to look at an idle resource again; one that is kept only for the smallest size is looked at after another idle timeout.
+    /// Sets when to look at an idle resource again; one that is kept only for the smallest size is due after another idle timeout.
     /// </summary>
-    private void AskForIdle(ResourceSlot<T> slot, long keepAlive, PoolSection<T> section)
+    private void WakeForIdle(ResourceSlot<T> slot, long keepAlive, PoolSection<T> section)
     {
         long idle = ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout);
         section.WakeAt(idle > section.Now ? idle : ResourceSettings.After(section.Now, _settings.IdleTimeout));
