@@ -9,10 +9,10 @@ internal sealed class Backlog<T>(ResourceGroup<T>? group)
     where T : class
 {
     /// <summary>Creations and checks: each serves a caller when it is done.</summary>
-    private readonly SlotList<T> _serving = new();
+    private IntrusiveList<ResourceSlot<T>, SlotLinks<T>> _serving;
 
     /// <summary>Resources to be destroyed: each gives a place free.</summary>
-    private readonly SlotList<T> _destroyQueue = new();
+    private IntrusiveList<ResourceSlot<T>, SlotLinks<T>> _destroyQueue;
 
     /// <summary>Threads that were asked for and have not come; never fewer than there is work.</summary>
     private int _threadsRequested;
@@ -29,8 +29,8 @@ internal sealed class Backlog<T>(ResourceGroup<T>? group)
     /// <returns>Whether one more thread is to be asked for.</returns>
     internal bool Add(ResourceSlot<T> slot)
     {
-        slot.Backlog = slot.State == SlotState.Destroying ? _destroyQueue : _serving;
-        slot.Backlog.Add(slot);
+        slot.IsUnbegun = true;
+        Of(slot).Add(slot);
         group?.Unbegun(slot).Add(slot);
         bool isShort = _threadsRequested < _serving.Count + _destroyQueue.Count;
         _threadsRequested += isShort ? 1 : 0;
@@ -40,8 +40,8 @@ internal sealed class Backlog<T>(ResourceGroup<T>? group)
     /// <summary>A thread begins with a slot's work.</summary>
     internal void Take(ResourceSlot<T> slot)
     {
-        slot.Backlog!.Remove(slot);
-        slot.Backlog = null;
+        slot.IsUnbegun = false;
+        Of(slot).Remove(slot);
         group?.Unbegun(slot).Remove(slot);
     }
 
@@ -73,8 +73,11 @@ internal sealed class Backlog<T>(ResourceGroup<T>? group)
     }
 
     internal string? FindFault() =>
-        !_serving.IsValid(slot => slot.Backlog == _serving && !slot.IsByRenter && slot.State is SlotState.Creating or SlotState.Checking)
-            || !_destroyQueue.IsValid(slot => slot.Backlog == _destroyQueue && slot.State == SlotState.Destroying) ? "the backlog is broken"
+        !_serving.IsValid(static slot => slot.IsUnbegun && !slot.IsByRenter && slot.State is SlotState.Creating or SlotState.Checking)
+            || !_destroyQueue.IsValid(static slot => slot.IsUnbegun && slot.State == SlotState.Destroying) ? "the backlog is broken"
         : _threadsRequested < _serving.Count + _destroyQueue.Count ? "work waits for which no thread was asked"
         : null;
+
+    private ref IntrusiveList<ResourceSlot<T>, SlotLinks<T>> Of(ResourceSlot<T> slot) =>
+        ref slot.State == SlotState.Destroying ? ref _destroyQueue : ref _serving;
 }

@@ -283,7 +283,7 @@ internal sealed partial class PoolState<T>
     {
         for (Waiter<T>? waiter = _waiters.First; waiter is not null;)
         {
-            Waiter<T>? next = waiter.Next;
+            Waiter<T>? next = waiter.Links.Newer;
             if (section.Now >= waiter.Deadline)
             {
                 Fail(waiter, WaiterFailure.TimedOut, null, section);

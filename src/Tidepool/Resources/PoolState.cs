@@ -33,9 +33,9 @@ internal sealed partial class PoolState<T>
     private readonly int[] _counts = new int[(int)SlotState.Abandoned + 1];
     private readonly List<ResourceSlot<T>> _slots = [];
     private readonly Stack<ResourceSlot<T>> _free = [];
-    private readonly SlotList<T> _idle = new();
     private readonly Waiters<T> _waiters = new();
 
+    private IntrusiveList<ResourceSlot<T>, SlotLinks<T>> _idle;
     private int _min;
     private int _max;
     private int _generation;

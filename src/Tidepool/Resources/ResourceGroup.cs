@@ -14,10 +14,10 @@ internal sealed class ResourceGroup<T>
     private readonly List<PoolState<T>> _blocked = [];
     private readonly Action<ResourceCore<T>> _onRemoved;
     private readonly bool _steals;
-    private readonly SlotList<T> _idle = new(isShared: true);
-    private readonly SlotList<T> _backlog = new(isShared: true);
-    private readonly SlotList<T> _destroyQueue = new(isShared: true);
     private readonly List<PoolState<T>> _open = []; // the keys whose hot slots are open
+    private IntrusiveList<ResourceSlot<T>, SharedSlotLinks<T>> _idle;
+    private IntrusiveList<ResourceSlot<T>, SharedSlotLinks<T>> _backlog;
+    private IntrusiveList<ResourceSlot<T>, SharedSlotLinks<T>> _destroyQueue;
     private int _parked;
 
     internal ResourceGroup(PoolName name, int maxTotal, bool steals, TimeProvider provider, Action<ResourceCore<T>> onRemoved)
@@ -76,14 +76,15 @@ internal sealed class ResourceGroup<T>
         ResourceSlot<T>? older = _idle.Newest;
         while (older is not null && older.KeptAlive > slot.KeptAlive)
         {
-            older = _idle.OlderThan(older);
+            older = older.SharedLinks.Older;
         }
 
         _idle.AddAfter(older, slot);
     }
 
     /// <summary>The list of slots over all keys whose work no thread has begun: those to be destroyed, or all others.</summary>
-    internal SlotList<T> Unbegun(ResourceSlot<T> slot) => slot.State == SlotState.Destroying ? _destroyQueue : _backlog;
+    internal ref IntrusiveList<ResourceSlot<T>, SharedSlotLinks<T>> Unbegun(ResourceSlot<T> slot) =>
+        ref slot.State == SlotState.Destroying ? ref _destroyQueue : ref _backlog;
 
     /// <summary>A rental begins to wait, or ceases to.</summary>
     internal void CountParked(Waiter<T> waiter, int change)
@@ -200,7 +201,7 @@ internal sealed class ResourceGroup<T>
         {
             while (pool.IsShort)
             {
-                if (_idle.OldestOfOthers(pool, static _ => true) is { } idle)
+                if (OldestOfOthers(pool, _idle.Oldest, static _ => true) is { } idle)
                 {
                     pool.CountSteal(idle);
                     idle.Core.State.DestroyIdle(idle, DestroyReason.Stolen, section);
@@ -228,7 +229,19 @@ internal sealed class ResourceGroup<T>
     }
 
     /// <summary>Finds what no thread has begun and no rental of its key waits for.</summary>
-    private ResourceSlot<T>? FindUnneeded(PoolState<T> pool) => _backlog.OldestOfOthers(pool, static slot => slot.Core.State.HasSurplus);
+    private ResourceSlot<T>? FindUnneeded(PoolState<T> pool) =>
+        OldestOfOthers(pool, _backlog.Oldest, static slot => slot.Core.State.HasSurplus);
+
+    /// <summary>The first slot from this one on that is not of this key, among those that will do.</summary>
+    private static ResourceSlot<T>? OldestOfOthers(PoolState<T> pool, ResourceSlot<T>? slot, Func<ResourceSlot<T>, bool> willDo)
+    {
+        while (slot is not null && (slot.Core.State == pool || !willDo(slot)))
+        {
+            slot = slot.SharedLinks.Newer;
+        }
+
+        return slot;
+    }
 
     /// <summary>
     /// Lets parked threads that wait for a place end what takes one, whatever its key: where all threads of the thread pool are parked,
@@ -255,7 +268,7 @@ internal sealed class ResourceGroup<T>
     internal bool TryGiveUpKey(PoolSection<T> section)
     {
         CloseHots(section);
-        for (ResourceSlot<T>? slot = _idle.Oldest; slot is not null; slot = _idle.NewerThan(slot))
+        for (ResourceSlot<T>? slot = _idle.Oldest; slot is not null; slot = slot.SharedLinks.Newer)
         {
             if (slot.Core.State.IsOnlyIdle)
             {

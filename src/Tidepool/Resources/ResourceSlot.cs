@@ -57,8 +57,8 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     /// <summary>A renter's own thread does the work, so no other renter is served by it.</summary>
     internal bool IsByRenter;
 
-    /// <summary>The list in which it waits for a thread to begin with its work; null when one has.</summary>
-    internal SlotList<T>? Backlog;
+    /// <summary>Its work waits for a thread to begin with it, in the list of its kind.</summary>
+    internal bool IsUnbegun;
 
     /// <summary>Only the thread pool can do its work: the policy has no synchronous way.</summary>
     internal bool IsForPool;
@@ -68,10 +68,10 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal Clearing? Clearing;
     internal StackTrace? Site;
 
-    internal SlotLinks<T> Links;
+    internal Links<ResourceSlot<T>> Links;
 
     /// <summary>Its neighbours in a list over all keys.</summary>
-    internal SlotLinks<T> SharedLinks;
+    internal Links<ResourceSlot<T>> SharedLinks;
     internal ResourceSlot<T>? NextCheck;
 
     private const int InCall = 1;
@@ -161,6 +161,20 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
         SlotState.Leased => Resource is not null,
         _ => true,
     };
+}
+
+/// <summary>Links slots of one pool.</summary>
+internal readonly struct SlotLinks<T> : ILinks<ResourceSlot<T>>
+    where T : class
+{
+    public static ref Links<ResourceSlot<T>> Of(ResourceSlot<T> slot) => ref slot.Links;
+}
+
+/// <summary>Links slots of all keys.</summary>
+internal readonly struct SharedSlotLinks<T> : ILinks<ResourceSlot<T>>
+    where T : class
+{
+    public static ref Links<ResourceSlot<T>> Of(ResourceSlot<T> slot) => ref slot.SharedLinks;
 }
 
 /// <summary>

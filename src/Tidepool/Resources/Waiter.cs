@@ -51,8 +51,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
     where T : class
 {
     internal readonly ResourceCore<T> Core;
-    internal Waiter<T>? Previous;
-    internal Waiter<T>? Next;
+    internal Links<Waiter<T>> Links;
     internal Waiter<T>? NextDone;
     internal WaiterState State;
     internal WaiterFailure Failure;
@@ -216,4 +215,11 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
 #endif
         _source.OnCompleted(continuation, state, token, flags);
     }
+}
+
+/// <summary>Links waiting rentals of one pool.</summary>
+internal readonly struct WaiterLinks<T> : ILinks<Waiter<T>>
+    where T : class
+{
+    public static ref Links<Waiter<T>> Of(Waiter<T> waiter) => ref waiter.Links;
 }

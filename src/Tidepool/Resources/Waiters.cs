@@ -4,76 +4,37 @@ namespace Tidepool;
 internal sealed class Waiters<T>
     where T : class
 {
-    private Waiter<T>? _last;
+    private IntrusiveList<Waiter<T>, WaiterLinks<T>> _queue;
     private Waiter<T>? _spare; // nodes that may serve again
     private Waiter<T>? _recycled; // the same, pushed by anybody and taken as a whole
 
-    internal int Count { get; private set; }
+    internal int Count => _queue.Count;
 
     /// <summary>How many of them are parked threads.</summary>
     internal int Parked { get; private set; }
 
-    internal Waiter<T>? First { get; private set; }
+    internal Waiter<T>? First => _queue.Oldest;
 
     /// <summary>
     /// Puts a rental in its place: at the end, or before those that came later, where a rental comes back that has worked for itself.
     /// </summary>
     internal void Add(Waiter<T> waiter)
     {
-        Waiter<T>? before = _last;
+        Waiter<T>? before = _queue.Newest;
         while (before is not null && before.Sequence > waiter.Sequence)
         {
-            before = before.Previous;
+            before = before.Links.Older;
         }
 
-        Waiter<T>? after = before is null ? First : before.Next;
-        (waiter.Previous, waiter.Next) = (before, after);
-        if (before is null)
-        {
-            First = waiter;
-        }
-        else
-        {
-            before.Next = waiter;
-        }
-
-        if (after is null)
-        {
-            _last = waiter;
-        }
-        else
-        {
-            after.Previous = waiter;
-        }
-
+        _queue.AddAfter(before, waiter);
         waiter.State = WaiterState.Queued;
-        Count++;
         Parked += waiter.IsSync ? 1 : 0;
     }
 
     /// <summary>Takes one out; its state is the caller's to set.</summary>
     internal void Remove(Waiter<T> waiter)
     {
-        if (waiter.Previous is { } previous)
-        {
-            previous.Next = waiter.Next;
-        }
-        else
-        {
-            First = waiter.Next;
-        }
-
-        if (waiter.Next is { } next)
-        {
-            next.Previous = waiter.Previous;
-        }
-        else
-        {
-            _last = waiter.Previous;
-        }
-
-        (waiter.Previous, waiter.Next) = (null, null);
-        Count--;
+        _queue.Remove(waiter);
         Parked -= waiter.IsSync ? 1 : 0;
     }
 
@@ -83,7 +44,7 @@ internal sealed class Waiters<T>
         Waiter<T>? waiter = First;
         while (count-- > 0 && waiter is not null)
         {
-            waiter = waiter.Next;
+            waiter = waiter.Links.Newer;
         }
 
         return waiter;
@@ -100,7 +61,7 @@ internal sealed class Waiters<T>
         Waiter<T>? waiter = After(count);
         while (waiter is { IsSync: false })
         {
-            waiter = waiter.Next;
+            waiter = waiter.Links.Newer;
         }
 
         return waiter;
@@ -143,20 +104,13 @@ internal sealed class Waiters<T>
 
     internal bool IsValid()
     {
-        int count = 0;
         int parked = 0;
-        for (Waiter<T>? waiter = First; waiter is not null; waiter = waiter.Next)
+        return _queue.IsValid(IsInOrder) && parked == Parked;
+
+        bool IsInOrder(Waiter<T> waiter)
         {
-            if (waiter.State != WaiterState.Queued
-                || (waiter.Next is { } next ? next.Previous != waiter || next.Sequence <= waiter.Sequence : waiter != _last))
-            {
-                return false;
-            }
-
-            count++;
             parked += waiter.IsSync ? 1 : 0;
+            return waiter.State == WaiterState.Queued && (waiter.Links.Newer is not { } next || next.Sequence > waiter.Sequence);
         }
-
-        return count == Count && parked == Parked;
     }
 }

@@ -117,7 +117,7 @@ internal sealed class ResourceWorld
             _worked.Add(t_sequence);
         }
 
-        for (Waiter<ModelResource>? waiter = Pool.Core.State.FirstWaiter; waiter is not null; waiter = waiter.Next)
+        for (Waiter<ModelResource>? waiter = Pool.Core.State.FirstWaiter; waiter is not null; waiter = waiter.Links.Newer)
         {
             if (waiter.IsSync && !_parked.Exists(p => p.Sequence == waiter.Sequence))
             {

@@ -8,7 +8,7 @@ internal sealed partial class PoolState<T>
 {
     /// <summary>Slots whose work has begun.</summary>
     internal IEnumerable<ResourceSlot<T>> Begun =>
-        _slots.Where(static s => s.Backlog is null && s.State is SlotState.Creating or SlotState.Checking or SlotState.Destroying);
+        _slots.Where(static s => !s.IsUnbegun && s.State is SlotState.Creating or SlotState.Checking or SlotState.Destroying);
 
     /// <summary>Parked rentals that have left the queue to work, as the pool counts them.</summary>
     internal int AtWork => _atWork;
