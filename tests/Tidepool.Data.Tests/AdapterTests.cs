@@ -234,14 +234,11 @@ public sealed class AdapterTests : IDisposable
 
         internal bool Resets { get; init; } = true;
 
-        internal override string? FindPooler(DbConnection connection)
+        internal override ValueTask<string?> FindPoolerAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken)
         {
             Questions++;
-            return PoolerFault is null ? "a pooler" : throw PoolerFault;
+            return PoolerFault is null ? new("a pooler") : throw PoolerFault;
         }
-
-        internal override ValueTask<string?> FindPoolerAsync(DbConnection connection, CancellationToken cancellationToken) =>
-            new(FindPooler(connection));
 
         public override object? Remember(DbConnection connection)
         {

@@ -38,57 +38,15 @@ internal sealed class DataSourceBatch : DbBatch
         set => throw NotOfADataSource();
     }
 
-    public override int ExecuteNonQuery()
-    {
-        _connection.Open();
-        try
-        {
-            return _batch.ExecuteNonQuery();
-        }
-        finally
-        {
-            _connection.Close();
-        }
-    }
+    public override int ExecuteNonQuery() => Run(static batch => batch.ExecuteNonQuery());
 
-    public override object? ExecuteScalar()
-    {
-        _connection.Open();
-        try
-        {
-            return _batch.ExecuteScalar();
-        }
-        finally
-        {
-            _connection.Close();
-        }
-    }
+    public override object? ExecuteScalar() => Run(static batch => batch.ExecuteScalar());
 
-    public override async Task<int> ExecuteNonQueryAsync(CancellationToken cancellationToken = default)
-    {
-        await _connection.OpenAsync(cancellationToken).ConfigureAwait(false);
-        try
-        {
-            return await _batch.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);
-        }
-        finally
-        {
-            await _connection.CloseAsync().ConfigureAwait(false);
-        }
-    }
+    public override Task<int> ExecuteNonQueryAsync(CancellationToken cancellationToken = default) =>
+        RunAsync(static (batch, token) => batch.ExecuteNonQueryAsync(token), cancellationToken);
 
-    public override async Task<object?> ExecuteScalarAsync(CancellationToken cancellationToken = default)
-    {
-        await _connection.OpenAsync(cancellationToken).ConfigureAwait(false);
-        try
-        {
-            return await _batch.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false);
-        }
-        finally
-        {
-            await _connection.CloseAsync().ConfigureAwait(false);
-        }
-    }
+    public override Task<object?> ExecuteScalarAsync(CancellationToken cancellationToken = default) =>
+        RunAsync(static (batch, token) => batch.ExecuteScalarAsync(token), cancellationToken);
 
     public override void Prepare() => throw NotOfADataSource();
 
@@ -136,6 +94,32 @@ internal sealed class DataSourceBatch : DbBatch
         {
             await _connection.CloseAsync().ConfigureAwait(false);
             throw;
+        }
+    }
+
+    private T Run<T>(Func<PooledDbBatch, T> work)
+    {
+        _connection.Open();
+        try
+        {
+            return work(_batch);
+        }
+        finally
+        {
+            _connection.Close();
+        }
+    }
+
+    private async Task<T> RunAsync<T>(Func<PooledDbBatch, CancellationToken, Task<T>> work, CancellationToken cancellationToken)
+    {
+        await _connection.OpenAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            return await work(_batch, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            await _connection.CloseAsync().ConfigureAwait(false);
         }
     }
 

@@ -62,14 +62,11 @@ public abstract class DbAdapter
     /// Whether the server of a session that was just reset takes writes. The default cannot tell, and says no: it is asked only after one
     /// was refused.
     /// </summary>
-    internal virtual ValueTask<bool> WritesAsync(DbConnection connection, CancellationToken cancellationToken) => new(Writes(connection));
-
-    internal virtual bool Writes(DbConnection connection) => false;
+    internal virtual ValueTask<bool> WritesAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken) => new(false);
 
     /// <summary>Says what pooler stands between a connection and the server; null for none, or where that cannot be told.</summary>
-    internal virtual ValueTask<string?> FindPoolerAsync(DbConnection connection, CancellationToken cancellationToken) => new((string?)null);
-
-    internal virtual string? FindPooler(DbConnection connection) => null;
+    internal virtual ValueTask<string?> FindPoolerAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken) =>
+        new((string?)null);
 
     /// <summary>Gives what the provider knows of the types, one object for each loading; null where that cannot be seen. No I/O.</summary>
     internal virtual object? TypesOf(DbDataSource inner) => null;
@@ -89,14 +86,11 @@ public abstract class DbAdapter
     internal virtual DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { WasLent = true };
 
     /// <summary>Throws when a transaction is open, or anything else that keeps one from beginning.</summary>
-    internal virtual async ValueTask ProveIdleAsync(DbConnection connection, CancellationToken cancellationToken)
+    internal virtual async ValueTask ProveIdleAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken)
     {
-        DbTransaction transaction = await connection.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
-        await transaction.DisposeAsync().ConfigureAwait(false);
+        DbTransaction transaction = await BeginAsync(isAsync, connection, cancellationToken).ConfigureAwait(false);
+        await transaction.DisposeAsync(isAsync).ConfigureAwait(false);
     }
-
-    /// <summary>Proves on the calling thread that a session is idle.</summary>
-    internal virtual void ProveIdle(DbConnection connection) => connection.BeginTransaction().Dispose();
 
     /// <summary>
     /// Makes a session as good as new: nothing of its last renter is left. Throwing, or false, ends the session.
@@ -117,7 +111,7 @@ public abstract class DbAdapter
     public virtual async ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(connection);
-        await ExecuteAsync(connection, "SELECT 1", cancellationToken).ConfigureAwait(false);
+        await ExecuteAsync(isAsync: true, connection, "SELECT 1", cancellationToken).ConfigureAwait(false);
         return true;
     }
 
@@ -126,7 +120,7 @@ public abstract class DbAdapter
     public virtual bool Validate(DbConnection connection)
     {
         ArgumentNullException.ThrowIfNull(connection);
-        Execute(connection, "SELECT 1");
+        ExecuteAsync(isAsync: false, connection, "SELECT 1", CancellationToken.None).EnsureCompleted();
         return true;
     }
 
@@ -178,22 +172,24 @@ public abstract class DbAdapter
     /// <summary>What the provider says when a transaction is used after its end.</summary>
     internal virtual Exception EndedTransaction() => new ObjectDisposedException(nameof(DbTransaction));
 
-    private protected static void Execute(DbConnection connection, string sql)
-    {
-        using DbCommand command = connection.CreateCommand();
-        command.CommandText = sql;
-        command.ExecuteNonQuery();
-    }
-
-    private protected static async ValueTask ExecuteAsync(DbConnection connection, string sql, CancellationToken cancellationToken)
+    private protected static async ValueTask ExecuteAsync(
+        bool isAsync, DbConnection connection, string sql, CancellationToken cancellationToken)
     {
         DbCommand command = connection.CreateCommand();
-        await using (command.ConfigureAwait(false))
+        try
         {
             command.CommandText = sql;
-            await command.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);
+            _ = isAsync ? await command.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false) : command.ExecuteNonQuery();
+        }
+        finally
+        {
+            await command.DisposeAsync(isAsync).ConfigureAwait(false);
         }
     }
+
+    private protected static ValueTask<DbTransaction> BeginAsync(
+        bool isAsync, DbConnection connection, CancellationToken cancellationToken) =>
+        isAsync ? connection.BeginTransactionAsync(cancellationToken) : new(connection.BeginTransaction());
 
     private static bool IsTransport(Exception error)
     {

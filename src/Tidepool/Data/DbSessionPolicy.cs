@@ -34,45 +34,10 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     internal override PolicyTraits Traits => base.Traits with { Resets = adapter.HasReset, WaitsInReset = adapter.WaitsInReset };
 
-    public override async ValueTask<DbSession> CreateAsync(CancellationToken cancellationToken)
-    {
-        int generation = Generation;
-        DbConnection native = inner.CreateConnection();
-        try
-        {
-            await native.OpenAsync(cancellationToken).ConfigureAwait(false);
-            await LookForPoolerAsync(native, cancellationToken).ConfigureAwait(false);
-            return await MakeReadyAsync(native, generation, cancellationToken).ConfigureAwait(false);
-        }
-        catch
-        {
-            await native.DisposeAsync().ConfigureAwait(false);
-            throw;
-        }
-    }
+    public override ValueTask<DbSession> CreateAsync(CancellationToken cancellationToken) => CreateAsync(isAsync: true, cancellationToken);
 
-    /// <summary>
-    /// On the thread of a renter that blocks. Its ambient transaction is not for the session: the provider would take part in it with
-    /// what others rent later. Setting <see cref="Transaction.Current"/> instead would take the transaction out of the renter's
-    /// asynchronous flow and leave it on the thread.
-    /// </summary>
-    public override DbSession Create(CancellationToken cancellationToken)
-    {
-        int generation = Generation;
-        DbConnection native = inner.CreateConnection();
-        try
-        {
-            using var outside = new TransactionScope(TransactionScopeOption.Suppress, TransactionScopeAsyncFlowOption.Enabled);
-            native.Open();
-            LookForPooler(native);
-            return MakeReady(native, generation);
-        }
-        catch
-        {
-            native.Dispose();
-            throw;
-        }
-    }
+    public override DbSession Create(CancellationToken cancellationToken) =>
+        CreateAsync(isAsync: false, CancellationToken.None).EnsureCompleted();
 
     public override bool IsLasting(Exception failure)
     {
@@ -84,76 +49,16 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     public override bool IsBroken(DbSession resource) =>
         (resource.IsLent && HasOldTypes(resource)) || resource.IsBroken || resource.Native.State != ConnectionState.Open;
 
-    public override async ValueTask<bool> ValidateAsync(DbSession resource, CancellationToken cancellationToken)
-    {
-        try
-        {
-            return await adapter.ValidateAsync(resource.Native, cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception e) when (Note(resource, e))
-        {
-            throw;
-        }
-    }
+    public override ValueTask<bool> ValidateAsync(DbSession resource, CancellationToken cancellationToken) =>
+        ValidateAsync(isAsync: true, resource, cancellationToken);
 
-    public override bool? Validate(DbSession resource)
-    {
-        try
-        {
-            return adapter.Validate(resource.Native);
-        }
-        catch (Exception e) when (Note(resource, e))
-        {
-            throw;
-        }
-    }
+    public override bool? Validate(DbSession resource) =>
+        ValidateAsync(isAsync: false, resource, CancellationToken.None).EnsureCompleted();
 
-    public override async ValueTask<bool> ResetAsync(DbSession resource, CancellationToken cancellationToken)
-    {
-        try
-        {
-            if (!await adapter.ResetAsync(resource.Native, resource.Info, cancellationToken).ConfigureAwait(false))
-            {
-                return false;
-            }
+    public override ValueTask<bool> ResetAsync(DbSession resource, CancellationToken cancellationToken) =>
+        ResetAsync(isAsync: true, resource, cancellationToken);
 
-            if (resource.IsRoleDoubted
-                && IsToBeRenewed(resource, await adapter.WritesAsync(resource.Native, cancellationToken).ConfigureAwait(false)))
-            {
-                return false;
-            }
-
-            resource.Renew();
-            return true;
-        }
-        catch (Exception e) when (Note(resource, e))
-        {
-            throw;
-        }
-    }
-
-    public override bool? Reset(DbSession resource)
-    {
-        try
-        {
-            if (!adapter.Reset(resource.Native, resource.Info))
-            {
-                return false;
-            }
-
-            if (resource.IsRoleDoubted && IsToBeRenewed(resource, adapter.Writes(resource.Native)))
-            {
-                return false;
-            }
-
-            resource.Renew();
-            return true;
-        }
-        catch (Exception e) when (Note(resource, e))
-        {
-            throw;
-        }
-    }
+    public override bool? Reset(DbSession resource) => ResetAsync(isAsync: false, resource, CancellationToken.None).EnsureCompleted();
 
     public override async ValueTask KeepAliveAsync(DbSession resource, CancellationToken cancellationToken)
     {
@@ -216,6 +121,79 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     }
 
     /// <summary>
+    /// Opens a session. A renter that blocks does it on its own thread, without its ambient transaction: the provider would take part in
+    /// it with what others rent later. Setting <see cref="Transaction.Current"/> instead would take the transaction out of the renter's
+    /// asynchronous flow and leave it on the thread.
+    /// </summary>
+    private async ValueTask<DbSession> CreateAsync(bool isAsync, CancellationToken cancellationToken)
+    {
+        int generation = Generation;
+        DbConnection native = inner.CreateConnection();
+        try
+        {
+            using TransactionScope? outside =
+                isAsync ? null : new TransactionScope(TransactionScopeOption.Suppress, TransactionScopeAsyncFlowOption.Enabled);
+            if (isAsync)
+            {
+                await native.OpenAsync(cancellationToken).ConfigureAwait(false);
+            }
+            else
+            {
+                native.Open();
+            }
+
+            await LookForPoolerAsync(isAsync, native, cancellationToken).ConfigureAwait(false);
+            return await MakeReadyAsync(isAsync, native, generation, cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            await native.DisposeAsync(isAsync).ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    private async ValueTask<bool> ValidateAsync(bool isAsync, DbSession session, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return isAsync
+                ? await adapter.ValidateAsync(session.Native, cancellationToken).ConfigureAwait(false)
+                : adapter.Validate(session.Native);
+        }
+        catch (Exception e) when (Note(session, e))
+        {
+            throw;
+        }
+    }
+
+    private async ValueTask<bool> ResetAsync(bool isAsync, DbSession session, CancellationToken cancellationToken)
+    {
+        try
+        {
+            bool isReset = isAsync
+                ? await adapter.ResetAsync(session.Native, session.Info, cancellationToken).ConfigureAwait(false)
+                : adapter.Reset(session.Native, session.Info);
+            if (!isReset)
+            {
+                return false;
+            }
+
+            if (session.IsRoleDoubted
+                && IsToBeRenewed(session, await adapter.WritesAsync(isAsync, session.Native, cancellationToken).ConfigureAwait(false)))
+            {
+                return false;
+            }
+
+            session.Renew();
+            return true;
+        }
+        catch (Exception e) when (Note(session, e))
+        {
+            throw;
+        }
+    }
+
+    /// <summary>
     /// Whether the program has reloaded the provider's types since the session was made. The provider shows them to sessions that it
     /// opens, and ours stay open: so all of them are made anew.
     /// </summary>
@@ -252,21 +230,12 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         return true;
     }
 
-    private async ValueTask LookForPoolerAsync(DbConnection native, CancellationToken cancellationToken)
+    private async ValueTask LookForPoolerAsync(bool isAsync, DbConnection native, CancellationToken cancellationToken)
     {
         if (ClaimsLook())
         {
             using var claim = new Look(this);
-            ReportPooler(await adapter.FindPoolerAsync(native, cancellationToken).ConfigureAwait(false));
-        }
-    }
-
-    private void LookForPooler(DbConnection native)
-    {
-        if (ClaimsLook())
-        {
-            using var claim = new Look(this);
-            ReportPooler(adapter.FindPooler(native));
+            ReportPooler(await adapter.FindPoolerAsync(isAsync, native, cancellationToken).ConfigureAwait(false));
         }
     }
 
@@ -291,60 +260,33 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// A session as all will find it who rent it: initialized, then reset. Without resets it must at least be free of what no renter
     /// would expect.
     /// </summary>
-    private async ValueTask<DbSession> MakeReadyAsync(DbConnection native, int generation, CancellationToken cancellationToken)
+    private async ValueTask<DbSession> MakeReadyAsync(
+        bool isAsync, DbConnection native, int generation, CancellationToken cancellationToken)
     {
         if (Initializer is null)
         {
             return NewSession(native, generation, adapter.Remember(native));
         }
 
-        await Initializer.RunAsync(native, cancellationToken).ConfigureAwait(false);
+        await Initializer.RunAsync(isAsync, native, cancellationToken).ConfigureAwait(false);
         DbSession session = NewSession(native, generation, adapter.RememberInitialized(native));
         bool isReset = true;
         try
         {
-            if (Resets)
+            if (!Resets)
             {
-                isReset = await adapter.ResetAsync(
-                    native, adapter.AfterInitialization(session.Info), cancellationToken).ConfigureAwait(false);
+                await adapter.ProveIdleAsync(isAsync, native, cancellationToken).ConfigureAwait(false);
             }
             else
             {
-                await adapter.ProveIdleAsync(native, cancellationToken).ConfigureAwait(false);
+                DbSessionInfo info = adapter.AfterInitialization(session.Info);
+                isReset = isAsync
+                    ? await adapter.ResetAsync(native, info, cancellationToken).ConfigureAwait(false)
+                    : adapter.Reset(native, info);
             }
         }
         catch (Exception e) when (
             native.State == ConnectionState.Open && (e is not OperationCanceledException || !cancellationToken.IsCancellationRequested))
-        {
-            throw Resets ? Initializer.Unresettable(e) : Initializer.Busy(e);
-        }
-
-        return isReset ? session : throw Initializer.Unresettable(null);
-    }
-
-    /// <summary>Makes a session ready on the calling thread.</summary>
-    private DbSession MakeReady(DbConnection native, int generation)
-    {
-        if (Initializer is null)
-        {
-            return NewSession(native, generation, adapter.Remember(native));
-        }
-
-        Initializer.Run(native);
-        DbSession session = NewSession(native, generation, adapter.RememberInitialized(native));
-        bool isReset = true;
-        try
-        {
-            if (Resets)
-            {
-                isReset = adapter.Reset(native, adapter.AfterInitialization(session.Info));
-            }
-            else
-            {
-                adapter.ProveIdle(native);
-            }
-        }
-        catch (Exception e) when (native.State == ConnectionState.Open)
         {
             throw Resets ? Initializer.Unresettable(e) : Initializer.Busy(e);
         }

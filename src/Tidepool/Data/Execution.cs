@@ -19,6 +19,91 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
 
     internal PooledDbConnection? Connection { get; private set; } = connection;
 
+    private readonly bool Prepares => source.Prepares;
+
+    /// <summary>Executes what gives no reader.</summary>
+    /// <param name="owner">The command or batch.</param>
+    /// <param name="native">The provider's.</param>
+    /// <param name="work">What to do with it.</param>
+    /// <param name="prepares">The session has prepared statements afterwards.</param>
+    internal static TResult Run<TNative, TResult>(
+        IExecutable owner, TNative native, Func<TNative, TResult> work, bool prepares = false)
+    {
+        DbSession? session = owner.Execution.Begin(owner);
+        try
+        {
+            if (prepares)
+            {
+                session?.HasPrepared = true;
+            }
+
+            return work(native);
+        }
+        catch (Exception e) when (owner.Execution.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            owner.Execution.End(session);
+        }
+    }
+
+    /// <summary>Executes asynchronously what gives no reader.</summary>
+    internal static async Task<TResult> RunAsync<TNative, TResult>(
+        IExecutable owner,
+        TNative native,
+        Func<TNative, CancellationToken, Task<TResult>> work,
+        CancellationToken cancellationToken,
+        bool prepares = false)
+    {
+        DbSession? session = owner.Execution.Begin(owner);
+        try
+        {
+            if (prepares)
+            {
+                session?.HasPrepared = true;
+            }
+
+            return await work(native, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e) when (owner.Execution.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            owner.Execution.End(session);
+        }
+    }
+
+    /// <summary>Does nothing behind a pooler that gives each transaction another connection of the server.</summary>
+    internal static void Prepare(IExecutable owner)
+    {
+        if (owner.Execution.Prepares)
+        {
+            Run(owner, owner, PrepareNative, prepares: true);
+        }
+
+        static bool PrepareNative(IExecutable native)
+        {
+            native.PrepareNative();
+            return true;
+        }
+    }
+
+    /// <summary>Prepares asynchronously.</summary>
+    internal static Task PrepareAsync(IExecutable owner, CancellationToken cancellationToken)
+    {
+        return owner.Execution.Prepares ? RunAsync(owner, owner, PrepareNative, cancellationToken, prepares: true) : Task.CompletedTask;
+
+        static async Task<bool> PrepareNative(IExecutable native, CancellationToken cancellationToken)
+        {
+            await native.PrepareNativeAsync(cancellationToken).ConfigureAwait(false);
+            return true;
+        }
+    }
+
     /// <summary>Executes, and gives a reader that counts as one of its connection.</summary>
     internal static DbDataReader Read(IExecutable owner, CommandBehavior behavior)
     {

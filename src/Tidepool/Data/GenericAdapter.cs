@@ -12,7 +12,7 @@ internal sealed class GenericAdapter : DbAdapter
     {
         if (session.WasLent)
         {
-            await ProveIdleAsync(connection, cancellationToken).ConfigureAwait(false);
+            await ProveIdleAsync(isAsync: true, connection, cancellationToken).ConfigureAwait(false);
         }
 
         return true;
@@ -22,7 +22,7 @@ internal sealed class GenericAdapter : DbAdapter
     {
         if (session.WasLent)
         {
-            ProveIdle(connection);
+            ProveIdleAsync(isAsync: false, connection, CancellationToken.None).EnsureCompleted();
         }
 
         return true;

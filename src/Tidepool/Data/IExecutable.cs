@@ -19,6 +19,10 @@ internal interface IExecutable
 
     void CancelNative();
 
+    void PrepareNative();
+
+    Task PrepareNativeAsync(CancellationToken cancellationToken);
+
     DbDataReader ReadNative(CommandBehavior behavior);
 
     Task<DbDataReader> ReadNativeAsync(CommandBehavior behavior, CancellationToken cancellationToken);

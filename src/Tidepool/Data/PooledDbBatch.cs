@@ -11,7 +11,6 @@ namespace Tidepool.Data;
 internal sealed class PooledDbBatch : DbBatch, IExecutable
 {
     private readonly DbBatch _native;
-    private readonly bool _prepares;
     private Execution _execution;
 
     internal PooledDbBatch(PooledDbDataSource source, PooledDbConnection? connection)
@@ -20,7 +19,6 @@ internal sealed class PooledDbBatch : DbBatch, IExecutable
             ? source.NativeFactory?.CreateBatch() ?? throw new NotSupportedException($"The provider of '{source.Name}' has no batches.")
             : source.Adapter.CreateBatch(connection.Native, source.NativeFactory);
         _execution = new Execution(source, connection);
-        _prepares = source.Prepares;
     }
 
     public override int Timeout
@@ -79,43 +77,28 @@ internal sealed class PooledDbBatch : DbBatch, IExecutable
 
     void IExecutable.CancelNative() => _native.Cancel();
 
+    void IExecutable.PrepareNative() => _native.Prepare();
+
+    Task IExecutable.PrepareNativeAsync(CancellationToken cancellationToken) => _native.PrepareAsync(cancellationToken);
+
     DbDataReader IExecutable.ReadNative(CommandBehavior behavior) => _native.ExecuteReader(behavior);
 
     Task<DbDataReader> IExecutable.ReadNativeAsync(CommandBehavior behavior, CancellationToken cancellationToken) =>
         _native.ExecuteReaderAsync(behavior, cancellationToken);
 
-    public override int ExecuteNonQuery() => Run(static native => native.ExecuteNonQuery());
+    public override int ExecuteNonQuery() => Execution.Run(this, _native, static native => native.ExecuteNonQuery());
 
-    public override object? ExecuteScalar() => Run(static native => native.ExecuteScalar());
+    public override object? ExecuteScalar() => Execution.Run(this, _native, static native => native.ExecuteScalar());
 
     public override Task<int> ExecuteNonQueryAsync(CancellationToken cancellationToken = default) =>
-        RunAsync(native => native.ExecuteNonQueryAsync(cancellationToken));
+        Execution.RunAsync(this, _native, static (native, token) => native.ExecuteNonQueryAsync(token), cancellationToken);
 
     public override Task<object?> ExecuteScalarAsync(CancellationToken cancellationToken = default) =>
-        RunAsync(native => native.ExecuteScalarAsync(cancellationToken));
+        Execution.RunAsync(this, _native, static (native, token) => native.ExecuteScalarAsync(token), cancellationToken);
 
-    /// <summary>Does nothing behind a pooler that gives each transaction another connection of the server.</summary>
-    public override void Prepare()
-    {
-        if (_prepares)
-        {
-            Run(
-                static native =>
-                {
-                    native.Prepare();
-                    return 0;
-                },
-                prepares: true);
-        }
-    }
+    public override void Prepare() => Execution.Prepare(this);
 
-    public override Task PrepareAsync(CancellationToken cancellationToken = default) => !_prepares ? Task.CompletedTask : RunAsync(
-        async native =>
-        {
-            await native.PrepareAsync(cancellationToken).ConfigureAwait(false);
-            return 0;
-        },
-        prepares: true);
+    public override Task PrepareAsync(CancellationToken cancellationToken = default) => Execution.PrepareAsync(this, cancellationToken);
 
     public override void Dispose()
     {
@@ -131,40 +114,4 @@ internal sealed class PooledDbBatch : DbBatch, IExecutable
 
     protected override Task<DbDataReader> ExecuteDbDataReaderAsync(CommandBehavior behavior, CancellationToken cancellationToken) =>
         Execution.ReadAsync(this, behavior, cancellationToken);
-
-    private T Run<T>(Func<DbBatch, T> work, bool prepares = false)
-    {
-        DbSession? session = _execution.Begin(this);
-        try
-        {
-            session?.HasPrepared |= prepares;
-            return work(_native);
-        }
-        catch (Exception e) when (_execution.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _execution.End(session);
-        }
-    }
-
-    private async Task<T> RunAsync<T>(Func<DbBatch, Task<T>> work, bool prepares = false)
-    {
-        DbSession? session = _execution.Begin(this);
-        try
-        {
-            session?.HasPrepared |= prepares;
-            return await work(_native).ConfigureAwait(false);
-        }
-        catch (Exception e) when (_execution.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _execution.End(session);
-        }
-    }
 }

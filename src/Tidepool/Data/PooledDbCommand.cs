@@ -11,6 +11,9 @@ namespace Tidepool.Data;
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
 internal sealed class PooledDbCommand : DbCommand, IExecutable
 {
+    /// <summary>Its neighbours in the list of its connection.</summary>
+    internal Links<PooledDbCommand> Links;
+
     private readonly PooledDbDataSource _source;
     private readonly DbCommand _native;
     private Execution _execution;
@@ -69,11 +72,6 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
         set => _native.UpdatedRowSource = value;
     }
 
-    /// <summary>The list of its connection's commands.</summary>
-    internal PooledDbCommand? NextListed { get; set; }
-
-    internal PooledDbCommand? PreviousListed { get; set; }
-
     ref Execution IExecutable.Execution => ref _execution;
 
     DbConnection? IExecutable.NativeConnection
@@ -128,125 +126,28 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
 
     void IExecutable.CancelNative() => _native.Cancel();
 
+    void IExecutable.PrepareNative() => _native.Prepare();
+
+    Task IExecutable.PrepareNativeAsync(CancellationToken cancellationToken) => _native.PrepareAsync(cancellationToken);
+
     DbDataReader IExecutable.ReadNative(CommandBehavior behavior) => _native.ExecuteReader(behavior);
 
     Task<DbDataReader> IExecutable.ReadNativeAsync(CommandBehavior behavior, CancellationToken cancellationToken) =>
         _native.ExecuteReaderAsync(behavior, cancellationToken);
 
-    public override int ExecuteNonQuery()
-    {
-        DbSession? session = Begin();
-        try
-        {
-            return _native.ExecuteNonQuery();
-        }
-        catch (Exception e) when (_execution.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _execution.End(session);
-        }
-    }
+    public override int ExecuteNonQuery() => Execution.Run(Listed(), _native, static native => native.ExecuteNonQuery());
 
-    public override object? ExecuteScalar()
-    {
-        DbSession? session = Begin();
-        try
-        {
-            return _native.ExecuteScalar();
-        }
-        catch (Exception e) when (_execution.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _execution.End(session);
-        }
-    }
+    public override object? ExecuteScalar() => Execution.Run(Listed(), _native, static native => native.ExecuteScalar());
 
-    /// <summary>Does nothing behind a pooler that gives each transaction another connection of the server.</summary>
-    public override void Prepare()
-    {
-        if (!_source.Prepares)
-        {
-            return;
-        }
+    public override Task<int> ExecuteNonQueryAsync(CancellationToken cancellationToken) =>
+        Execution.RunAsync(Listed(), _native, static (native, token) => native.ExecuteNonQueryAsync(token), cancellationToken);
 
-        DbSession? session = Begin();
-        try
-        {
-            session?.HasPrepared = true;
-            _native.Prepare();
-        }
-        catch (Exception e) when (_execution.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _execution.End(session);
-        }
-    }
+    public override Task<object?> ExecuteScalarAsync(CancellationToken cancellationToken) =>
+        Execution.RunAsync(Listed(), _native, static (native, token) => native.ExecuteScalarAsync(token), cancellationToken);
 
-    public override async Task<int> ExecuteNonQueryAsync(CancellationToken cancellationToken)
-    {
-        DbSession? session = Begin();
-        try
-        {
-            return await _native.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception e) when (_execution.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _execution.End(session);
-        }
-    }
+    public override void Prepare() => Execution.Prepare(Listed());
 
-    public override async Task<object?> ExecuteScalarAsync(CancellationToken cancellationToken)
-    {
-        DbSession? session = Begin();
-        try
-        {
-            return await _native.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception e) when (_execution.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _execution.End(session);
-        }
-    }
-
-    public override async Task PrepareAsync(CancellationToken cancellationToken = default)
-    {
-        if (!_source.Prepares)
-        {
-            return;
-        }
-
-        DbSession? session = Begin();
-        try
-        {
-            session?.HasPrepared = true;
-            await _native.PrepareAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception e) when (_execution.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _execution.End(session);
-        }
-    }
+    public override Task PrepareAsync(CancellationToken cancellationToken = default) => Execution.PrepareAsync(Listed(), cancellationToken);
 
     public override async ValueTask DisposeAsync()
     {
@@ -257,7 +158,6 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
     /// <summary>The session goes back: the provider's connection must not list it any more.</summary>
     internal void EndWithSession()
     {
-        NextListed = PreviousListed = null;
         _isListed = false;
         _native.Dispose();
         _native.Connection = null; // a later disposal or use would change the list of that connection, which serves another renter by then
@@ -265,17 +165,10 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
 
     protected override DbParameter CreateDbParameter() => _native.CreateParameter();
 
-    protected override DbDataReader ExecuteDbDataReader(CommandBehavior behavior)
-    {
-        List();
-        return Execution.Read(this, behavior);
-    }
+    protected override DbDataReader ExecuteDbDataReader(CommandBehavior behavior) => Execution.Read(Listed(), behavior);
 
-    protected override Task<DbDataReader> ExecuteDbDataReaderAsync(CommandBehavior behavior, CancellationToken cancellationToken)
-    {
-        List();
-        return Execution.ReadAsync(this, behavior, cancellationToken);
-    }
+    protected override Task<DbDataReader> ExecuteDbDataReaderAsync(CommandBehavior behavior, CancellationToken cancellationToken) =>
+        Execution.ReadAsync(Listed(), behavior, cancellationToken);
 
     protected override void Dispose(bool disposing)
     {
@@ -286,10 +179,11 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
         }
     }
 
-    private DbSession? Begin()
+    /// <summary>This command, listed: its connection ends it when the session goes back.</summary>
+    private PooledDbCommand Listed()
     {
         List();
-        return _execution.Begin(this);
+        return this;
     }
 
     private void List()
@@ -309,4 +203,10 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
             connection!.Remove(this);
         }
     }
+}
+
+/// <summary>Links commands of one connection.</summary>
+internal readonly struct CommandLinks : ILinks<PooledDbCommand>
+{
+    public static ref Links<PooledDbCommand> Of(PooledDbCommand command) => ref command.Links;
 }

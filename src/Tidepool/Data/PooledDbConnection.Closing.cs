@@ -8,43 +8,42 @@ namespace Tidepool.Data;
 /// <content>The session of a connection: how it is taken away and given back, and what the renter left on it.</content>
 public sealed partial class PooledDbConnection
 {
-    private bool HasLeftovers(DbSession session) =>
-        (_readers is not null) | (_transaction is not null) | (_commands is not null) | (_columns is not null) | (_enlisted is not null)
-            || Volatile.Read(ref _running) != 0 || session.IsBroken;
+    /// <summary>Whether a close has something to end. The count is read first: an operation that ends leaves all before that.</summary>
+    private bool HasLeftovers(DbSession session) => Volatile.Read(ref _running) != 0
+        || (_readers is not null) | (_transaction is not null) | (_commands.Newest is not null)
+            | (_columns is not null) | (_enlisted is not null)
+        || session.IsBroken;
 
-    /// <summary>Ends what the renter has left on the session.</summary>
-    private void EndUse(DbSession session)
+    /// <summary>Ends what the renter has left on the session, and gives it back.</summary>
+    private async ValueTask FinishUseAsync(bool isAsync, DbSession session, ResourceLease<DbSession> lease)
     {
-        bool isBusy = BeginEnd(session);
-        EndColumns(session, isBusy);
-        while (_readers is { } reader)
+        try
         {
-            _readers = reader.Next;
-            reader.EndWithSession(isBusy);
+            await EndUseAsync(isAsync, session).ConfigureAwait(false);
         }
-
-        while (_transaction is { } transaction)
+        finally
         {
-            _transaction = transaction.Before;
-            if (transaction.IsOpen && !isBusy)
+            if (_enlisted is not null)
             {
-                RollBack(session, transaction.Native);
+                ReturnAfterTransaction(lease);
+            }
+            else
+            {
+                await lease.DisposeAsync(isAsync).ConfigureAwait(false);
             }
 
-            transaction.Cut();
+            Volatile.Write(ref _isClosing, 0);
         }
-
-        EndCommands();
     }
 
-    private async ValueTask EndUseAsync(DbSession session)
+    private async ValueTask EndUseAsync(bool isAsync, DbSession session)
     {
         bool isBusy = BeginEnd(session);
         EndColumns(session, isBusy);
         while (_readers is { } reader)
         {
             _readers = reader.Next;
-            await reader.EndWithSessionAsync(isBusy).ConfigureAwait(false);
+            await reader.EndWithSessionAsync(isAsync, isBusy).ConfigureAwait(false);
         }
 
         while (_transaction is { } transaction)
@@ -52,7 +51,7 @@ public sealed partial class PooledDbConnection
             _transaction = transaction.Before;
             if (transaction.IsOpen && !isBusy)
             {
-                await RollBackAsync(session, transaction.Native).ConfigureAwait(false);
+                await RollBackAsync(isAsync, session, transaction.Native).ConfigureAwait(false);
             }
 
             transaction.Cut();
@@ -75,27 +74,11 @@ public sealed partial class PooledDbConnection
     [SuppressMessage(
         "Design", "CA1031",
         Justification = "A session whose transaction cannot be rolled back is closed; closing does not throw for it.")]
-    private void RollBack(DbSession session, DbTransaction transaction)
+    private async ValueTask RollBackAsync(bool isAsync, DbSession session, DbTransaction transaction)
     {
         try
         {
-            transaction.Dispose();
-        }
-        catch (Exception e)
-        {
-            session.Break();
-            Note(session, e);
-        }
-    }
-
-    [SuppressMessage(
-        "Design", "CA1031",
-        Justification = "A session whose transaction cannot be rolled back is closed; closing does not throw for it.")]
-    private async ValueTask RollBackAsync(DbSession session, DbTransaction transaction)
-    {
-        try
-        {
-            await transaction.DisposeAsync().ConfigureAwait(false);
+            await transaction.DisposeAsync(isAsync).ConfigureAwait(false);
         }
         catch (Exception e)
         {
@@ -131,14 +114,11 @@ public sealed partial class PooledDbConnection
 
     private void EndCommands()
     {
-        for (PooledDbCommand? command = _commands; command is not null;)
+        while (_commands.Newest is { } command)
         {
-            PooledDbCommand? next = command.NextListed;
+            _commands.Remove(command);
             command.EndWithSession();
-            command = next;
         }
-
-        _commands = null;
     }
 
     /// <summary>Takes the session away from all others; a second caller gets none.</summary>
@@ -155,20 +135,6 @@ public sealed partial class PooledDbConnection
         return session;
     }
 
-    private void Return(ResourceLease<DbSession> lease)
-    {
-        if (_enlisted is not null)
-        {
-            ReturnAfterTransaction(lease);
-        }
-        else
-        {
-            lease.Dispose();
-        }
-
-        Volatile.Write(ref _isClosing, 0);
-    }
-
     private ValueTask ReturnAsync()
     {
         if (TakeSession(out ResourceLease<DbSession> lease) is not { } session)
@@ -176,13 +142,17 @@ public sealed partial class PooledDbConnection
             return default;
         }
 
+        ValueTask returned;
         if (HasLeftovers(session))
         {
-            return Finish(session, lease);
+            returned = FinishUseAsync(isAsync: true, session, lease);
+        }
+        else
+        {
+            returned = lease.DisposeAsync();
+            Volatile.Write(ref _isClosing, 0);
         }
 
-        ValueTask returned = lease.DisposeAsync();
-        Volatile.Write(ref _isClosing, 0);
         if (!returned.IsCompletedSuccessfully)
         {
             return Wait(returned);
@@ -190,29 +160,6 @@ public sealed partial class PooledDbConnection
 
         NotifyClosed();
         return default;
-
-        async ValueTask Finish(DbSession session, ResourceLease<DbSession> lease)
-        {
-            try
-            {
-                await EndUseAsync(session).ConfigureAwait(false);
-            }
-            finally
-            {
-                if (_enlisted is not null)
-                {
-                    ReturnAfterTransaction(lease);
-                }
-                else
-                {
-                    await lease.DisposeAsync().ConfigureAwait(false);
-                }
-
-                Volatile.Write(ref _isClosing, 0);
-            }
-
-            NotifyClosed();
-        }
 
         async ValueTask Wait(ValueTask returned)
         {

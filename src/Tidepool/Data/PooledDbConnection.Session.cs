@@ -1,7 +1,6 @@
 using System.Data;
 using System.Data.Common;
 using System.Diagnostics.CodeAnalysis;
-using System.Transactions;
 
 namespace Tidepool.Data;
 
@@ -85,26 +84,15 @@ public sealed partial class PooledDbConnection
     internal void Remove(IDisposable column) => _columns?.Remove(column);
 
     /// <summary>Lists a command whose provider's connection lists it too, to end it with the use of the session.</summary>
-    internal void Add(PooledDbCommand command)
-    {
-        command.NextListed = _commands;
-        _commands?.PreviousListed = command;
-        _commands = command;
-    }
+    internal void Add(PooledDbCommand command) => _commands.Add(command);
 
+    /// <summary>Takes a command out, unless a close on another thread has just ended it.</summary>
     internal void Remove(PooledDbCommand command)
     {
-        if (command.PreviousListed is { } previous)
+        if (_commands.Contains(command))
         {
-            previous.NextListed = command.NextListed;
+            _commands.Remove(command);
         }
-        else if (ReferenceEquals(_commands, command))
-        {
-            _commands = command.NextListed;
-        }
-
-        command.NextListed?.PreviousListed = command.PreviousListed;
-        command.NextListed = command.PreviousListed = null;
     }
 
     private PooledDbTransaction Begun(DbSession? session, DbTransaction native)
@@ -129,12 +117,17 @@ public sealed partial class PooledDbConnection
         return _transaction = new PooledDbTransaction(this, session, native, _source.Adapter) { Before = open };
     }
 
-    private DataTable Read(Func<DbConnection, DataTable> read)
+    private async ValueTask<DbTransaction> BeginAsync(bool isAsync, IsolationLevel isolationLevel, CancellationToken cancellationToken)
     {
         DbSession? session = Enter();
         try
         {
-            return read(session?.Native ?? ClosedConnection);
+            DbConnection native = session?.Native ?? ClosedConnection;
+            return Begun(
+                session,
+                isAsync
+                    ? await native.BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false)
+                    : native.BeginTransaction(isolationLevel));
         }
         catch (Exception e) when (Note(session, e))
         {
@@ -145,6 +138,9 @@ public sealed partial class PooledDbConnection
             Exit(session);
         }
     }
+
+    private DataTable Read(Func<DbConnection, DataTable> read) =>
+        new ValueTask<DataTable>(ReadAsync(native => Task.FromResult(read(native)))).EnsureCompleted();
 
     private async Task<DataTable> ReadAsync(Func<DbConnection, Task<DataTable>> read)
     {

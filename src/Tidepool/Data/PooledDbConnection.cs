@@ -26,7 +26,9 @@ public sealed partial class PooledDbConnection : DbConnection
     private ResourceLease<DbSession> _lease;
     private PooledDbDataReader? _readers;
     private PooledDbTransaction? _transaction;
-    private PooledDbCommand? _commands;
+
+    /// <summary>Commands that the provider's connection lists too: their use ends with that of the session.</summary>
+    private IntrusiveList<PooledDbCommand, CommandLinks> _commands;
 
     /// <summary>Streams and texts of columns that a reader has given out, where they reach the session by themselves.</summary>
     private HashSet<IDisposable>? _columns;
@@ -213,16 +215,14 @@ public sealed partial class PooledDbConnection : DbConnection
     {
         if (TakeSession(out ResourceLease<DbSession> lease) is { } session)
         {
-            try
+            if (HasLeftovers(session))
             {
-                if (HasLeftovers(session))
-                {
-                    EndUse(session);
-                }
+                FinishUseAsync(isAsync: false, session, lease).EnsureCompleted();
             }
-            finally
+            else
             {
-                Return(lease);
+                lease.Dispose();
+                Volatile.Write(ref _isClosing, 0);
             }
 
             NotifyClosed();
@@ -347,43 +347,12 @@ public sealed partial class PooledDbConnection : DbConnection
             $"The provider's connection is a {native.GetType()}, not a {typeof(TConnection)}.");
 
     /// <inheritdoc/>
-    protected override DbTransaction BeginDbTransaction(IsolationLevel isolationLevel)
-    {
-        DbSession? session = Enter();
-        try
-        {
-            return Begun(session, (session?.Native ?? ClosedConnection).BeginTransaction(isolationLevel));
-        }
-        catch (Exception e) when (Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            Exit(session);
-        }
-    }
+    protected override DbTransaction BeginDbTransaction(IsolationLevel isolationLevel) =>
+        BeginAsync(isAsync: false, isolationLevel, CancellationToken.None).EnsureCompleted();
 
     /// <inheritdoc/>
-    protected override async ValueTask<DbTransaction> BeginDbTransactionAsync(
-        IsolationLevel isolationLevel, CancellationToken cancellationToken)
-    {
-        DbSession? session = Enter();
-        try
-        {
-            return Begun(
-                session,
-                await (session?.Native ?? ClosedConnection).BeginTransactionAsync(isolationLevel, cancellationToken).ConfigureAwait(false));
-        }
-        catch (Exception e) when (Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            Exit(session);
-        }
-    }
+    protected override ValueTask<DbTransaction> BeginDbTransactionAsync(
+        IsolationLevel isolationLevel, CancellationToken cancellationToken) => BeginAsync(isAsync: true, isolationLevel, cancellationToken);
 
     /// <inheritdoc/>
     protected override DbCommand CreateDbCommand()

@@ -167,37 +167,14 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     [SuppressMessage(
         "Design", "CA1031",
         Justification = "A session whose reader cannot be closed is closed itself; closing the connection does not throw for it.")]
-    internal void EndWithSession(bool isBusy)
-    {
-        _isClosed = true;
-        try
-        {
-            if (!isBusy)
-            {
-                _native?.Dispose();
-            }
-        }
-        catch (Exception e)
-        {
-            _session.Break();
-            _connection.Note(_session, e);
-        }
-
-        Cut(isOwn: true);
-    }
-
-    /// <summary>Ends the reader's use of the session for an asynchronous close.</summary>
-    [SuppressMessage(
-        "Design", "CA1031",
-        Justification = "A session whose reader cannot be closed is closed itself; closing the connection does not throw for it.")]
-    internal async ValueTask EndWithSessionAsync(bool isBusy)
+    internal async ValueTask EndWithSessionAsync(bool isAsync, bool isBusy)
     {
         _isClosed = true;
         try
         {
             if (!isBusy && _native is not null)
             {
-                await _native.DisposeAsync().ConfigureAwait(false);
+                await _native.DisposeAsync(isAsync).ConfigureAwait(false);
             }
         }
         catch (Exception e)

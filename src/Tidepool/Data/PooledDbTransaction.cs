@@ -55,26 +55,26 @@ internal sealed class PooledDbTransaction : DbTransaction
     public override void Release(string savepointName) => Run(native => native.Release(savepointName));
 
     public override Task CommitAsync(CancellationToken cancellationToken = default) =>
-        RunAsync(native => native.CommitAsync(cancellationToken), ends: true);
+        RunAsync(cancellationToken, static (native, token) => native.CommitAsync(token), ends: true);
 
     public override Task RollbackAsync(CancellationToken cancellationToken = default) =>
-        RunAsync(native => native.RollbackAsync(cancellationToken), ends: true);
+        RunAsync(cancellationToken, static (native, token) => native.RollbackAsync(token), ends: true);
 
     public override Task SaveAsync(string savepointName, CancellationToken cancellationToken = default) =>
-        RunAsync(native => native.SaveAsync(savepointName, cancellationToken));
+        RunAsync(cancellationToken, (native, token) => native.SaveAsync(savepointName, token));
 
     public override Task RollbackAsync(string savepointName, CancellationToken cancellationToken = default) =>
-        RunAsync(native => native.RollbackAsync(savepointName, cancellationToken));
+        RunAsync(cancellationToken, (native, token) => native.RollbackAsync(savepointName, token));
 
     public override Task ReleaseAsync(string savepointName, CancellationToken cancellationToken = default) =>
-        RunAsync(native => native.ReleaseAsync(savepointName, cancellationToken));
+        RunAsync(cancellationToken, (native, token) => native.ReleaseAsync(savepointName, token));
 
     public override async ValueTask DisposeAsync()
     {
         if (!_isDisposed && _native is not null)
         {
             _isDisposed = true;
-            await RunAsync(static native => native.DisposeAsync().AsTask(), ends: true).ConfigureAwait(false);
+            await RunAsync(CancellationToken.None, static (native, _) => native.DisposeAsync().AsTask(), ends: true).ConfigureAwait(false);
         }
     }
 
@@ -103,30 +103,21 @@ internal sealed class PooledDbTransaction : DbTransaction
     private DbTransaction Reach(DbSession? session) =>
         _adapter.RecyclesObjects && !ReferenceEquals(session, _session) ? throw _adapter.EndedTransaction() : Native;
 
-    private void Run(Action<DbTransaction> work, bool ends = false)
-    {
-        DbSession? session = _connection.Enter();
-        try
+    private void Run(Action<DbTransaction> work, bool ends = false) => new ValueTask(RunAsync(
+        work,
+        static (native, work) =>
         {
-            work(Reach(session));
-            _isOver |= ends;
-        }
-        catch (Exception e) when (_connection.Note(session, e))
-        {
-            throw;
-        }
-        finally
-        {
-            _connection.Exit(session);
-        }
-    }
+            work(native);
+            return Task.CompletedTask;
+        },
+        ends)).EnsureCompleted();
 
-    private async Task RunAsync(Func<DbTransaction, Task> work, bool ends = false)
+    private async Task RunAsync<TArgument>(TArgument argument, Func<DbTransaction, TArgument, Task> work, bool ends = false)
     {
         DbSession? session = _connection.Enter();
         try
         {
-            await work(Reach(session)).ConfigureAwait(false);
+            await work(Reach(session), argument).ConfigureAwait(false);
             _isOver |= ends;
         }
         catch (Exception e) when (_connection.Note(session, e))

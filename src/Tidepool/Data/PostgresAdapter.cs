@@ -47,7 +47,8 @@ internal sealed class PostgresAdapter : DbAdapter
     internal override object? TypesOf(DbDataSource inner) =>
         Types is not null && Types.DeclaringType!.IsInstanceOfType(inner) ? Types.GetValue(inner) : null;
 
-    internal override string? FindPooler(DbConnection connection)
+    internal override async ValueTask<string?> FindPoolerAsync(
+        bool isAsync, DbConnection connection, CancellationToken cancellationToken)
     {
         if (ProcessOf(connection) is not { } reported)
         {
@@ -56,9 +57,7 @@ internal sealed class PostgresAdapter : DbAdapter
 
         try
         {
-            using DbCommand command = connection.CreateCommand();
-            command.CommandText = Process;
-            return Compare(reported, command.ExecuteScalar());
+            return Compare(reported, await QueryAsync(isAsync, connection, Process, cancellationToken).ConfigureAwait(false));
         }
         catch (DbException) when (connection.State == ConnectionState.Open)
         {
@@ -66,69 +65,11 @@ internal sealed class PostgresAdapter : DbAdapter
         }
     }
 
-    internal override async ValueTask<string?> FindPoolerAsync(DbConnection connection, CancellationToken cancellationToken)
-    {
-        if (ProcessOf(connection) is not { } reported)
-        {
-            return null;
-        }
+    public override bool Reset(DbConnection connection, DbSessionInfo session) =>
+        ResetAsync(isAsync: false, connection, session, CancellationToken.None).EnsureCompleted();
 
-        try
-        {
-            DbCommand command = connection.CreateCommand();
-            await using (command.ConfigureAwait(false))
-            {
-                command.CommandText = Process;
-                return Compare(reported, await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false));
-            }
-        }
-        catch (DbException) when (connection.State == ConnectionState.Open)
-        {
-            return null;
-        }
-    }
-
-    public override bool Reset(DbConnection connection, DbSessionInfo session)
-    {
-        if (session.HasPrepared || session.WasLent)
-        {
-            ResetItems(connection);
-            return true;
-        }
-
-        try
-        {
-            Execute(connection, Everything);
-        }
-        catch (DbException e) when (IsInTransaction(e))
-        {
-            Execute(connection, "ROLLBACK");
-            Execute(connection, Everything);
-        }
-
-        return true;
-    }
-
-    public override async ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken)
-    {
-        if (session.HasPrepared || session.WasLent)
-        {
-            await ResetItemsAsync(connection, cancellationToken).ConfigureAwait(false);
-            return true;
-        }
-
-        try
-        {
-            await ExecuteAsync(connection, Everything, cancellationToken).ConfigureAwait(false);
-        }
-        catch (DbException e) when (IsInTransaction(e))
-        {
-            await ExecuteAsync(connection, "ROLLBACK", cancellationToken).ConfigureAwait(false);
-            await ExecuteAsync(connection, Everything, cancellationToken).ConfigureAwait(false);
-        }
-
-        return true;
-    }
+    public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
+        ResetAsync(isAsync: true, connection, session, cancellationToken);
 
     /// <summary>
     /// With <c>Cancellation Timeout=-1</c> the provider closes a connection whose command took too long, without asking the server: that
@@ -144,22 +85,8 @@ internal sealed class PostgresAdapter : DbAdapter
     }
 
     /// <summary>The session is as new, so that only the server, its settings or those of the role refuse writes.</summary>
-    internal override bool Writes(DbConnection connection)
-    {
-        using DbCommand command = connection.CreateCommand();
-        command.CommandText = Role;
-        return IsWriter(command.ExecuteScalar());
-    }
-
-    internal override async ValueTask<bool> WritesAsync(DbConnection connection, CancellationToken cancellationToken)
-    {
-        DbCommand command = connection.CreateCommand();
-        await using (command.ConfigureAwait(false))
-        {
-            command.CommandText = Role;
-            return IsWriter(await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false));
-        }
-    }
+    internal override async ValueTask<bool> WritesAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken) =>
+        await QueryAsync(isAsync, connection, Role, cancellationToken).ConfigureAwait(false) is "off";
 
     protected override DbErrorKind ClassifyState(string sqlState) => sqlState switch
     {
@@ -198,66 +125,75 @@ internal sealed class PostgresAdapter : DbAdapter
             + "See \"Behind a pooler\" in docs/connections.md."
         : null;
 
-    private static bool IsWriter(object? isReader) => isReader is "off";
-
     /// <summary>A statement that may not stand in a transaction says so, or the transaction had failed before.</summary>
     private static bool IsInTransaction(DbException e) => e.SqlState is "25001" or "25P02";
 
-    private static void ResetItems(DbConnection connection)
+    private static async ValueTask<bool> ResetAsync(
+        bool isAsync, DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken)
+    {
+        if (session.HasPrepared || session.WasLent)
+        {
+            await ResetItemsAsync(isAsync, connection, cancellationToken).ConfigureAwait(false);
+            return true;
+        }
+
+        try
+        {
+            await ExecuteAsync(isAsync, connection, Everything, cancellationToken).ConfigureAwait(false);
+        }
+        catch (DbException e) when (IsInTransaction(e))
+        {
+            await ExecuteAsync(isAsync, connection, "ROLLBACK", cancellationToken).ConfigureAwait(false);
+            await ExecuteAsync(isAsync, connection, Everything, cancellationToken).ConfigureAwait(false);
+        }
+
+        return true;
+    }
+
+    private static async ValueTask ResetItemsAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken)
     {
         List<string> names = [];
-        using (DbTransaction transaction = Begin(connection))
-        using (DbCommand command = connection.CreateCommand())
+        DbTransaction transaction = await BeginAnewAsync(isAsync, connection, cancellationToken).ConfigureAwait(false);
+        try
         {
+            using DbCommand command = connection.CreateCommand();
             command.CommandText = Items;
             command.Transaction = transaction;
-            using DbDataReader reader = command.ExecuteReader();
-            do
+            DbDataReader reader =
+                isAsync ? await command.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false) : command.ExecuteReader();
+            try
             {
-                while (reader.Read())
+                do
                 {
-                    Collect(names, reader);
+                    while (isAsync ? await reader.ReadAsync(cancellationToken).ConfigureAwait(false) : reader.Read())
+                    {
+                        Collect(names, reader);
+                    }
                 }
+                while (isAsync ? await reader.NextResultAsync(cancellationToken).ConfigureAwait(false) : reader.NextResult());
             }
-            while (reader.NextResult());
+            finally
+            {
+                await reader.DisposeAsync(isAsync).ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            await transaction.DisposeAsync(isAsync).ConfigureAwait(false);
         }
 
         foreach (string name in names)
         {
-            Execute(connection, "DEALLOCATE " + name);
+            await ExecuteAsync(isAsync, connection, "DEALLOCATE " + name, cancellationToken).ConfigureAwait(false);
         }
     }
 
-    private static async ValueTask ResetItemsAsync(DbConnection connection, CancellationToken cancellationToken)
+    private static async ValueTask<object?> QueryAsync(
+        bool isAsync, DbConnection connection, string sql, CancellationToken cancellationToken)
     {
-        List<string> names = [];
-        DbTransaction transaction = await BeginAsync(connection, cancellationToken).ConfigureAwait(false);
-        await using (transaction.ConfigureAwait(false))
-        {
-            DbCommand command = connection.CreateCommand();
-            await using (command.ConfigureAwait(false))
-            {
-                command.CommandText = Items;
-                command.Transaction = transaction;
-                DbDataReader reader = await command.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false);
-                await using (reader.ConfigureAwait(false))
-                {
-                    do
-                    {
-                        while (await reader.ReadAsync(cancellationToken).ConfigureAwait(false))
-                        {
-                            Collect(names, reader);
-                        }
-                    }
-                    while (await reader.NextResultAsync(cancellationToken).ConfigureAwait(false));
-                }
-            }
-        }
-
-        foreach (string name in names)
-        {
-            await ExecuteAsync(connection, "DEALLOCATE " + name, cancellationToken).ConfigureAwait(false);
-        }
+        using DbCommand command = connection.CreateCommand();
+        command.CommandText = sql;
+        return isAsync ? await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false) : command.ExecuteScalar();
     }
 
     private static void Collect(List<string> names, DbDataReader reader)
@@ -272,29 +208,17 @@ internal sealed class PostgresAdapter : DbAdapter
     /// Begins a transaction. The provider knows without asking the server when the renter has left one open, and refuses; asking would
     /// cost a round trip, and a rollback on suspicion a warning in the server's log for each return.
     /// </summary>
-    private static DbTransaction Begin(DbConnection connection)
+    private static async ValueTask<DbTransaction> BeginAnewAsync(
+        bool isAsync, DbConnection connection, CancellationToken cancellationToken)
     {
         try
         {
-            return connection.BeginTransaction();
+            return await BeginAsync(isAsync, connection, cancellationToken).ConfigureAwait(false);
         }
         catch (InvalidOperationException)
         {
-            Execute(connection, "ROLLBACK");
-            return connection.BeginTransaction();
-        }
-    }
-
-    private static async ValueTask<DbTransaction> BeginAsync(DbConnection connection, CancellationToken cancellationToken)
-    {
-        try
-        {
-            return await connection.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (InvalidOperationException)
-        {
-            await ExecuteAsync(connection, "ROLLBACK", cancellationToken).ConfigureAwait(false);
-            return await connection.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
+            await ExecuteAsync(isAsync, connection, "ROLLBACK", cancellationToken).ConfigureAwait(false);
+            return await BeginAsync(isAsync, connection, cancellationToken).ConfigureAwait(false);
         }
     }
 }

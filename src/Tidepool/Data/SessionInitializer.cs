@@ -29,40 +29,32 @@ internal sealed class SessionInitializer(Action<DbConnection> initialize, Func<D
             nameof(options));
     }
 
-    internal void Run(DbConnection native)
+    /// <summary>Runs the program's code: the asynchronous one for a creation that awaits, where there is one.</summary>
+    internal async ValueTask RunAsync(bool isAsync, DbConnection native, CancellationToken cancellationToken)
     {
+        Func<DbConnection, CancellationToken, Task>? awaited = isAsync ? initializeAsync : null;
+        string name = awaited is null ? Blocking : Awaiting;
         try
         {
-            initialize(native);
+            if (awaited is null)
+            {
+                initialize(native);
+            }
+            else
+            {
+                Task? ready = awaited(native, cancellationToken);
+                await (ready ?? throw new InvalidOperationException("It returned null instead of a task.")).ConfigureAwait(false);
+            }
         }
-        catch (Exception e)
+        catch (Exception e) when (awaited is null || e is not OperationCanceledException || !cancellationToken.IsCancellationRequested)
         {
-            throw Failure(Blocking, e);
+            throw Failure(name, e);
         }
 
-        ThrowIfClosed(Blocking, native);
-    }
-
-    internal async Task RunAsync(DbConnection native, CancellationToken cancellationToken)
-    {
-        if (initializeAsync is null)
+        if (native.State != ConnectionState.Open)
         {
-            Run(native);
-            return;
+            throw new InvalidOperationException($"{name} has closed the connection that it was given ({native.State}).");
         }
-
-        try
-        {
-            Task ready =
-                initializeAsync(native, cancellationToken) ?? throw new InvalidOperationException("It returned null instead of a task.");
-            await ready.ConfigureAwait(false);
-        }
-        catch (Exception e) when (e is not OperationCanceledException || !cancellationToken.IsCancellationRequested)
-        {
-            throw Failure(Awaiting, e);
-        }
-
-        ThrowIfClosed(Awaiting, native);
     }
 
     /// <summary>The session was not reset after its initialization, with or without an exception.</summary>
@@ -77,12 +69,4 @@ internal sealed class SessionInitializer(Action<DbConnection> initialize, Func<D
         new($"{name} has failed{Because(failure)}", failure);
 
     private static string Because(Exception? failure) => failure is null ? "." : $": {failure.GetType().Name}: {failure.Message}";
-
-    private static void ThrowIfClosed(string name, DbConnection native)
-    {
-        if (native.State != ConnectionState.Open)
-        {
-            throw new InvalidOperationException($"{name} has closed the connection that it was given ({native.State}).");
-        }
-    }
 }

@@ -65,13 +65,11 @@ internal sealed class SqliteAdapter : DbAdapter
     /// <summary>What the program has set, added or attached stays.</summary>
     internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Traces = SessionTraces.Objects };
 
-    internal override ValueTask ProveIdleAsync(DbConnection connection, CancellationToken cancellationToken)
+    internal override ValueTask ProveIdleAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken)
     {
-        ProveIdle(connection);
+        Execute(connection, EmptyTransaction);
         return default;
     }
-
-    internal override void ProveIdle(DbConnection connection) => Execute(connection, EmptyTransaction);
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         new(Reset(connection, session));
@@ -176,7 +174,7 @@ internal sealed class SqliteAdapter : DbAdapter
         }
     }
 
-    private static new void Execute(DbConnection connection, string sql)
+    private static void Execute(DbConnection connection, string sql)
     {
         using DbCommand command = NewCommand(connection, sql);
         command.ExecuteNonQuery();
