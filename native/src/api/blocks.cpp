@@ -14,11 +14,6 @@ namespace tp {
 
 namespace {
 
-void* or_enomem(void* block) {
-  if (TP_UNLIKELY(block == nullptr)) errno = ENOMEM;
-  return block;
-}
-
 bool alignment_is_valid(size_t alignment) {
   if (is_power_of_two(alignment) && alignment <= max_alignment) return true;
   errno = EINVAL;

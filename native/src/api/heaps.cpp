@@ -1,7 +1,7 @@
 // The entry points for heaps and pools.
-#include <errno.h>
 #include <string.h>
 
+#include "api/blocks.h"
 #include "base/report.h"
 #include "checked/entry.h"
 #include "heap/magazines.h"
@@ -16,17 +16,6 @@ static tp::Heap* heap_of(tp_heap* heap) { return reinterpret_cast<tp::Heap*>(hea
 namespace tp {
 
 namespace {
-
-void* or_enomem(void* block) {
-  if (block == nullptr) errno = ENOMEM;
-  return block;
-}
-
-void copy_name(char (&to)[32], const char* name) {
-  size_t length = name != nullptr ? strnlen(name, sizeof(to) - 1) : 0;
-  if (length != 0) memcpy(to, name, length);
-  to[length] = 0;
-}
 
 bool belongs_to(const Heap* heap, const void* block) {
   unchecked::Block found = unchecked::find(block);

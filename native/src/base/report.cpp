@@ -52,6 +52,12 @@ static void write_and_abort(tp_misuse, const void*, size_t, const char* message)
 
 static std::atomic<tp_misuse_handler> misuse_handler{write_and_abort};
 
+void copy_name(char (&to)[32], const char* name) {
+  size_t length = name != nullptr ? strnlen(name, sizeof(to) - 1) : 0;
+  if (length != 0) memcpy(to, name, length);
+  to[length] = 0;
+}
+
 void report_misuse(tp_misuse kind, const void* address, size_t size, const char* message) {
   misuse_handler.load(std::memory_order_acquire)(kind, address, size, message);
 }

@@ -23,6 +23,9 @@ class Text {
   size_t length_ = 0;
 };
 
+// Copies the name of a heap or pool, null for none, and cuts what does not fit.
+void copy_name(char (&to)[32], const char* name);
+
 // Calls the misuse handler, which by default writes the message and aborts; may return.
 TP_COLD void report_misuse(tp_misuse kind, const void* address, size_t size, const char* message);
 

@@ -2,8 +2,7 @@
 
 #if TIDEPOOL_CHECKED
 
-#include <string.h>
-
+#include "base/report.h"
 #include "heap/flush.h"
 #include "heap/large.h"
 #include "heap/magazines.h"
@@ -58,7 +57,7 @@ Heap* core_create_heap(bool for_pool, const char* name, size_t limit) {
   Heap* heap = create_heap(for_pool ? HeapState::pool : HeapState::explicit_);
   if (heap == nullptr) return nullptr;
   heap->limit_bytes = limit;
-  strncpy(heap->name, name, sizeof(heap->name) - 1);
+  copy_name(heap->name, name);
   return heap;
 }
 

@@ -45,9 +45,9 @@ void destroy_owner(Owner* owner, const char* call) {
   core_destroy_heap(heap);
 }
 
-void usage_of(const Owner* owner, size_t* live_bytes, size_t* held_bytes) {
-  if (live_bytes != nullptr) *live_bytes = owner != nullptr ? owner->live_bytes.load(std::memory_order_relaxed) : 0;
-  if (held_bytes != nullptr) *held_bytes = owner != nullptr ? core_held_bytes(owner->heap) : 0;
+void usage_of(const Owner* owner, size_t* live, size_t* held) {
+  if (live != nullptr) *live = owner != nullptr ? owner->live_bytes.load(std::memory_order_relaxed) : 0;
+  if (held != nullptr) *held = owner != nullptr ? core_held_bytes(owner->heap) : 0;
 }
 
 // The program may have closed parts of its block for AddressSanitizer.

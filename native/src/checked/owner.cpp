@@ -95,7 +95,7 @@ Owner* make_owner(OwnerKind kind, const char* name) {
   memset(static_cast<void*>(owner), 0, sizeof(Owner));
   owner->serial = ++owners.next_serial;
   owner->signature = signature_of(*owner);
-  if (name != nullptr) strncpy(owner->name, name, sizeof(owner->name) - 1);
+  copy_name(owner->name, name);
   owner->kind.store(kind, std::memory_order_release);
   owners.alive[static_cast<size_t>(kind)].fetch_add(1, std::memory_order_relaxed);
   return owner;

@@ -33,20 +33,20 @@ constexpr uint32_t most_idle_runs = 64;
 //
 // The system refuses memory that the program has locked. Such runs are marked with the number of the purge, which leaves them
 // alone from then on.
-uint32_t take_idle(uint32_t now, uint32_t min_idle_ms, size_t most_slices, uint32_t number, IdleRun* runs) {
+uint32_t take_idle(uint32_t now, uint32_t min_idle_ms, size_t most, uint32_t number, IdleRun* runs) {
   uint32_t count = 0;
   for (const RunLists (&kind)[2] : free_runs) {
     for (uint32_t filled = kind[1].filled; filled != 0; filled &= filled - 1) {
       for (PageId id = kind[1].head[__builtin_ctz(filled)], next = 0; id != 0; id = next) {
-        if (count == most_idle_runs || most_slices == 0) return count;
+        if (count == most_idle_runs || most == 0) return count;
         next = page_of(id)->next;
         if (!is_idle(now, page_of(id)->stamp, min_idle_ms) || page_of(id)->refused_in() == number) continue;
         // Of the last run only what is beyond the part to keep.
         uint32_t length = page_of(id)->run_length();
-        if (length > most_slices) id = split_run(id, length - static_cast<uint32_t>(most_slices));
+        if (length > most) id = split_run(id, length - static_cast<uint32_t>(most));
         uint32_t stamp = page_of(id)->stamp;
         length = remove_run(id);
-        most_slices -= length;
+        most -= length;
         runs[count++] = {id, length, stamp, false};
       }
     }
@@ -55,7 +55,7 @@ uint32_t take_idle(uint32_t now, uint32_t min_idle_ms, size_t most_slices, uint3
 }
 
 // One call of purge_runs.
-struct Purge {
+struct RunPurge {
   uint32_t now, min_idle_ms;
   size_t keep_slices;
   uint32_t number = next_purge_number();
@@ -63,7 +63,7 @@ struct Purge {
 };
 
 // One batch of idle runs goes to the system, without the arena lock if so wished. False: there is no other.
-bool purge_batch(Purge& purge, bool unlock_meanwhile) {
+bool purge_batch(RunPurge& purge, bool unlock_meanwhile) {
   TP_ASSERT(arena_lock.is_held());
   if (dirty_slices <= purge.keep_slices) return false;
   IdleRun runs[most_idle_runs];
@@ -92,7 +92,7 @@ bool purge_batch(Purge& purge, bool unlock_meanwhile) {
 }  // namespace
 
 size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes) {
-  Purge purge{.now = now, .min_idle_ms = min_idle_ms, .keep_slices = keep_bytes >> slice_shift};
+  RunPurge purge{.now = now, .min_idle_ms = min_idle_ms, .keep_slices = keep_bytes >> slice_shift};
   for (bool more = true; more;) {
     Locked purging(purge_lock);
     Locked locked(arena_lock);
@@ -103,7 +103,7 @@ size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes) {
 }
 
 void purge_runs_locked() {
-  Purge purge{.now = now_stamp(), .min_idle_ms = 0, .keep_slices = 0};
+  RunPurge purge{.now = now_stamp(), .min_idle_ms = 0, .keep_slices = 0};
   while (purge_batch(purge, false)) {
   }
 }

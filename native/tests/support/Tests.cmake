@@ -49,6 +49,7 @@ function(tidepool_gtest name folder)
   endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARY} GTest::gtest ${CMAKE_DL_LIBS})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${TIDEPOOL_UNITY})
   # GoogleTest's header takes longer to read than most of the tests: once for all programs over the same library.
   get_property(first GLOBAL PROPERTY tidepool_gtest_over_${arg_LIBRARY})
   if(first)
