@@ -1,5 +1,4 @@
 // The entry points for heaps and pools.
-#include <string.h>
 
 #include "api/blocks.h"
 #include "base/report.h"
