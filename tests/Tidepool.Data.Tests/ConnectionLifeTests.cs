@@ -267,7 +267,7 @@ public sealed class ConnectionLifeTests : IDisposable
     [Fact]
     public void A_connection_that_was_dropped_gives_its_place_back_where_leaks_are_reclaimed()
     {
-        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1, LeakReclaim = true } });
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1, ReclaimLeaks = true } });
         Drop(pool);
         Sql.Until(
             () =>

@@ -86,7 +86,7 @@ public sealed class LeakSiteTests : IDisposable
     private static async Task<string> HolderAsync(PooledDbDataSource pool)
     {
         PooledDbException refused = await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
-        return Assert.Single(refused.PoolError.TopHolders);
+        return Assert.Single(refused.PoolError.OldestHolders);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

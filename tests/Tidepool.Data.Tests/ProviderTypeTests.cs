@@ -93,7 +93,7 @@ public sealed class ProviderTypeTests(PostgresServer server)
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
         {
             Pool = new() { MaxSize = 1 },
-            EndSessionAfterUnwrap = ends,
+            DestroySessionAfterUnwrap = ends,
         });
         int calls = 0;
         await using (PooledDbConnection first = await pool.OpenConnectionAsync())

@@ -12,7 +12,7 @@ public sealed class CopyOfAResourceLeaseDisposedAfterAnotherRental : ResourceMis
         ResourcePool<FakeResource> pool = NewPool(new()
         {
             MaxSize = 1,
-            LeakReclaim = reclaims,
+            ReclaimLeaks = reclaims,
             ResetMode = ResetMode.None,
             TimeProvider = Time,
             Executor = static item => item.Execute(),

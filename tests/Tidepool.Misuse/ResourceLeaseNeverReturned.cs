@@ -19,7 +19,7 @@ public sealed class ResourceLeaseNeverReturned : ResourceMisuseTest
             StringComparison.Ordinal);
         ResourcePoolTimeoutException timeout =
             await Assert.ThrowsAsync<ResourcePoolTimeoutException>(async () => await pool.RentAsync(TimeSpan.Zero));
-        Assert.Contains(nameof(RentAtThisPlace), Assert.Single(timeout.TopHolders), StringComparison.Ordinal);
+        Assert.Contains(nameof(RentAtThisPlace), Assert.Single(timeout.OldestHolders), StringComparison.Ordinal);
         Assert.Equal(TimeSpan.FromSeconds(200), timeout.OldestLeaseAge);
         Assert.Empty(events.Of("LeaseRecovered", pool.Name));
         lease.Dispose();
@@ -33,7 +33,7 @@ public sealed class ResourceLeaseNeverReturned : ResourceMisuseTest
     {
         using var events = new Events();
         ResourcePool<FakeResource> pool = NewPool(
-            new() { Name = "dropped", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
+            new() { Name = "dropped", MaxSize = 1, ReclaimLeaks = true, LeakCapture = LeakCapture.CallSite });
         Drop(pool);
         Eventually.TrueAfterCollections(() => pool.GetStatistics().Reclaimed == 1, "the dropped lease to be found");
         using (ResourceLease<FakeResource> next = pool.Rent(Eventually.Limit))
@@ -49,7 +49,7 @@ public sealed class ResourceLeaseNeverReturned : ResourceMisuseTest
     [Fact]
     public void With_reclaim_a_lease_that_is_held_or_was_returned_is_never_reclaimed()
     {
-        ResourcePool<FakeResource> pool = NewPool(new() { MaxSize = 2, LeakReclaim = true });
+        ResourcePool<FakeResource> pool = NewPool(new() { MaxSize = 2, ReclaimLeaks = true });
         ResourceLease<FakeResource> held = pool.Rent(Eventually.Limit);
         UseAndReturn(pool);
         Eventually.Collect();

@@ -20,7 +20,7 @@ internal static class Leaks
         using BufferPool<byte> arrays = BufferPool<byte>.Create(new() { Name = "array" });
         using ObjectPool<StringBuilder> objects = ObjectPool<StringBuilder>.Create(static () => new(), options: new() { Name = "object" });
         await using var dropped = new ResourcePool<Resource>(
-            new Policy(), new() { Name = "resource", MaxSize = 1, LeakReclaim = true, LeakCapture = LeakCapture.CallSite });
+            new Policy(), new() { Name = "resource", MaxSize = 1, ReclaimLeaks = true, LeakCapture = LeakCapture.CallSite });
         TimeSpan soon = TimeSpan.FromMilliseconds(100);
         await using var held = new ResourcePool<Resource>(
             new Policy(), new() { Name = "overdue resource", MaxSize = 1, LeakThreshold = soon, LeakCapture = LeakCapture.Stack });

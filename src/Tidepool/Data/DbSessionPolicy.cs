@@ -39,7 +39,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     public override DbSession Create(CancellationToken cancellationToken) =>
         CreateAsync(isAsync: false, CancellationToken.None).EnsureCompleted();
 
-    public override bool IsLasting(Exception failure)
+    public override bool IsPermanent(Exception failure)
     {
         using DbConnection native = inner.CreateConnection();
         return adapter.Classify(failure, native) == DbErrorKind.Credentials;

@@ -126,7 +126,7 @@ public sealed partial class PooledDbConnection : DbConnection
     /// <remarks>
     /// It is this connection's while this one is open; do not close or keep it. A session of SQLite is not used again after that.
     /// Handlers that you add to its events (<c>Notification</c>, <c>Notice</c>, <c>StateChange</c>) stay on the session and are called for
-    /// the next renters too: remove them before you close, or set <see cref="PooledDbOptions.EndSessionAfterUnwrap"/>. Those of this
+    /// the next renters too: remove them before you close, or set <see cref="PooledDbOptions.DestroySessionAfterUnwrap"/>. Those of this
     /// connection's own events stay with it.
     /// </remarks>
     /// <typeparam name="TConnection">The type, such as <c>NpgsqlConnection</c>.</typeparam>
@@ -139,7 +139,7 @@ public sealed partial class PooledDbConnection : DbConnection
             "The connection is closed: only an open one has a connection of the provider.");
         TConnection native = Cast<TConnection>(session.Native);
         session.Lend();
-        if (_source.Options.EndSessionAfterUnwrap)
+        if (_source.Options.DestroySessionAfterUnwrap)
         {
             session.Break();
         }

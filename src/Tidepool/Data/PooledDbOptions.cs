@@ -30,12 +30,12 @@ public sealed class PooledDbOptions
     /// </remarks>
     public SessionPooler SessionPooler { get; init; }
 
-    /// <summary>Ends a session on return after <see cref="PooledDbConnection.Unwrap"/>. The default resets and keeps it.</summary>
+    /// <summary>Destroys a session on return after <see cref="PooledDbConnection.Unwrap"/>. The default resets and keeps it.</summary>
     /// <remarks>
     /// A reset cannot remove handlers of the provider's events (<c>Notification</c>, <c>Notice</c>): they would be called for the next
     /// renters too. Does not concern <see cref="PooledDbDataSource.RentNative"/>.
     /// </remarks>
-    public bool EndSessionAfterUnwrap { get; init; }
+    public bool DestroySessionAfterUnwrap { get; init; }
 
     /// <summary>Makes a new session ready: settings, functions, attached databases. The default does nothing.</summary>
     /// <remarks>

@@ -26,12 +26,12 @@ internal struct Backoff
     internal readonly bool IsProbing => Failures > 0;
 
     /// <summary>The last creation failed for a reason that lasts: rentals do not wait for the next attempt.</summary>
-    internal bool IsLasting { get; private set; }
+    internal bool IsPermanent { get; private set; }
 
     /// <summary>No creation begins before this moment.</summary>
     /// <param name="isWaitedFor">A caller waits for it. That hurries nothing when the failure lasts: the caller was told.</param>
     internal readonly long Until(bool isWaitedFor) =>
-        Failures == 0 ? long.MinValue : isWaitedFor && !IsLasting ? _callersUntil : _idleUntil;
+        Failures == 0 ? long.MinValue : isWaitedFor && !IsPermanent ? _callersUntil : _idleUntil;
 
     /// <summary>How long creations have failed; zero when the last one succeeded.</summary>
     internal readonly long FailingFor(long now) => Failures == 0 ? 0 : now - _since;
@@ -39,20 +39,20 @@ internal struct Backoff
     /// <summary>Notes a failed creation.</summary>
     /// <param name="settings">The shortest and the longest pause.</param>
     /// <param name="attempt"><see cref="Failures"/> when that creation began: those of creations that ran side by side count once.</param>
-    /// <param name="isLasting">Whether the next attempt will fail in the same way.</param>
+    /// <param name="isPermanent">Whether the next attempt will fail in the same way.</param>
     /// <param name="now">The time.</param>
     /// <param name="draw">Shortens the pauses by up to a half, so that pools do not knock in step; 0 to 1.</param>
-    internal void Fail(ResourceSettings settings, int attempt, bool isLasting, long now, double draw)
+    internal void Fail(ResourceSettings settings, int attempt, bool isPermanent, long now, double draw)
     {
         if (attempt != Failures)
         {
-            IsLasting |= isLasting && Failures > 0;
+            IsPermanent |= isPermanent && Failures > 0;
             return;
         }
 
         _since = Failures == 0 ? now : _since;
         Failures++;
-        IsLasting = isLasting;
+        IsPermanent = isPermanent;
         long failing = now - _since;
         long idle = Math.Clamp(failing, settings.BackoffMin, settings.BackoffMax);
         long callers = Math.Max(settings.BackoffMin, Math.Min(LongestForCallers, Math.Min(settings.BackoffMax, failing / 10)));
@@ -69,7 +69,7 @@ internal struct Backoff
     /// <param name="now">The time.</param>
     internal bool TryReport(ResourceSettings settings, int attempt, long now)
     {
-        if (attempt > 0 && !IsLasting && now < _quietUntil)
+        if (attempt > 0 && !IsPermanent && now < _quietUntil)
         {
             return false;
         }

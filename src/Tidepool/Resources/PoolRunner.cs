@@ -121,11 +121,11 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
 
     private void FailCreate(ResourceSlot<T> slot, Exception failure, Waiter<T>? renter)
     {
-        bool isLasting = IsLasting(failure);
+        bool isPermanent = IsPermanent(failure);
         bool isFailure;
         using (PoolSection<T> section = core.Gate.Enter("created"))
         {
-            isFailure = core.State.FailCreate(slot, failure, isLasting, renter, section);
+            isFailure = core.State.FailCreate(slot, failure, isPermanent, renter, section);
         }
 
         if (isFailure)
@@ -134,15 +134,15 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         }
     }
 
-    private bool IsLasting(Exception failure)
+    private bool IsPermanent(Exception failure)
     {
         try
         {
-            return policy.IsLasting(failure);
+            return policy.IsPermanent(failure);
         }
         catch (Exception e)
         {
-            TidepoolEventSource.Log.PolicyFailed("IsLasting", e, core.Name, core.Key);
+            TidepoolEventSource.Log.PolicyFailed("IsPermanent", e, core.Name, core.Key);
             return false;
         }
     }

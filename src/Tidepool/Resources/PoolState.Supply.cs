@@ -223,16 +223,16 @@ internal sealed partial class PoolState<T>
 
     /// <summary>Notes a failed creation: one caller may be told, and the next attempt waits.</summary>
     /// <param name="failure">What happened.</param>
-    /// <param name="isLasting">Whether the next attempt will fail in the same way.</param>
+    /// <param name="isPermanent">Whether the next attempt will fail in the same way.</param>
     /// <param name="attempt">The slot's number of the attempt.</param>
     /// <param name="renter">The caller whose own thread tried, if it can be told now: it is told instead of the first in the queue.</param>
     /// <param name="isByRenter">Whether a caller's thread tried. While it is still inside the creation, renter is null.</param>
     /// <param name="section">The gate.</param>
-    private void FailCreation(Exception failure, bool isLasting, int attempt, Waiter<T>? renter, bool isByRenter, PoolSection<T> section)
+    private void FailCreation(Exception failure, bool isPermanent, int attempt, Waiter<T>? renter, bool isByRenter, PoolSection<T> section)
     {
         _createFailures++;
         _lastError = failure;
-        _backoff.Fail(_settings, attempt, isLasting, section.Now, _settings.NextRandom());
+        _backoff.Fail(_settings, attempt, isPermanent, section.Now, _settings.NextRandom());
         Waiter<T>? first = _waiters.First;
         if ((isByRenter || first is not null) && _backoff.TryReport(_settings, attempt, section.Now))
         {
@@ -246,7 +246,7 @@ internal sealed partial class PoolState<T>
             }
         }
 
-        if (isLasting)
+        if (isPermanent)
         {
             // The next attempts would fail alike: they would have been made for as many callers as there are places.
             for (int places = Math.Min(Unserved, _max - Used - 1); places > 0 && _waiters.First is { } next; places--)
@@ -268,7 +268,7 @@ internal sealed partial class PoolState<T>
     /// Whether no creation will begin soon for the rental that was queued last, because the last one failed for a reason that lasts.
     /// </summary>
     private bool IsHopeless(PoolSection<T> section) =>
-        _backoff.IsLasting && section.Now < _backoff.Until(isWaitedFor: true)
+        _backoff.IsPermanent && section.Now < _backoff.Until(isWaitedFor: true)
         && Unserved > 0 && Unserved <= _max - Used;
 
     private void FailOwn(Waiter<T>? renter, Exception? failure, PoolSection<T> section)

@@ -140,7 +140,7 @@ internal sealed partial class PoolState<T>
 
     /// <summary>Takes the answer that a creation has failed.</summary>
     /// <returns>Whether that says something about creations: it came in time, its renter still waited, and it was tried at all.</returns>
-    internal bool FailCreate(ResourceSlot<T> slot, Exception failure, bool isLasting, Waiter<T>? renter, PoolSection<T> section)
+    internal bool FailCreate(ResourceSlot<T> slot, Exception failure, bool isPermanent, Waiter<T>? renter, PoolSection<T> section)
     {
         bool isFailure = false;
         if (slot.State == SlotState.Abandoned)
@@ -155,7 +155,7 @@ internal sealed partial class PoolState<T>
             Release(slot, SlotState.Free, section);
             if (isFailure)
             {
-                FailCreation(failure, isLasting, slot.Attempt, renter, renter is not null, section);
+                FailCreation(failure, isPermanent, slot.Attempt, renter, renter is not null, section);
             }
             else if (isUnsupported)
             {

@@ -171,7 +171,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     internal ResourceLease<T> NewLease(ResourceSlot<T> slot, long ticket) => new(
-        _settings.LeakReclaim ? new LeaseSentinel<T>(slot, ticket) : slot,
+        _settings.ReclaimLeaks ? new LeaseSentinel<T>(slot, ticket) : slot,
         ticket);
 
     /// <summary>A caller's token was cancelled.</summary>

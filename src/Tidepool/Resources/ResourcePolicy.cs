@@ -61,7 +61,7 @@ public abstract class ResourcePolicy<T>
     /// made in each step of the backoff; resources that live go on serving. The default says no: the others wait for the next attempt.
     /// </summary>
     /// <param name="failure">What <see cref="CreateAsync"/> or <see cref="Create"/> threw.</param>
-    public virtual bool IsLasting(Exception failure) => false;
+    public virtual bool IsPermanent(Exception failure) => false;
 
     /// <summary>
     /// Whether the resource is known to be broken. Called on return and before it is handed out; must be quick and do no I/O. The default

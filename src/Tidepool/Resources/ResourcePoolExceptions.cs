@@ -10,7 +10,7 @@ public abstract class ResourcePoolException : Exception
         Key = report.Key;
         Statistics = report.Statistics;
         OldestLeaseAge = report.OldestLeaseAge;
-        TopHolders = report.Holders;
+        OldestHolders = report.Holders;
     }
 
     /// <summary>The name of the pool.</summary>
@@ -29,7 +29,7 @@ public abstract class ResourcePoolException : Exception
 
     /// <summary>Where the oldest leases were rented, the oldest first.</summary>
     /// <remarks>Empty unless <see cref="ResourcePoolOptions.LeakCapture"/> is on.</remarks>
-    public IReadOnlyList<string> TopHolders { get; }
+    public IReadOnlyList<string> OldestHolders { get; }
 }
 
 /// <summary>

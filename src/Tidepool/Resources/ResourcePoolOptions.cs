@@ -97,7 +97,7 @@ public sealed record ResourcePoolOptions
 
     /// <summary>Frees the place of a lease that was dropped when the garbage collector finds it. The default does not.</summary>
     /// <remarks>Costs an object with a finalizer for each rental.</remarks>
-    public bool LeakReclaim { get; init; }
+    public bool ReclaimLeaks { get; init; }
 
     /// <summary>Gives the clock and the timers. The default is the system's.</summary>
     /// <remarks>The system's milliseconds come from <see cref="Environment.TickCount64"/>.</remarks>

@@ -50,7 +50,7 @@ internal sealed class ResourceSettings
 
     internal required LeakCapture LeakCapture { get; init; }
 
-    internal required bool LeakReclaim { get; init; }
+    internal required bool ReclaimLeaks { get; init; }
 
     internal required TimeProvider TimeProvider { get; init; }
 
@@ -61,7 +61,7 @@ internal sealed class ResourceSettings
     internal required Action<IThreadPoolWorkItem>? Executor { get; init; }
 
     /// <summary>Whether no option must see each rental and return, or all idle resources.</summary>
-    internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !LeakReclaim && LeakThreshold == NoLimit;
+    internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !ReclaimLeaks && LeakThreshold == NoLimit;
 
     /// <summary>Checks every option: the only place that reads them.</summary>
     /// <exception cref="ArgumentException">One is wrong; the message names it, its value and the range.</exception>
@@ -110,7 +110,7 @@ internal sealed class ResourceSettings
             BackoffMax = most,
             LeakThreshold = Milliseconds(options.LeakThreshold, nameof(options.LeakThreshold), 1, nameof(options)),
             LeakCapture = options.LeakCapture,
-            LeakReclaim = options.LeakReclaim,
+            ReclaimLeaks = options.ReclaimLeaks,
             TimeProvider = options.TimeProvider,
             Meter = ResourceMeter.Of(options.MeterFactory, options.MeterNames),
             NextRandom = options.NextRandom,

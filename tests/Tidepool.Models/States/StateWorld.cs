@@ -280,7 +280,7 @@ internal sealed class StateWorld
                 break;
             case SlotState.Creating:
                 Spend(MoveKind.Fail);
-                _state.FailCreate(slot, new IOException("as asked"), isLasting: false, worker, section);
+                _state.FailCreate(slot, new IOException("as asked"), isPermanent: false, worker, section);
                 break;
             case SlotState.Checking:
                 _left[MoveKind.Break] -= isGood ? 0 : 1;

@@ -64,7 +64,7 @@ public sealed class BackoffTests
     {
         Assert.Equal(waitedFor, Pause(Defaults, failingFor, 0, isWaitedFor: true));
         Assert.Equal(otherwise, Pause(Defaults, failingFor, 0, isWaitedFor: false));
-        Assert.Equal(otherwise, Pause(Defaults, failingFor, 0, isWaitedFor: true, isLasting: true)); // the caller was told
+        Assert.Equal(otherwise, Pause(Defaults, failingFor, 0, isWaitedFor: true, isPermanent: true)); // the caller was told
     }
 
     [Theory]
@@ -142,7 +142,7 @@ public sealed class BackoffTests
         }
 
         backoff.Fail(Defaults, 5, false, 5, 0);
-        Assert.False(backoff.IsLasting);
+        Assert.False(backoff.IsPermanent);
         Assert.False(backoff.TryReport(Defaults, 5, 5));
     }
 
@@ -150,15 +150,15 @@ public sealed class BackoffTests
     [InlineData(true, false)]
     [InlineData(false, true)]
     [InlineData(true, true)]
-    public void Of_failures_side_by_side_one_that_lasts_is_enough(bool isFirstLasting, bool isSecondLasting)
+    public void Of_failures_side_by_side_one_that_lasts_is_enough(bool isFirstPermanent, bool isSecondPermanent)
     {
         var backoff = new Backoff();
-        backoff.Fail(Defaults, 0, isFirstLasting, 0, 0);
-        backoff.Fail(Defaults, 0, isSecondLasting, 0, 0);
-        Assert.True(backoff.IsLasting);
+        backoff.Fail(Defaults, 0, isFirstPermanent, 0, 0);
+        backoff.Fail(Defaults, 0, isSecondPermanent, 0, 0);
+        Assert.True(backoff.IsPermanent);
         backoff.End();
         backoff.Fail(Defaults, 1, true, 0, 0); // of the time before the success
-        Assert.False(backoff.IsLasting);
+        Assert.False(backoff.IsPermanent);
     }
 
     /// <summary>For how long no caller hears of attempts after two callers have heard of the first failures.</summary>
@@ -199,7 +199,7 @@ public sealed class BackoffTests
     private static int MostAttempts(long length) =>
         2 + 20 + (int)Math.Ceiling(Math.Log(Math.Min(length, 10_000) / 500.0) / Math.Log(1.05)) + (int)(Math.Max(0, length - 10_000) / 500);
 
-    private static long Pause(ResourceSettings settings, long failingFor, double draw, bool isWaitedFor, bool isLasting = false)
+    private static long Pause(ResourceSettings settings, long failingFor, double draw, bool isWaitedFor, bool isPermanent = false)
     {
         var backoff = new Backoff();
         if (failingFor > 0)
@@ -207,7 +207,7 @@ public sealed class BackoffTests
             backoff.Fail(settings, 0, false, 0, 0);
         }
 
-        backoff.Fail(settings, backoff.Failures, isLasting, failingFor, draw);
+        backoff.Fail(settings, backoff.Failures, isPermanent, failingFor, draw);
         return backoff.Until(isWaitedFor) - failingFor;
     }
 

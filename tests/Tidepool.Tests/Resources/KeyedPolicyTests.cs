@@ -31,7 +31,7 @@ public sealed class KeyedPolicyTests : ResourceTest
         var policies = new ConcurrentDictionary<string, FakePolicy>();
         await using KeyedResourcePool<string, FakeResource> pool = NewKeyed(
             key => policies.GetOrAdd(key, static _ => new FakePolicy()), total: 2);
-        policies["down"] = new FakePolicy { CreateError = new IOException("down"), Lasting = static _ => true };
+        policies["down"] = new FakePolicy { CreateError = new IOException("down"), Permanent = static _ => true };
         (await pool.RentAsync("a")).Dispose();
         (await pool.RentAsync("b")).Dispose();
         await Assert.ThrowsAsync<ResourceCreateException>(() => pool.RentAsync("down").AsTask());

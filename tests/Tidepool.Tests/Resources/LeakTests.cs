@@ -36,7 +36,7 @@ public sealed class LeakTests : ResourceTest
         Task<ResourceLease<FakeResource>> waiting = Wait(pool, Second);
         Time.Advance(1000);
         ResourcePoolTimeoutException timeout = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(waiting));
-        Assert.Contains(nameof(RentInAMethodWithThisName), Assert.Single(timeout.TopHolders), StringComparison.Ordinal);
+        Assert.Contains(nameof(RentInAMethodWithThisName), Assert.Single(timeout.OldestHolders), StringComparison.Ordinal);
         Assert.Contains(nameof(RentInAMethodWithThisName), timeout.Message, StringComparison.Ordinal);
         lease.Dispose();
     }
@@ -49,7 +49,7 @@ public sealed class LeakTests : ResourceTest
         {
             Name = "dropped",
             MaxSize = 1,
-            LeakReclaim = true,
+            ReclaimLeaks = true,
             LeakCapture = LeakCapture.CallSite,
         });
         Watch(pool);
@@ -75,7 +75,7 @@ public sealed class LeakTests : ResourceTest
             Name = name,
             MaxSize = 2,
             LeakThreshold = Second,
-            LeakReclaim = true,
+            ReclaimLeaks = true,
             TimeProvider = Time,
             Executor = static item => item.Execute(),
         };

@@ -130,14 +130,14 @@ public sealed class RecoveryTests : ResourceTest
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Clearing_ends_the_wait_after_any_failure(bool isLasting)
+    public async Task Clearing_ends_the_wait_after_any_failure(bool isPermanent)
     {
-        (Policy.CreateError, Policy.Lasting) = (Down, _ => isLasting);
+        (Policy.CreateError, Policy.Permanent) = (Down, _ => isPermanent);
         ResourcePool<FakeResource> pool = NewPool(Options(max: 1, backoffMin: Hour, backoffMax: Hour));
         await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
         Policy.CreateError = null;
-        Task<ResourceLease<FakeResource>>? waiting = isLasting ? null : Wait(pool);
-        if (isLasting)
+        Task<ResourceLease<FakeResource>>? waiting = isPermanent ? null : Wait(pool);
+        if (isPermanent)
         {
             await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
         }
@@ -204,7 +204,7 @@ public sealed class RecoveryTests : ResourceTest
     [Fact]
     public async Task After_the_pause_of_a_failure_that_lasts_a_second_caller_waits_for_the_attempt_of_the_first()
     {
-        (Policy.CreateError, Policy.Lasting) = (Refusal, static _ => true);
+        (Policy.CreateError, Policy.Permanent) = (Refusal, static _ => true);
         ResourcePool<FakeResource> pool = NewPool(Options(max: 2));
         await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
         Time.Advance(51);
@@ -296,7 +296,7 @@ public sealed class RecoveryTests : ResourceTest
     [Fact]
     public async Task A_failure_that_lasts_says_when_the_next_attempt_is()
     {
-        (Policy.CreateError, Policy.Lasting) = (Refusal, static _ => true);
+        (Policy.CreateError, Policy.Permanent) = (Refusal, static _ => true);
         ResourcePool<FakeResource> pool = NewPool();
         ResourceCreateException first = await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
         Assert.DoesNotContain("have failed for", first.Message, StringComparison.Ordinal);

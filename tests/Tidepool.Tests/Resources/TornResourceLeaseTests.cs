@@ -31,7 +31,7 @@ public sealed class TornResourceLeaseTests : ResourceTest
     [Fact]
     public void Its_disposal_does_not_end_the_watch_over_a_lease_that_is_dropped_later()
     {
-        ResourcePool<FakeResource> pool = NewPool(new() { MaxSize = 2, LeakReclaim = true });
+        ResourcePool<FakeResource> pool = NewPool(new() { MaxSize = 2, ReclaimLeaks = true });
         DisposeTornAndDrop(pool);
         Eventually.TrueAfterCollections(() => pool.GetStatistics().Reclaimed == 1, "the dropped lease to be found");
     }

@@ -26,7 +26,7 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
     public Exception? CreateError { get; set; }
 
     /// <summary>Whether such an error comes again until its cause is repaired.</summary>
-    public Func<Exception, bool> Lasting { get; set; } = static _ => false;
+    public Func<Exception, bool> Permanent { get; set; } = static _ => false;
 
     /// <summary>Creations wait for this one; null lets them through.</summary>
     public TaskCompletionSource? CreateGate { get; set; }
@@ -115,7 +115,7 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
         return resource;
     }
 
-    public override bool IsLasting(Exception failure) => Lasting(failure);
+    public override bool IsPermanent(Exception failure) => Permanent(failure);
 
     public override bool IsBroken(FakeResource resource) => Broken(resource);
 

@@ -6,7 +6,7 @@ namespace Tidepool.Tests.Resources;
 /// <summary>
 /// A creation that fails for a reason that lasts: who would need a new resource learns of it at once, the others are served as ever.
 /// </summary>
-public sealed class LastingFailureTests : ResourceTest
+public sealed class PermanentFailureTests : ResourceTest
 {
     private static readonly UnauthorizedAccessException Refusal = new("wrong password");
 
@@ -45,7 +45,7 @@ public sealed class LastingFailureTests : ResourceTest
         Policy.CreateGate = FakePolicy.DirectGate();
         Task<ResourceLease<FakeResource>>[] waiting = [Wait(pool), Wait(pool), Wait(pool)];
         Assert.Equal(1, Policy.Creating);
-        (Policy.CreateError, Policy.Lasting) = (Refusal, static e => e is UnauthorizedAccessException);
+        (Policy.CreateError, Policy.Permanent) = (Refusal, static e => e is UnauthorizedAccessException);
         FakePolicy.Open(Policy.CreateGate);
         ResourceCreateException failure = await Assert.ThrowsAsync<ResourceCreateException>(() => Soon(waiting[0]));
         Assert.Same(Refusal, failure.InnerException);
@@ -63,7 +63,7 @@ public sealed class LastingFailureTests : ResourceTest
         Policy.CreateGate = FakePolicy.DirectGate();
         ResourcePool<FakeResource> pool = NewPool(Options(max: 3, creators: 1));
         Task<ResourceLease<FakeResource>>[] waiting = [.. Enumerable.Range(0, 5).Select(_ => Wait(pool))];
-        (Policy.CreateError, Policy.Lasting) = (Refusal, static e => e is UnauthorizedAccessException);
+        (Policy.CreateError, Policy.Permanent) = (Refusal, static e => e is UnauthorizedAccessException);
         FakePolicy.Open(Policy.CreateGate);
         for (int i = 0; i < 3; i++)
         {
@@ -90,7 +90,7 @@ public sealed class LastingFailureTests : ResourceTest
     public async Task A_policy_that_throws_when_it_is_asked_says_no()
     {
         ResourcePool<FakeResource> pool = NewRefusing(max: 2);
-        Policy.Lasting = static _ => throw new InvalidOperationException();
+        Policy.Permanent = static _ => throw new InvalidOperationException();
         await Refused(pool);
         Task<ResourceLease<FakeResource>> waiting = Wait(pool, TimeSpan.FromSeconds(20));
         Assert.False(waiting.IsCompleted);
@@ -131,7 +131,7 @@ public sealed class LastingFailureTests : ResourceTest
 
     private ResourcePool<FakeResource> NewRefusing(int max)
     {
-        (Policy.CreateError, Policy.Lasting) = (Refusal, static e => e is UnauthorizedAccessException);
+        (Policy.CreateError, Policy.Permanent) = (Refusal, static e => e is UnauthorizedAccessException);
         return NewPool(Options(max: max));
     }
 
