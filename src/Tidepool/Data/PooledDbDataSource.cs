@@ -81,7 +81,7 @@ public sealed class PooledDbDataSource : DbDataSource
     private PooledDbDataSource(DbDataSource inner, DbProviderFactory? factory, ConnectionText text, PooledDbOptions? options)
     {
         options ??= new PooledDbOptions();
-        ResourceSettings.CheckGiven(options.Pool, nameof(options.Pool), "the options of a pool", nameof(options));
+        ResourceSettings.Given(options.Pool, nameof(options.Pool), "the options of a pool", nameof(options));
         CheckPooler(options, text);
         Inner = inner;
         NativeFactory = factory;

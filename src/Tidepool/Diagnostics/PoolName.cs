@@ -37,15 +37,9 @@ internal sealed class PoolName
 
     /// <summary>Refuses a name that shows nothing.</summary>
     /// <exception cref="ArgumentException">The name is empty or white space.</exception>
-    internal static void Check(string? name, string parameter)
-    {
-        if (name is not null && string.IsNullOrWhiteSpace(name))
-        {
-            throw new ArgumentException(
-                $"Name is '{name}'; allowed is text with a character to see, or null for a name of the pool's own.",
-                parameter);
-        }
-    }
+    internal static string? Check(string? name, string parameter) =>
+        name is null || !string.IsNullOrWhiteSpace(name) ? name : throw new ArgumentException(
+            $"Name is '{name}'; allowed is text with a character to see, or null for a name of the pool's own.", parameter);
 
     /// <summary>
     /// The key of a keyed pool as messages show it: at most 128 characters, whatever its <see cref="object.ToString"/> does.

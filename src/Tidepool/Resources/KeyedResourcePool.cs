@@ -47,10 +47,10 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
     {
         ArgumentNullException.ThrowIfNull(policy);
         ArgumentNullException.ThrowIfNull(options);
-        ResourceSettings.CheckGiven(options.PerKey, nameof(options.PerKey), "the options of a pool", nameof(options));
-        ResourceSettings perKey = ResourceSettings.Of(options.PerKey);
-        ResourceSettings.CheckSizes(0, options.MaxTotal, "0", nameof(options.MaxTotal), nameof(options));
-        ResourceSettings.CheckSizes(0, options.MaxKeys, "0", nameof(options.MaxKeys), nameof(options));
+        ResourceSettings.Given(options.PerKey, nameof(options.PerKey), "the options of a pool", nameof(options));
+        var perKey = new ResourceSettings(options.PerKey);
+        ResourceSettings.AtLeastOne(options.MaxTotal, nameof(options.MaxTotal));
+        ResourceSettings.AtLeastOne(options.MaxKeys, nameof(options.MaxKeys));
         CheckZero(perKey.MinSize, nameof(ResourcePoolOptions.MinSize));
         CheckZero(perKey.MinIdle, nameof(ResourcePoolOptions.MinIdle));
         _policy = policy;

@@ -55,7 +55,7 @@ internal sealed partial class PoolState<T>
         DrainHot(section); // what was returned meanwhile, by a thread that has not seen the new generation
         if (clearing.Left == 0)
         {
-            clearing.Complete();
+            clearing.TrySetResult();
         }
 
         Dispatch(section);
@@ -161,7 +161,7 @@ internal sealed partial class PoolState<T>
         int max = _max;
         foreach (Warming warming in _warmings.Where(w => Math.Min(w.Count, max) <= live))
         {
-            section.Then(warming.Complete);
+            section.Then(() => warming.TrySetResult());
         }
 
         _warmings.RemoveAll(w => Math.Min(w.Count, max) <= live);
@@ -197,7 +197,7 @@ internal sealed partial class PoolState<T>
         {
             _warmings = null;
             PoolReport report = section.ReportOf(this);
-            section.Then(() => warmings.ForEach(w => w.Fail(new ResourcePoolShutdownException(report))));
+            section.Then(() => warmings.ForEach(w => w.TrySetException(new ResourcePoolShutdownException(report))));
         }
 
         EndRenewals(section);

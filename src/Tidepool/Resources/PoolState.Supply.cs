@@ -260,7 +260,7 @@ internal sealed partial class PoolState<T>
             _warmings = null;
             _warmTarget = 0;
             PoolReport report = section.ReportOf(this);
-            section.Then(() => warmings.ForEach(w => w.Fail(new ResourceCreateException(report, failure))));
+            section.Then(() => warmings.ForEach(w => w.TrySetException(new ResourceCreateException(report, failure))));
         }
     }
 

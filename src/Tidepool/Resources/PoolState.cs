@@ -227,7 +227,7 @@ internal sealed partial class PoolState<T>
             slot.Clearing = null;
             if (--clearing.Left == 0)
             {
-                section.Then(clearing.Complete);
+                section.Then(() => clearing.TrySetResult());
             }
         }
 

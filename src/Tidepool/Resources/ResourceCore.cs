@@ -149,7 +149,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
 
     internal void Resize(int min, int max)
     {
-        ResourceSettings.CheckSizes(min, max, nameof(min), nameof(max));
+        ResourceSettings.CheckSizes(min, max);
         if (_settings.MinIdle > max)
         {
             throw new ArgumentOutOfRangeException(nameof(max), max, $"max is {max}; it may not be below MinIdle ({_settings.MinIdle}).");

@@ -53,7 +53,7 @@ public sealed class ResourcePool<T> : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(policy);
         ArgumentNullException.ThrowIfNull(options);
-        ResourceSettings settings = ResourceSettings.Of(options);
+        var settings = new ResourceSettings(options);
         _core = new ResourceCore<T>(policy, settings);
         _timeout = settings.RentTimeout;
     }

@@ -1,122 +1,70 @@
-using System.Diagnostics.CodeAnalysis;
-
 namespace Tidepool;
 
-/// <summary>The checked options of one pool: times in milliseconds, <see cref="NoLimit"/> for those that are switched off.</summary>
-internal sealed class ResourceSettings
+/// <summary>Checks the options of one pool and holds them: times in milliseconds, <see cref="NoLimit"/> for those switched off.</summary>
+/// <remarks>The only place that reads them: a wrong one throws, and the message names it, its value and the range.</remarks>
+internal sealed class ResourceSettings(ResourcePoolOptions options)
 {
     internal const long NoLimit = long.MaxValue;
     private const long Longest = uint.MaxValue - 1; // what a timer takes
+    private const string Parameter = nameof(options);
 
     private static readonly TimeSpan LongestIdle = TimeSpan.FromMinutes(5);
 
-    internal required string? Name { get; init; }
+    internal string? Name { get; } = PoolName.Check(options.Name, Parameter);
 
-    internal required int MinSize { get; init; }
+    internal int MaxSize { get; } = AtLeastOne(options.MaxSize, nameof(options.MaxSize));
 
-    internal required int MaxSize { get; init; }
+    internal int MinSize { get; } = UpToMaxSize(options.MinSize, nameof(options.MinSize), options);
 
-    internal required int MinIdle { get; init; }
+    internal int MinIdle { get; } = UpToMaxSize(options.MinIdle, nameof(options.MinIdle), options);
 
-    internal required int MaxCreateConcurrency { get; init; }
+    internal int MaxCreateConcurrency { get; } = AtLeastOne(options.MaxCreateConcurrency, nameof(options.MaxCreateConcurrency));
 
-    internal required int MaxWaiters { get; init; }
+    internal int MaxWaiters { get; } = AtLeastOne(options.MaxWaiters, nameof(options.MaxWaiters));
 
-    internal required long RentTimeout { get; init; }
+    internal long RentTimeout { get; } = Milliseconds(options.RentTimeout, nameof(options.RentTimeout), 0, Parameter);
 
-    internal required long CreateTimeout { get; init; }
+    internal long CreateTimeout { get; } = Milliseconds(options.CreateTimeout, nameof(options.CreateTimeout), 1, Parameter);
 
-    internal required long PolicyTimeout { get; init; }
+    internal long PolicyTimeout { get; } = Milliseconds(options.PolicyTimeout, nameof(options.PolicyTimeout), 1, Parameter);
 
-    internal required long ValidateAfterIdle { get; init; }
+    internal long ValidateAfterIdle { get; } = Milliseconds(options.ValidateAfterIdle, nameof(options.ValidateAfterIdle), 0, Parameter);
 
-    internal required long IdleTimeout { get; init; }
+    internal long MaxLifetime { get; } = Milliseconds(options.MaxLifetime, nameof(options.MaxLifetime), 1, Parameter);
 
-    internal required long MaxLifetime { get; init; }
+    internal long IdleTimeout { get; } = IdleTimeoutOf(options);
 
-    internal required double LifetimeJitter { get; init; }
+    internal double LifetimeJitter { get; } = options.LifetimeJitter is >= 0 and <= 1
+        ? options.LifetimeJitter
+        : throw Refusal(nameof(options.LifetimeJitter), options.LifetimeJitter, "0 to 1", Parameter);
 
-    internal required long KeepAliveInterval { get; init; }
+    internal long KeepAliveInterval { get; } = Milliseconds(options.KeepAliveInterval, nameof(options.KeepAliveInterval), 1, Parameter);
 
-    internal required bool TakesOldest { get; init; }
+    internal bool TakesOldest { get; } = Defined(options.ReuseOrder, nameof(options.ReuseOrder)) == ReuseOrder.FirstIn;
 
-    internal required ResetMode ResetMode { get; init; }
+    internal ResetMode ResetMode { get; } = Defined(options.ResetMode, nameof(options.ResetMode));
 
-    internal required long BackoffMin { get; init; }
+    internal long BackoffMin { get; } = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1, Parameter);
 
-    internal required long BackoffMax { get; init; }
+    internal long BackoffMax { get; } = BackoffMaxOf(options);
 
-    internal required long LeakThreshold { get; init; }
+    internal long LeakThreshold { get; } = Milliseconds(options.LeakThreshold, nameof(options.LeakThreshold), 1, Parameter);
 
-    internal required LeakCapture LeakCapture { get; init; }
+    internal LeakCapture LeakCapture { get; } = Defined(options.LeakCapture, nameof(options.LeakCapture));
 
-    internal required bool ReclaimLeaks { get; init; }
+    internal bool ReclaimLeaks { get; } = options.ReclaimLeaks;
 
-    internal required TimeProvider TimeProvider { get; init; }
+    internal TimeProvider TimeProvider { get; } = Given(options.TimeProvider, nameof(options.TimeProvider), "a clock", Parameter);
 
-    internal required ResourceMeter Meter { get; init; }
+    internal Func<double> NextRandom { get; } = options.NextRandom;
 
-    internal required Func<double> NextRandom { get; init; }
+    internal Action<IThreadPoolWorkItem>? Executor { get; } = options.Executor;
 
-    internal required Action<IThreadPoolWorkItem>? Executor { get; init; }
+    /// <summary>Made last, when no option is refused any more.</summary>
+    internal ResourceMeter Meter { get; } = ResourceMeter.Of(options.MeterFactory, options.MeterNames);
 
     /// <summary>Whether no option must see each rental and return, or all idle resources.</summary>
     internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !ReclaimLeaks && LeakThreshold == NoLimit;
-
-    /// <summary>Checks every option: the only place that reads them.</summary>
-    /// <exception cref="ArgumentException">One is wrong; the message names it, its value and the range.</exception>
-    internal static ResourceSettings Of(ResourcePoolOptions options)
-    {
-        PoolName.Check(options.Name, nameof(options));
-        CheckSizes(options.MinSize, options.MaxSize, nameof(options.MinSize), nameof(options.MaxSize), nameof(options));
-        bool isIdleGood = options.MinIdle >= 0 && options.MinIdle <= options.MaxSize;
-        Check(isIdleGood, nameof(options.MinIdle), options.MinIdle, $"0 to MaxSize ({options.MaxSize})", nameof(options));
-        int creations = options.MaxCreateConcurrency;
-        Check(creations >= 1, nameof(options.MaxCreateConcurrency), creations, "1 or more", nameof(options));
-        Check(options.MaxWaiters >= 1, nameof(options.MaxWaiters), options.MaxWaiters, "1 or more", nameof(options));
-        Check(options.LifetimeJitter is >= 0 and <= 1, nameof(options.LifetimeJitter), options.LifetimeJitter, "0 to 1", nameof(options));
-        Check(Enum.IsDefined(options.ReuseOrder), nameof(options.ReuseOrder), options.ReuseOrder, "a value of ReuseOrder", nameof(options));
-        Check(Enum.IsDefined(options.ResetMode), nameof(options.ResetMode), options.ResetMode, "a value of ResetMode", nameof(options));
-        LeakCapture capture = options.LeakCapture;
-        Check(Enum.IsDefined(capture), nameof(options.LeakCapture), capture, "a value of LeakCapture", nameof(options));
-        CheckGiven(options.TimeProvider, nameof(options.TimeProvider), "a clock", nameof(options));
-        long least = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1, nameof(options));
-        long most = Milliseconds(options.BackoffMax, nameof(options.BackoffMax), 1, nameof(options));
-        string pauses = $"BackoffMin ({options.BackoffMin}) or more, and not infinite";
-        Check(most != NoLimit && most >= least, nameof(options.BackoffMax), options.BackoffMax, pauses, nameof(options));
-        long idle = Milliseconds(options.IdleTimeout, nameof(options.IdleTimeout), 1, nameof(options));
-        long lifetime = Milliseconds(options.MaxLifetime, nameof(options.MaxLifetime), 1, nameof(options));
-        string upTo = $"up to MaxLifetime ({options.MaxLifetime}), or Timeout.InfiniteTimeSpan";
-        Check(idle == NoLimit || idle <= lifetime, nameof(options.IdleTimeout), options.IdleTimeout, upTo, nameof(options));
-        return new ResourceSettings
-        {
-            Name = options.Name,
-            MinSize = options.MinSize,
-            MaxSize = options.MaxSize,
-            MinIdle = options.MinIdle,
-            MaxCreateConcurrency = options.MaxCreateConcurrency,
-            MaxWaiters = options.MaxWaiters,
-            RentTimeout = Milliseconds(options.RentTimeout, nameof(options.RentTimeout), 0, nameof(options)),
-            CreateTimeout = Milliseconds(options.CreateTimeout, nameof(options.CreateTimeout), 1, nameof(options)),
-            PolicyTimeout = Milliseconds(options.PolicyTimeout, nameof(options.PolicyTimeout), 1, nameof(options)),
-            ValidateAfterIdle = Milliseconds(options.ValidateAfterIdle, nameof(options.ValidateAfterIdle), 0, nameof(options)),
-            IdleTimeout = idle,
-            MaxLifetime = lifetime,
-            LifetimeJitter = options.LifetimeJitter,
-            KeepAliveInterval = Milliseconds(options.KeepAliveInterval, nameof(options.KeepAliveInterval), 1, nameof(options)),
-            TakesOldest = options.ReuseOrder == ReuseOrder.FirstIn,
-            ResetMode = options.ResetMode,
-            BackoffMin = least,
-            BackoffMax = most,
-            LeakThreshold = Milliseconds(options.LeakThreshold, nameof(options.LeakThreshold), 1, nameof(options)),
-            LeakCapture = options.LeakCapture,
-            ReclaimLeaks = options.ReclaimLeaks,
-            TimeProvider = options.TimeProvider,
-            Meter = ResourceMeter.Of(options.MeterFactory, options.MeterNames),
-            NextRandom = options.NextRandom,
-            Executor = options.Executor,
-        };
-    }
 
     /// <summary>The default of <c>IdleTimeout</c>: five minutes, or the lifetime where that is shorter.</summary>
     internal static TimeSpan DefaultIdleTimeout(TimeSpan lifetime) =>
@@ -125,25 +73,25 @@ internal sealed class ResourceSettings
     /// <summary>Checks two sizes.</summary>
     /// <param name="min">The smaller one.</param>
     /// <param name="max">The larger one.</param>
-    /// <param name="minName">What the smaller one is called.</param>
-    /// <param name="maxName">What the larger one is called.</param>
-    /// <param name="parameter">The caller's parameter that has them; null where they are parameters themselves.</param>
     /// <exception cref="ArgumentOutOfRangeException">One is wrong; the message names it, its value and the range.</exception>
-    internal static void CheckSizes(int min, int max, string minName, string maxName, string? parameter = null)
+    internal static void CheckSizes(int min, int max)
     {
-        Check(max >= 1, maxName, max, "1 or more", parameter);
-        Check(min >= 0 && min <= max, minName, min, $"0 to {maxName} ({max})", parameter);
+        AtLeastOne(max, nameof(max), null);
+        UpTo(min, nameof(min), max, nameof(max), null);
     }
+
+    /// <summary>Refuses a number below 1.</summary>
+    /// <param name="value">The number.</param>
+    /// <param name="name">What it is called.</param>
+    /// <param name="parameter">The caller's parameter that has it; null where it is a parameter itself.</param>
+    internal static int AtLeastOne(int value, string name, string? parameter = Parameter) =>
+        value >= 1 ? value : throw Refusal(name, value, "1 or more", parameter);
 
     /// <summary>Refuses null where an option has no default to stand in.</summary>
     /// <exception cref="ArgumentNullException">The value is null; the message names the option and what is allowed.</exception>
-    internal static void CheckGiven([NotNull] object? value, string name, string allowed, string parameter)
-    {
-        if (value is null)
-        {
-            throw new ArgumentNullException(parameter, $"{name} is null; allowed is {allowed}.");
-        }
-    }
+    internal static TValue Given<TValue>(TValue? value, string name, string allowed, string parameter)
+        where TValue : class =>
+        value ?? throw new ArgumentNullException(parameter, $"{name} is null; allowed is {allowed}.");
 
     /// <summary>A time in milliseconds, rounded up.</summary>
     /// <exception cref="ArgumentOutOfRangeException">It is negative (and not infinite), below the least, or longer than a timer can
@@ -157,7 +105,7 @@ internal sealed class ResourceSettings
 
         if (time.Ticks < least * TimeSpan.TicksPerMillisecond || time.Ticks >= Longest * TimeSpan.TicksPerMillisecond)
         {
-            Check(false, name, time, $"{least} ms to {Longest} ms, or Timeout.InfiniteTimeSpan", parameter);
+            throw Refusal(name, time, $"{least} ms to {Longest} ms, or Timeout.InfiniteTimeSpan", parameter);
         }
 
         return (time.Ticks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond;
@@ -180,11 +128,34 @@ internal sealed class ResourceSettings
     /// <summary>A moment after another one; never overflows.</summary>
     internal static long After(long now, long milliseconds) => milliseconds == NoLimit ? NoLimit : now + milliseconds;
 
-    private static void Check(bool isGood, string name, object value, string range, string? parameter)
+    private static int UpToMaxSize(int value, string name, ResourcePoolOptions options) =>
+        UpTo(value, name, options.MaxSize, nameof(options.MaxSize), Parameter);
+
+    private static int UpTo(int value, string name, int max, string maxName, string? parameter) =>
+        value >= 0 && value <= max ? value : throw Refusal(name, value, $"0 to {maxName} ({max})", parameter);
+
+    private static TEnum Defined<TEnum>(TEnum value, string name)
+        where TEnum : struct, Enum =>
+        Enum.IsDefined(value) ? value : throw Refusal(name, value, $"a value of {typeof(TEnum).Name}", Parameter);
+
+    private static long IdleTimeoutOf(ResourcePoolOptions options)
     {
-        if (!isGood)
-        {
-            throw new ArgumentOutOfRangeException(parameter ?? name, value, $"{name} is {value}; allowed is {range}.");
-        }
+        long idle = Milliseconds(options.IdleTimeout, nameof(options.IdleTimeout), 1, Parameter);
+        long lifetime = Milliseconds(options.MaxLifetime, nameof(options.MaxLifetime), 1, Parameter);
+        string range = $"up to MaxLifetime ({options.MaxLifetime}), or Timeout.InfiniteTimeSpan";
+        return idle == NoLimit || idle <= lifetime
+            ? idle
+            : throw Refusal(nameof(options.IdleTimeout), options.IdleTimeout, range, Parameter);
     }
+
+    private static long BackoffMaxOf(ResourcePoolOptions options)
+    {
+        long max = Milliseconds(options.BackoffMax, nameof(options.BackoffMax), 1, Parameter);
+        long min = Milliseconds(options.BackoffMin, nameof(options.BackoffMin), 1, Parameter);
+        string range = $"BackoffMin ({options.BackoffMin}) or more, and not infinite";
+        return max != NoLimit && max >= min ? max : throw Refusal(nameof(options.BackoffMax), options.BackoffMax, range, Parameter);
+    }
+
+    private static ArgumentOutOfRangeException Refusal(string name, object value, string range, string? parameter) =>
+        new(parameter ?? name, value, $"{name} is {value}; allowed is {range}.");
 }

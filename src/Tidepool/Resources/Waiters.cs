@@ -114,3 +114,15 @@ internal sealed class Waiters<T>
         }
     }
 }
+
+/// <summary>Waits for the end of the resources that one clear found idle.</summary>
+internal sealed class Clearing() : TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)
+{
+    internal int Left { get; set; }
+}
+
+/// <summary>One caller that waits until the pool has grown to a number of resources.</summary>
+internal sealed class Warming(int count) : TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)
+{
+    internal int Count => count;
+}

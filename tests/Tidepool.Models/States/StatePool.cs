@@ -30,10 +30,10 @@ internal sealed class StatePool
             NextRandom = static () => 0,
             Executor = _ => Asked++,
         };
-        _settings = ResourceSettings.Of(options);
+        _settings = new ResourceSettings(options);
 
         // A check that begins on its renter's thread asks this policy, which does not answer.
-        Core = new ResourceCore<object>(_policy, ResourceSettings.Of(options with { ValidateAfterIdle = TimeSpan.Zero }));
+        Core = new ResourceCore<object>(_policy, new ResourceSettings(options with { ValidateAfterIdle = TimeSpan.Zero }));
     }
 
     internal ResourceCore<object> Core { get; }

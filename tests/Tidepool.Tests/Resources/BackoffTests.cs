@@ -211,7 +211,7 @@ public sealed class BackoffTests
         return backoff.Until(isWaitedFor) - failingFor;
     }
 
-    private static ResourceSettings Settings(long min, long max) => ResourceSettings.Of(new ResourcePoolOptions
+    private static ResourceSettings Settings(long min, long max) => new(new ResourcePoolOptions
     {
         MaxSize = 1,
         BackoffMin = TimeSpan.FromMilliseconds(min),
