@@ -53,10 +53,10 @@ public abstract class DbAdapter
     /// Finds what an SQL text may leave on the session that executes it: rather too much than too little. The default assumes anything, so
     /// that each reset is a full one.
     /// </summary>
-    internal virtual SessionTraces FindTraces(string text) => SessionTraces.Anything;
+    internal virtual SessionResidue FindResidue(string text) => SessionResidue.Anything;
 
     /// <summary>What an operation that failed half-way may have left, in addition to what its text shows.</summary>
-    internal virtual SessionTraces LeftByError => SessionTraces.Anything;
+    internal virtual SessionResidue LeftByError => SessionResidue.Anything;
 
     /// <summary>
     /// Whether the server of a session that was just reset takes writes. The default cannot tell, and says no: it is asked only after one

@@ -8,7 +8,7 @@ internal sealed class DbSession(DbConnection native)
     private volatile bool _isBroken;
 
     /// <summary>
-    /// What <see cref="Traces"/> says, as flags that are only ever set: of two threads that set them, none undoes what the other has
+    /// What <see cref="Residue"/> says, as flags that are only ever set: of two threads that set them, none undoes what the other has
     /// noted.
     /// </summary>
     private volatile bool _hasRows;
@@ -44,10 +44,10 @@ internal sealed class DbSession(DbConnection native)
     internal object? Remembered { get; init; }
 
     /// <summary>What its renter may have left.</summary>
-    internal SessionTraces Traces =>
-        _hasAnything ? SessionTraces.Anything : _hasObjects ? SessionTraces.Objects : _hasRows ? SessionTraces.Rows : SessionTraces.Nothing;
+    internal SessionResidue Residue =>
+        _hasAnything ? SessionResidue.Anything : _hasObjects ? SessionResidue.Objects : _hasRows ? SessionResidue.Rows : SessionResidue.Nothing;
 
-    internal DbSessionInfo Info => new(HasPrepared, WasLent, Remembered) { Traces = Traces };
+    internal DbSessionInfo Info => new(HasPrepared, WasLent, Remembered) { Residue = Residue };
 
     /// <summary>It was closed in the middle of an operation, whose failure says nothing of the server.</summary>
     internal bool IsGivenUp { get; private set; }
@@ -63,16 +63,16 @@ internal sealed class DbSession(DbConnection native)
     internal void Lend() => IsLent = WasLent = HasPrepared = true;
 
     /// <summary>Its renter is about to leave this; until the next reset.</summary>
-    internal void Leave(SessionTraces traces)
+    internal void Leave(SessionResidue residue)
     {
-        switch (traces)
+        switch (residue)
         {
-            case SessionTraces.Nothing:
+            case SessionResidue.Nothing:
                 break;
-            case SessionTraces.Rows:
+            case SessionResidue.Rows:
                 _hasRows = true;
                 break;
-            case SessionTraces.Objects:
+            case SessionResidue.Objects:
                 _hasObjects = true;
                 break;
             default:

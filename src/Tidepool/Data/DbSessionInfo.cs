@@ -7,5 +7,5 @@ namespace Tidepool.Data;
 public readonly record struct DbSessionInfo(bool HasPrepared, bool WasLent, object? Remembered)
 {
     /// <summary>What its renter may have left; null when it was not examined.</summary>
-    internal SessionTraces? Traces { get; init; }
+    internal SessionResidue? Residue { get; init; }
 }

@@ -174,9 +174,9 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
         try
         {
             Point(owner, session?.Native ?? Connection.ClosedConnection);
-            if (session is not null && session.Traces != SessionTraces.Anything)
+            if (session is not null && session.Residue != SessionResidue.Anything)
             {
-                session.Leave(owner.FindTraces(source.Adapter));
+                session.Leave(owner.FindResidue(source.Adapter));
             }
         }
         catch

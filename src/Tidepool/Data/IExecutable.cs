@@ -15,7 +15,7 @@ internal interface IExecutable
     DbTransaction? NativeTransaction { get; set; }
 
     /// <summary>What its text may leave on a session.</summary>
-    SessionTraces FindTraces(DbAdapter adapter);
+    SessionResidue FindResidue(DbAdapter adapter);
 
     void CancelNative();
 

@@ -63,16 +63,16 @@ internal sealed class PooledDbBatch : DbBatch, IExecutable
     /// <summary>Cancels what this batch has under way, and nothing else.</summary>
     public override void Cancel() => _execution.Cancel(this);
 
-    SessionTraces IExecutable.FindTraces(DbAdapter adapter)
+    SessionResidue IExecutable.FindResidue(DbAdapter adapter)
     {
-        SessionTraces traces = SessionTraces.Nothing;
+        SessionResidue residue = SessionResidue.Nothing;
         foreach (DbBatchCommand command in _native.BatchCommands)
         {
-            SessionTraces found = adapter.FindTraces(command.CommandText);
-            traces = found > traces ? found : traces;
+            SessionResidue found = adapter.FindResidue(command.CommandText);
+            residue = found > residue ? found : residue;
         }
 
-        return traces;
+        return residue;
     }
 
     void IExecutable.CancelNative() => _native.Cancel();

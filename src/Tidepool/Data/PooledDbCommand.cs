@@ -20,7 +20,7 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
 
     /// <summary>The text that was looked at last, and what it may leave: one that is executed again is not read again.</summary>
     private string? _readText;
-    private SessionTraces _traces;
+    private SessionResidue _traces;
 
     /// <summary>Its connection ends it when the session goes back.</summary>
     private bool _isListed;
@@ -113,12 +113,12 @@ internal sealed class PooledDbCommand : DbCommand, IExecutable
     /// <summary>Cancels what this command has under way, and nothing else.</summary>
     public override void Cancel() => _execution.Cancel(this);
 
-    SessionTraces IExecutable.FindTraces(DbAdapter adapter)
+    SessionResidue IExecutable.FindResidue(DbAdapter adapter)
     {
         string text = _native.CommandText;
         if (!ReferenceEquals(text, _readText))
         {
-            (_readText, _traces) = (text, adapter.FindTraces(text));
+            (_readText, _traces) = (text, adapter.FindResidue(text));
         }
 
         return _traces;

@@ -5,7 +5,10 @@ using System.Transactions;
 
 namespace Tidepool.Data;
 
-/// <content>The session of a connection: how it is taken away and given back, and what the renter left on it.</content>
+/// <content>
+/// The session of a connection: how it is taken away and given back, and what the renter left on it. Who gets it next is decided by the
+/// pool: <c>ResourceCore.Return</c>, then <c>PoolState.GiveOrKeep</c>.
+/// </content>
 public sealed partial class PooledDbConnection
 {
     /// <summary>Whether a close has something to end. The count is read first: an operation that ends leaves all before that.</summary>

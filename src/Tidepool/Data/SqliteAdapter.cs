@@ -11,7 +11,7 @@ internal sealed class SqliteAdapter : DbAdapter
     private const int NotADatabase = 26;
 
     /// <summary>Succeeds at once where no transaction is open.</summary>
-    private const string EmptyTransaction = "BEGIN; ROLLBACK";
+    private const string BeginAndRollBack = "BEGIN; ROLLBACK";
 
     private const string Main = "main";
     private const string Temporary = "temp";
@@ -51,50 +51,54 @@ internal sealed class SqliteAdapter : DbAdapter
 
     internal override bool ReopensAfterDispose => true;
 
-    internal override SessionTraces LeftByError => SessionTraces.Objects;
+    internal override SessionResidue LeftByError => SessionResidue.Objects;
 
     /// <summary>Pragmas list it all without reading the file, which may be locked.</summary>
-    public override object? Remember(DbConnection connection) => new InitialState(MinimumTraces(connection), []);
+    public override object? Remember(DbConnection connection) => new InitialState(MinimumResidue(connection), []);
 
     /// <summary>
     /// The list of attached databases reads the file; where that is locked, this waits as long as the program's own statements do.
     /// </summary>
     internal override object? RememberInitialized(DbConnection connection) =>
-        new InitialState(MinimumTraces(connection), Databases(connection, timeoutSeconds: null));
+        new InitialState(MinimumResidue(connection), Databases(connection, timeoutSeconds: null));
 
     /// <summary>What the program has set, added or attached stays.</summary>
-    internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Traces = SessionTraces.Objects };
+    internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Residue = SessionResidue.Objects };
 
     internal override ValueTask ProveIdleAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken)
     {
-        Execute(connection, EmptyTransaction);
+        Execute(connection, BeginAndRollBack);
         return default;
     }
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         new(Reset(connection, session));
 
+    /// <summary>
+    /// Rolls back, drops temporary objects, detaches databases and clears what is known of the last change, as far as the renter's
+    /// statements may have left any of it (<see cref="SqliteWords"/>). False: only a new session is clean.
+    /// </summary>
     public override bool Reset(DbConnection connection, DbSessionInfo session)
     {
         // A renter of the provider's connection may have replaced functions, collations and hooks, or left a statement under way, and
         // SQLite does not show it. To compare all settings takes longer than to open a session, and some cannot be read.
-        SessionTraces traces = session.Traces ?? SessionTraces.Anything;
-        if (session.WasLent || traces == SessionTraces.Anything || session.Remembered is not InitialState initial)
+        SessionResidue residue = session.Residue ?? SessionResidue.Anything;
+        if (session.WasLent || residue == SessionResidue.Anything || session.Remembered is not InitialState initial)
         {
             return false;
         }
 
-        if (initial.Minimum > traces)
+        if (initial.Minimum > residue)
         {
-            traces = initial.Minimum;
+            residue = initial.Minimum;
         }
 
-        if (traces == SessionTraces.Objects && !TryEndObjects(connection, initial.Attached))
+        if (residue == SessionResidue.Objects && !TryEndObjects(connection, initial.Attached))
         {
             return false;
         }
 
-        if (traces != SessionTraces.Nothing && HasChanged(connection))
+        if (residue != SessionResidue.Nothing && HasChanged(connection))
         {
             Execute(connection, ClearLastChange);
         }
@@ -102,7 +106,7 @@ internal sealed class SqliteAdapter : DbAdapter
         return true;
     }
 
-    internal override SessionTraces FindTraces(string text) => SqliteWords.Find(text);
+    internal override SessionResidue FindResidue(string text) => SqliteWords.Find(text);
 
     public override ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken) =>
         new(connection.State == ConnectionState.Open);
@@ -116,7 +120,7 @@ internal sealed class SqliteAdapter : DbAdapter
     /// The least that any statement of the session may leave: functions and virtual tables that the program has registered may create
     /// objects in any statement.
     /// </summary>
-    private static SessionTraces MinimumTraces(DbConnection connection)
+    private static SessionResidue MinimumResidue(DbConnection connection)
     {
         List<bool> builtIn =
         [
@@ -124,7 +128,7 @@ internal sealed class SqliteAdapter : DbAdapter
             .. Read(connection, "PRAGMA module_list", static row => SqliteWords.IsBuiltIn(row.GetString(0))),
         ];
         // Builds without these pragmas list nothing: then objects must be assumed.
-        return builtIn.Count == 0 || builtIn.Contains(false) ? SessionTraces.Objects : SessionTraces.Nothing;
+        return builtIn.Count == 0 || builtIn.Contains(false) ? SessionResidue.Objects : SessionResidue.Nothing;
     }
 
     /// <summary>
@@ -166,7 +170,7 @@ internal sealed class SqliteAdapter : DbAdapter
     {
         try
         {
-            Execute(connection, EmptyTransaction);
+            Execute(connection, BeginAndRollBack);
         }
         catch (DbException)
         {
@@ -208,5 +212,5 @@ internal sealed class SqliteAdapter : DbAdapter
     /// <summary>What a session was when it was new.</summary>
     /// <param name="Minimum">The least that any of its statements may leave.</param>
     /// <param name="Attached">The databases that the program had attached by then.</param>
-    private sealed record InitialState(SessionTraces Minimum, List<string> Attached);
+    private sealed record InitialState(SessionResidue Minimum, List<string> Attached);
 }

@@ -13,30 +13,30 @@ internal static class SqliteWords
     /// The first words of all statements that leave something, so without SELECT, VALUES, WITH, EXPLAIN, and END, which closes what another
     /// word has opened; and the functions that change a connection, or rows (optimize, which merges a full-text index).
     /// </summary>
-    private static readonly FrozenDictionary<string, SessionTraces> Traces = new Dictionary<string, SessionTraces>
+    private static readonly FrozenDictionary<string, SessionResidue> Residue = new Dictionary<string, SessionResidue>
     {
-        ["insert"] = SessionTraces.Rows,
-        ["replace"] = SessionTraces.Rows,
-        ["update"] = SessionTraces.Rows,
-        ["delete"] = SessionTraces.Rows,
-        ["optimize"] = SessionTraces.Rows,
-        ["begin"] = SessionTraces.Objects,
-        ["savepoint"] = SessionTraces.Objects,
-        ["release"] = SessionTraces.Objects,
-        ["commit"] = SessionTraces.Objects,
-        ["rollback"] = SessionTraces.Objects,
-        ["create"] = SessionTraces.Objects,
-        ["alter"] = SessionTraces.Objects,
-        ["drop"] = SessionTraces.Objects,
-        ["attach"] = SessionTraces.Objects,
-        ["detach"] = SessionTraces.Anything, // it may be one that was attached when the session was new, and what was made of it
-        ["analyze"] = SessionTraces.Objects,
-        ["reindex"] = SessionTraces.Objects,
-        ["vacuum"] = SessionTraces.Anything,
-        [Pragma] = SessionTraces.Anything, // unless what follows only asks
-        ["load_extension"] = SessionTraces.Anything,
-        ["fts3_tokenizer"] = SessionTraces.Anything,
-        ["icu_load_collation"] = SessionTraces.Anything,
+        ["insert"] = SessionResidue.Rows,
+        ["replace"] = SessionResidue.Rows,
+        ["update"] = SessionResidue.Rows,
+        ["delete"] = SessionResidue.Rows,
+        ["optimize"] = SessionResidue.Rows,
+        ["begin"] = SessionResidue.Objects,
+        ["savepoint"] = SessionResidue.Objects,
+        ["release"] = SessionResidue.Objects,
+        ["commit"] = SessionResidue.Objects,
+        ["rollback"] = SessionResidue.Objects,
+        ["create"] = SessionResidue.Objects,
+        ["alter"] = SessionResidue.Objects,
+        ["drop"] = SessionResidue.Objects,
+        ["attach"] = SessionResidue.Objects,
+        ["detach"] = SessionResidue.Anything, // it may be one that was attached when the session was new, and what was made of it
+        ["analyze"] = SessionResidue.Objects,
+        ["reindex"] = SessionResidue.Objects,
+        ["vacuum"] = SessionResidue.Anything,
+        [Pragma] = SessionResidue.Anything, // unless what follows only asks
+        ["load_extension"] = SessionResidue.Anything,
+        ["fts3_tokenizer"] = SessionResidue.Anything,
+        ["icu_load_collation"] = SessionResidue.Anything,
     }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Pragmas that change no setting, whatever their argument: they ask, or change the file, which all sessions share.</summary>
@@ -74,9 +74,9 @@ internal static class SqliteWords
         "rtree", "rtree_i32", "rtreecheck", "rtreedepth", "rtreenode", "dbstat", "sqlite_stmt",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
-    private static readonly SearchValues<string> Beginnings = SearchValues.Create([.. Traces.Keys], StringComparison.OrdinalIgnoreCase);
-    private static readonly FrozenDictionary<string, SessionTraces>.AlternateLookup<ReadOnlySpan<char>> Lookup =
-        Traces.GetAlternateLookup<ReadOnlySpan<char>>();
+    private static readonly SearchValues<string> Beginnings = SearchValues.Create([.. Residue.Keys], StringComparison.OrdinalIgnoreCase);
+    private static readonly FrozenDictionary<string, SessionResidue>.AlternateLookup<ReadOnlySpan<char>> Lookup =
+        Residue.GetAlternateLookup<ReadOnlySpan<char>>();
     private static readonly FrozenSet<string>.AlternateLookup<ReadOnlySpan<char>> QuestionLookup =
         Questions.GetAlternateLookup<ReadOnlySpan<char>>();
     private static readonly FrozenSet<string>.AlternateLookup<ReadOnlySpan<char>> SettingLookup =
@@ -87,10 +87,10 @@ internal static class SqliteWords
     private const string Blanks = " \t\r\n\f";
 
     /// <summary>Reads a text once, from its beginning to its end or to the first word after which nothing worse can follow.</summary>
-    internal static SessionTraces Find(string text)
+    internal static SessionResidue Find(string text)
     {
-        SessionTraces worst = SessionTraces.Nothing;
-        for (int end = 0, step; worst != SessionTraces.Anything && (step = text.AsSpan(end).IndexOfAny(Beginnings)) >= 0;)
+        SessionResidue worst = SessionResidue.Nothing;
+        for (int end = 0, step; worst != SessionResidue.Anything && (step = text.AsSpan(end).IndexOfAny(Beginnings)) >= 0;)
         {
             int start = end + step;
             end = start + 1;
@@ -99,9 +99,9 @@ internal static class SqliteWords
                 end++;
             }
 
-            if ((start == 0 || !IsOfWord(text[start - 1])) && Of(text.AsSpan(start..end), text.AsSpan(end)) is var traces && traces > worst)
+            if ((start == 0 || !IsOfWord(text[start - 1])) && Of(text.AsSpan(start..end), text.AsSpan(end)) is var residue && residue > worst)
             {
-                worst = traces;
+                worst = residue;
             }
         }
 
@@ -111,15 +111,15 @@ internal static class SqliteWords
     /// <summary>Whether a function or a kind of table is part of SQLite.</summary>
     internal static bool IsBuiltIn(string name) => BuiltIns.Contains(name) || name.StartsWith("pragma_", StringComparison.Ordinal);
 
-    private static SessionTraces Of(ReadOnlySpan<char> word, ReadOnlySpan<char> rest)
+    private static SessionResidue Of(ReadOnlySpan<char> word, ReadOnlySpan<char> rest)
     {
         if (!word.StartsWith(Pragma, StringComparison.OrdinalIgnoreCase))
         {
-            return Lookup.TryGetValue(word, out SessionTraces traces) ? traces : SessionTraces.Nothing;
+            return Lookup.TryGetValue(word, out SessionResidue residue) ? residue : SessionResidue.Nothing;
         }
 
         // The tables by which pragmas are read, pragma_table_info and its like, exist only for those that set nothing so.
-        return word.Length > Pragma.Length || IsQuery(rest) ? SessionTraces.Objects : SessionTraces.Anything;
+        return word.Length > Pragma.Length || IsQuery(rest) ? SessionResidue.Objects : SessionResidue.Anything;
     }
 
     /// <summary>

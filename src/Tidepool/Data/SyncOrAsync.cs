@@ -12,13 +12,13 @@ internal static class SyncOrAsync
 {
     internal static void EnsureCompleted(this ValueTask task)
     {
-        Debug.Assert(task.IsCompleted, "a synchronous call awaits nothing");
+        Check(task.IsCompleted);
         task.GetAwaiter().GetResult();
     }
 
     internal static T EnsureCompleted<T>(this ValueTask<T> task)
     {
-        Debug.Assert(task.IsCompleted, "a synchronous call awaits nothing");
+        Check(task.IsCompleted);
         return task.GetAwaiter().GetResult();
     }
 
@@ -32,5 +32,13 @@ internal static class SyncOrAsync
 
         item.Dispose();
         return default;
+    }
+
+    private static void Check(bool isCompleted)
+    {
+        if (!isCompleted)
+        {
+            throw new UnreachableException("A synchronous call met a task that is not complete.");
+        }
     }
 }

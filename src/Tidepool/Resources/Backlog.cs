@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Tidepool;
 
 /// <summary>
@@ -37,9 +39,10 @@ internal sealed class Backlog<T>(ResourceGroup<T>? group)
         return isShort;
     }
 
-    /// <summary>A thread begins with a slot's work.</summary>
+    /// <summary>A thread begins with a slot's work. Before the slot changes its state, which tells the list.</summary>
     internal void Take(ResourceSlot<T> slot)
     {
+        Debug.Assert(slot.IsUnbegun && Of(slot).Contains(slot), "work is taken from the list that it waits in");
         slot.IsUnbegun = false;
         Of(slot).Remove(slot);
         group?.Unbegun(slot).Remove(slot);

@@ -16,7 +16,13 @@ internal struct IntrusiveList<T, TLinks>
 
     internal T? Oldest { get; private set; }
 
-    internal readonly bool Contains(T node) => TLinks.Of(node).Older is not null || node == Oldest;
+    /// <summary>Whether both neighbours of a node, or the ends of this list, lead to it.</summary>
+    internal readonly bool Contains(T node)
+    {
+        Links<T> links = TLinks.Of(node);
+        return (links.Older is { } older ? TLinks.Of(older).Newer : Oldest) == node
+            && (links.Newer is { } newer ? TLinks.Of(newer).Older : Newest) == node;
+    }
 
     internal void Add(T node) => AddAfter(Newest, node);
 

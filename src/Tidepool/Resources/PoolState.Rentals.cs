@@ -139,7 +139,7 @@ internal sealed partial class PoolState<T>
         }
         else
         {
-            Supply(slot, section);
+            GiveOrKeep(slot, section);
         }
 
         Dispatch(section);
@@ -183,10 +183,10 @@ internal sealed partial class PoolState<T>
         Dispatch(section);
     }
 
-    /// <summary>Gives what was in the hot slot to the first in the queue, or puts it on the idle list.</summary>
+    /// <summary>Takes back what was in the hot slot: <see cref="GiveOrKeep"/> decides who gets it.</summary>
     internal void TakeFromHot(ResourceSlot<T> slot, PoolSection<T> section)
     {
-        SupplyHot(slot, section);
+        GiveOrKeepHot(slot, section);
         Dispatch(section);
     }
 
@@ -222,7 +222,7 @@ internal sealed partial class PoolState<T>
         _group?.NoteClosed(this);
         if (Hot.Close() is { } slot)
         {
-            SupplyHot(slot, section);
+            GiveOrKeepHot(slot, section);
         }
     }
 
@@ -237,7 +237,7 @@ internal sealed partial class PoolState<T>
             return false;
         }
 
-        SupplyHot(slot, section);
+        GiveOrKeepHot(slot, section);
         return true;
     }
 
@@ -267,10 +267,10 @@ internal sealed partial class PoolState<T>
         }
     }
 
-    private void SupplyHot(ResourceSlot<T> slot, PoolSection<T> section)
+    private void GiveOrKeepHot(ResourceSlot<T> slot, PoolSection<T> section)
     {
         slot.CheckedAt = slot.KeptAlive = slot.LastUsed;
-        Supply(slot, section);
+        GiveOrKeep(slot, section);
     }
 
     /// <summary>The next idle resource in the order of reuse. Closed pools have none.</summary>

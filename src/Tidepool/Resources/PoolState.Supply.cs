@@ -163,9 +163,9 @@ internal sealed partial class PoolState<T>
         : Live > _max ? DestroyReason.Resized
         : null;
 
-    /// <summary>Gives a good resource to the caller that has waited longest, or puts it on the idle list.</summary>
+    /// <summary>Decides who gets a good resource: the caller that has waited longest, or the idle list.</summary>
     /// <remarks>The slot is in no list, and is counted in its state.</remarks>
-    private void Supply(ResourceSlot<T> slot, PoolSection<T> section)
+    private void GiveOrKeep(ResourceSlot<T> slot, PoolSection<T> section)
     {
         if (FindDestroyReason(slot, section) is { } why)
         {

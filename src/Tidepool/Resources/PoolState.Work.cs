@@ -124,7 +124,7 @@ internal sealed partial class PoolState<T>
             Accept(slot, resource, at, section);
             EndByRenter(slot);
             Requeue(renter, section);
-            Supply(slot, section);
+            GiveOrKeep(slot, section);
             CompleteWarmings(section);
         }
         else
@@ -198,7 +198,7 @@ internal sealed partial class PoolState<T>
             }
             else
             {
-                Supply(slot, section);
+                GiveOrKeep(slot, section);
             }
 
             if (_holdsKeepAlive)

@@ -168,7 +168,7 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>Whether a leased resource may serve more renters at once: it is not due, and was neither marked nor cleared.</summary>
-    internal bool MayServe(ResourceSlot<T> slot, PoolSection<T> section) => !slot.IsMarked && FindDestroyReason(slot, section) is null;
+    internal bool IsStillGood(ResourceSlot<T> slot, PoolSection<T> section) => !slot.IsMarked && FindDestroyReason(slot, section) is null;
 
     private int Count(SlotState state) => _counts[(int)state];
 

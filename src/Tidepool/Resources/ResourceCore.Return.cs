@@ -4,7 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// Returning: the ticket is retired with one swap, the policy looks at the resource, then it serves the next renter or waits idle.
+/// Returning: the ticket is retired with one swap, and the policy looks at the resource. Then it goes to the hot slot
+/// (<see cref="TryPutHot"/>), or <c>PoolState.GiveOrKeep</c> decides who gets it.
 /// </summary>
 internal sealed partial class ResourceCore<T>
 {
@@ -160,12 +161,12 @@ internal sealed partial class ResourceCore<T>
     /// <summary>Whether a leased resource may serve more renters at once: it is neither due nor broken, and was not cleared.</summary>
     /// <param name="slot">Its slot; its lease is out.</param>
     /// <param name="looks">Whether the policy is asked, too.</param>
-    internal bool MayServe(ResourceSlot<T> slot, bool looks)
+    internal bool IsStillGood(ResourceSlot<T> slot, bool looks)
     {
         bool isGood;
         using (PoolSection<T> section = Gate.Enter())
         {
-            isGood = State.MayServe(slot, section);
+            isGood = State.IsStillGood(slot, section);
         }
 
         return isGood && (!looks || !IsBroken(slot.Resource!));
@@ -262,7 +263,7 @@ internal sealed partial class ResourceCore<T>
         }
     }
 
-    /// <summary>Gives a resource from the hot slot to the first in the queue, or puts it on the idle list.</summary>
+    /// <summary>Takes a resource out of the hot slot: <c>PoolState.GiveOrKeep</c> decides who gets it.</summary>
     private void MoveFromHot(ResourceSlot<T> slot)
     {
         using PoolSection<T> section = Gate.Enter("hot: displaced");

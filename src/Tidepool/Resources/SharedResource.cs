@@ -35,7 +35,7 @@ internal sealed class SharedResource<T>(ResourceLease<T> lease, Action forget)
 
         // Asked as one of the renters, so that it does not end meanwhile, and not under the gate, because the policy's code runs here.
         Schedule.Point("shared: joined");
-        if (lease.Slot!.Core.MayServe(lease.Slot, looks))
+        if (lease.Slot!.Core.IsStillGood(lease.Slot, looks))
         {
             joined = new SharedLease<T>(new SharedTicket<T>(this));
             return true;

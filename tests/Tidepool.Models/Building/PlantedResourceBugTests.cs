@@ -54,7 +54,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "OrderScenario", "the last in the queue is served first",
-            In("PoolState.Supply").Replace("_waiters.First", "_waiters.After(_waiters.Count - 1)")
+            In("PoolState.GiveOrKeep").Replace("_waiters.First", "_waiters.After(_waiters.Count - 1)")
         },
         {
             "OldCopyScenario", "an old copy of a lease ends another rental",
@@ -155,11 +155,11 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
             "SharedScenario", "a renter is counted after the look at the resource",
             In("SharedResource.TryJoin")
                 .Remove("_renters++;")
-                .Replace("lease.Slot!.Core.MayServe(lease.Slot, looks)", "mayServe")
+                .Replace("lease.Slot!.Core.IsStillGood(lease.Slot, looks)", "isStillGood")
                 .Replace(
                     """Schedule.Point("shared: joined");""",
                     """
-                    bool mayServe = lease.Slot!.Core.MayServe(lease.Slot, looks);
+                    bool isStillGood = lease.Slot!.Core.IsStillGood(lease.Slot, looks);
                     lock (_gate)
                     {
                         if (_isClosed)

@@ -28,7 +28,7 @@ public class StateExplorationTests(ITestOutputHelper output)
         { Parked, "a renter that has worked is still counted", In("PoolState.EndByRenter").Remove("_byRenter--;") },
         { Parked, "a rental that has worked is still at work", In("PoolState.Requeue").Remove("_atWork--;") },
         { Parked, "a destroyed resource has no consequence", In("PoolState.FinishDestroy").Remove("Dispatch(section);") },
-        { Await, "what comes back is not handed over", In("PoolState.Supply").Replace("!slot.IsDirty", "slot.IsDirty") },
+        { Await, "what comes back is not handed over", In("PoolState.GiveOrKeep").Replace("!slot.IsDirty", "slot.IsDirty") },
         { Await, "the timer counts a rental that has left the queue", In("PoolState.Dequeue").Remove("section.CountWaiting(-1);") },
         { Failures, "a failed creation keeps its place", In("PoolState.FailCreate").Remove("Release(slot, SlotState.Free, section);") },
         {

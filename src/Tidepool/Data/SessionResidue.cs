@@ -3,7 +3,7 @@ namespace Tidepool.Data;
 /// <summary>
 /// What the statements of a renter may have left on its session. Each value includes the ones before it.
 /// </summary>
-internal enum SessionTraces
+internal enum SessionResidue
 {
     /// <summary>Nothing that another renter could see.</summary>
     Nothing,

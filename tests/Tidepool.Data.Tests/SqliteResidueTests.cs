@@ -10,7 +10,7 @@ namespace Tidepool.Data.Tests;
 /// <summary>
 /// What a renter may have left on a session of SQLite is read from the texts that it has executed; nothing that it leaves is missed.
 /// </summary>
-public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
+public sealed class SqliteResidueTests(ITestOutputHelper output) : IDisposable
 {
     private const string Content =
         "CREATE TABLE kept (a INTEGER PRIMARY KEY, b); INSERT INTO kept VALUES (1, 'one'), (2, 'two'); CREATE TABLE log (a); "
@@ -104,53 +104,53 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
     }
 
     [Theory]
-    [InlineData("", SessionTraces.Nothing)]
-    [InlineData("SELECT * FROM t WHERE a = @p", SessionTraces.Nothing)]
-    [InlineData("SELECT created_at, updated, undeleted, CASE a WHEN 1 THEN 2 END FROM beginnings", SessionTraces.Nothing)]
-    [InlineData("WITH x AS (SELECT 1) SELECT * FROM x", SessionTraces.Nothing)]
-    [InlineData("insert into t values (1)", SessionTraces.Rows)]
-    [InlineData("WITH x AS (SELECT 1)DELETE FROM t", SessionTraces.Rows)]
-    [InlineData("SELECT 1;\nUpDaTe t SET a = 1", SessionTraces.Rows)]
-    [InlineData("SELECT replace(a, 'x', 'y') FROM t", SessionTraces.Rows)] // one look too many
-    [InlineData("INSERT INTO t VALUES (1); BEGIN", SessionTraces.Objects)]
-    [InlineData("/**/CREATE TEMP TABLE x (a)", SessionTraces.Objects)]
-    [InlineData("SAVEPOINT a", SessionTraces.Objects)]
-    [InlineData("SELECT 'drop'", SessionTraces.Objects)] // one look too many
-    [InlineData("SELECT 1;PRAGMA cache_size=1", SessionTraces.Anything)]
-    [InlineData("--x\n\fpragma cache_size=1", SessionTraces.Anything)]
-    [InlineData("\uFEFFPRAGMA cache_size=1", SessionTraces.Anything)] // newer versions skip the mark
-    [InlineData("begin;pragma cache_size=1", SessionTraces.Anything)]
-    [InlineData("SELECT * FROM \"pragma_optimize\"(1)", SessionTraces.Objects)]
-    [InlineData("PRAGMA foreign_keys", SessionTraces.Objects)]
-    [InlineData("pragma\tMAIN . Foreign_Keys\n;SELECT 1", SessionTraces.Objects)]
-    [InlineData("PRAGMA table_info(t)", SessionTraces.Objects)]
-    [InlineData("PRAGMA main.table_info = t", SessionTraces.Objects)]
-    [InlineData("PRAGMA user_version = 7", SessionTraces.Objects)]
-    [InlineData("PRAGMA journal_mode = WAL", SessionTraces.Objects)]
-    [InlineData("PRAGMA journal_mode = wal2", SessionTraces.Anything)]
-    [InlineData("PRAGMA journal_mode = 'wal'", SessionTraces.Anything)] // a session too many
-    [InlineData("PRAGMA journal_mode = memory", SessionTraces.Anything)]
-    [InlineData("PRAGMA foreign_keys/**/= 0", SessionTraces.Anything)]
-    [InlineData("PRAGMA foreign_keys--\n(0)", SessionTraces.Anything)]
-    [InlineData("PRAGMA main.foreign_keys(0)", SessionTraces.Anything)]
-    [InlineData("PRAGMA table_info.foreign_keys = 0", SessionTraces.Anything)]
-    [InlineData("PRAGMA table_info(t);PRAGMA foreign_keys=0", SessionTraces.Anything)]
-    [InlineData("PRAGMA foreign_keys\0", SessionTraces.Anything)] // a session too many
-    [InlineData("PRAGMA schema_version = 7", SessionTraces.Anything)]
-    [InlineData("PRAGMA \"foreign_keys\"", SessionTraces.Anything)] // a session too many
-    [InlineData("PRAGMA of_a_file_system", SessionTraces.Anything)]
-    [InlineData("PRAGMA", SessionTraces.Anything)]
-    [InlineData("PRAGMA optimize/**/.foreign_keys=0", SessionTraces.Anything)]
-    [InlineData("PRAGMA table_info--x\n.ignore_check_constraints=1", SessionTraces.Anything)]
-    [InlineData("PRAGMA table_info \v.query_only=1", SessionTraces.Anything)]
-    [InlineData("PRAGMA temp.user_version = 5", SessionTraces.Anything)]
-    [InlineData("PRAGMA temp.journal_mode = WAL", SessionTraces.Anything)]
-    [InlineData("SELECT load_extension('x')", SessionTraces.Anything)]
-    [InlineData("SELECT [fts3_tokenizer]('x', @p)", SessionTraces.Anything)]
-    [InlineData("VACUUM", SessionTraces.Anything)]
-    [InlineData("DETACH archive", SessionTraces.Anything)]
-    internal void A_text_is_read_by_its_words(string text, SessionTraces expected) =>
-        Assert.Equal(expected, DbAdapter.Sqlite.FindTraces(text));
+    [InlineData("", SessionResidue.Nothing)]
+    [InlineData("SELECT * FROM t WHERE a = @p", SessionResidue.Nothing)]
+    [InlineData("SELECT created_at, updated, undeleted, CASE a WHEN 1 THEN 2 END FROM beginnings", SessionResidue.Nothing)]
+    [InlineData("WITH x AS (SELECT 1) SELECT * FROM x", SessionResidue.Nothing)]
+    [InlineData("insert into t values (1)", SessionResidue.Rows)]
+    [InlineData("WITH x AS (SELECT 1)DELETE FROM t", SessionResidue.Rows)]
+    [InlineData("SELECT 1;\nUpDaTe t SET a = 1", SessionResidue.Rows)]
+    [InlineData("SELECT replace(a, 'x', 'y') FROM t", SessionResidue.Rows)] // one look too many
+    [InlineData("INSERT INTO t VALUES (1); BEGIN", SessionResidue.Objects)]
+    [InlineData("/**/CREATE TEMP TABLE x (a)", SessionResidue.Objects)]
+    [InlineData("SAVEPOINT a", SessionResidue.Objects)]
+    [InlineData("SELECT 'drop'", SessionResidue.Objects)] // one look too many
+    [InlineData("SELECT 1;PRAGMA cache_size=1", SessionResidue.Anything)]
+    [InlineData("--x\n\fpragma cache_size=1", SessionResidue.Anything)]
+    [InlineData("\uFEFFPRAGMA cache_size=1", SessionResidue.Anything)] // newer versions skip the mark
+    [InlineData("begin;pragma cache_size=1", SessionResidue.Anything)]
+    [InlineData("SELECT * FROM \"pragma_optimize\"(1)", SessionResidue.Objects)]
+    [InlineData("PRAGMA foreign_keys", SessionResidue.Objects)]
+    [InlineData("pragma\tMAIN . Foreign_Keys\n;SELECT 1", SessionResidue.Objects)]
+    [InlineData("PRAGMA table_info(t)", SessionResidue.Objects)]
+    [InlineData("PRAGMA main.table_info = t", SessionResidue.Objects)]
+    [InlineData("PRAGMA user_version = 7", SessionResidue.Objects)]
+    [InlineData("PRAGMA journal_mode = WAL", SessionResidue.Objects)]
+    [InlineData("PRAGMA journal_mode = wal2", SessionResidue.Anything)]
+    [InlineData("PRAGMA journal_mode = 'wal'", SessionResidue.Anything)] // a session too many
+    [InlineData("PRAGMA journal_mode = memory", SessionResidue.Anything)]
+    [InlineData("PRAGMA foreign_keys/**/= 0", SessionResidue.Anything)]
+    [InlineData("PRAGMA foreign_keys--\n(0)", SessionResidue.Anything)]
+    [InlineData("PRAGMA main.foreign_keys(0)", SessionResidue.Anything)]
+    [InlineData("PRAGMA table_info.foreign_keys = 0", SessionResidue.Anything)]
+    [InlineData("PRAGMA table_info(t);PRAGMA foreign_keys=0", SessionResidue.Anything)]
+    [InlineData("PRAGMA foreign_keys\0", SessionResidue.Anything)] // a session too many
+    [InlineData("PRAGMA schema_version = 7", SessionResidue.Anything)]
+    [InlineData("PRAGMA \"foreign_keys\"", SessionResidue.Anything)] // a session too many
+    [InlineData("PRAGMA of_a_file_system", SessionResidue.Anything)]
+    [InlineData("PRAGMA", SessionResidue.Anything)]
+    [InlineData("PRAGMA optimize/**/.foreign_keys=0", SessionResidue.Anything)]
+    [InlineData("PRAGMA table_info--x\n.ignore_check_constraints=1", SessionResidue.Anything)]
+    [InlineData("PRAGMA table_info \v.query_only=1", SessionResidue.Anything)]
+    [InlineData("PRAGMA temp.user_version = 5", SessionResidue.Anything)]
+    [InlineData("PRAGMA temp.journal_mode = WAL", SessionResidue.Anything)]
+    [InlineData("SELECT load_extension('x')", SessionResidue.Anything)]
+    [InlineData("SELECT [fts3_tokenizer]('x', @p)", SessionResidue.Anything)]
+    [InlineData("VACUUM", SessionResidue.Anything)]
+    [InlineData("DETACH archive", SessionResidue.Anything)]
+    internal void A_text_is_read_by_its_words(string text, SessionResidue expected) =>
+        Assert.Equal(expected, DbAdapter.Sqlite.FindResidue(text));
 
     [Fact]
     public void Every_word_that_begins_a_statement_and_leaves_something_is_known()
@@ -163,7 +163,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
             "SAVEPOINT SELECT UPDATE VACUUM VALUES WITH";
         foreach (string word in firstWords.Split(' '))
         {
-            Assert.Equal(harmless.Contains(word), DbAdapter.Sqlite.FindTraces(word) == SessionTraces.Nothing);
+            Assert.Equal(harmless.Contains(word), DbAdapter.Sqlite.FindResidue(word) == SessionResidue.Nothing);
         }
     }
 
@@ -224,9 +224,9 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         DbAdapter adapter = DbAdapter.Sqlite;
         object? remembered = adapter.Remember(bare);
         bare.Run("CREATE TEMP TABLE scratch (a)");
-        Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered) { Traces = SessionTraces.Nothing }));
+        Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered) { Residue = SessionResidue.Nothing }));
         Assert.Equal(1, bare.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
-        Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered) { Traces = SessionTraces.Objects }));
+        Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered) { Residue = SessionResidue.Objects }));
         Assert.Equal(0, bare.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
         Assert.False(adapter.Reset(bare, new DbSessionInfo(false, false, remembered)));
     }
@@ -239,7 +239,7 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         DbAdapter adapter = DbAdapter.Sqlite;
         object? remembered = adapter.Remember(bare);
         bare.Run("CREATE TEMP TABLE scratch (a)");
-        Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered) { Traces = SessionTraces.Nothing }));
+        Assert.True(adapter.Reset(bare, new DbSessionInfo(false, false, remembered) { Residue = SessionResidue.Nothing }));
         Assert.Equal(0, bare.Read<int>("SELECT count(*) FROM sqlite_temp_master"));
     }
 
@@ -333,28 +333,28 @@ public sealed class SqliteTraceTests(ITestOutputHelper output) : IDisposable
         using PooledDbConnection connection = pool.OpenConnection();
         DbSession session = connection.Enter()!;
         using DbCommand command = connection.CreateCommand();
-        (string Text, SessionTraces Traces)[] statements =
+        (string Text, SessionResidue Residue)[] statements =
         [
-            ("SELECT 1", SessionTraces.Nothing),
-            ("CREATE TABLE t (a)", SessionTraces.Objects),
-            ("SELECT 2", SessionTraces.Nothing),
-            ("DELETE FROM t", SessionTraces.Rows),
+            ("SELECT 1", SessionResidue.Nothing),
+            ("CREATE TABLE t (a)", SessionResidue.Objects),
+            ("SELECT 2", SessionResidue.Nothing),
+            ("DELETE FROM t", SessionResidue.Rows),
         ];
-        foreach ((string text, SessionTraces traces) in statements)
+        foreach ((string text, SessionResidue residue) in statements)
         {
             for (int i = 0; i < 2; i++)
             {
                 session.Renew();
-                command.CommandText = i == 0 || traces != SessionTraces.Objects ? text : "SELECT 3";
+                command.CommandText = i == 0 || residue != SessionResidue.Objects ? text : "SELECT 3";
                 command.ExecuteNonQuery();
-                Assert.Equal(command.CommandText == text ? traces : SessionTraces.Nothing, session.Traces);
+                Assert.Equal(command.CommandText == text ? residue : SessionResidue.Nothing, session.Residue);
             }
         }
 
         session.Renew();
         command.CommandText = "SELECT nothing";
         Assert.Throws<SqliteException>(() => command.ExecuteScalar());
-        Assert.Equal(SessionTraces.Objects, session.Traces);
+        Assert.Equal(SessionResidue.Objects, session.Residue);
         connection.Exit(session);
     }
 
