@@ -7,7 +7,15 @@ public sealed class OverrideTests
 {
     private const BindingFlags Declared = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic;
 
-    public static TheoryData<string> Virtuals() => [.. VirtualsOf(typeof(PooledMemoryStream)).Select(m => m.ToString()!).Distinct()];
+    /// <summary>Members whose base looks at no content: they throw, say false, or call members that are overridden.</summary>
+    private static readonly string[] Inherited =
+    [
+        "get_CanTimeout", "get_ReadTimeout", "set_ReadTimeout", "get_WriteTimeout", "set_WriteTimeout", "BeginRead", "EndRead",
+        "BeginWrite", "EndWrite", "CreateWaitHandle", "ObjectInvariant", "DisposeAsync",
+    ];
+
+    public static TheoryData<string> Virtuals() =>
+        [.. VirtualsOf(typeof(PooledMemoryStream)).Where(m => !Inherited.Contains(m.Name)).Select(m => m.ToString()!).Distinct()];
 
     [Theory]
     [MemberData(nameof(Virtuals))]

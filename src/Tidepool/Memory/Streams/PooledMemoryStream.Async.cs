@@ -1,6 +1,3 @@
-using System.ComponentModel;
-using System.Diagnostics.CodeAnalysis;
-
 namespace Tidepool;
 
 /// <content>
@@ -21,30 +18,22 @@ public sealed partial class PooledMemoryStream
 
     /// <inheritdoc/>
     /// <remarks>Allocates nothing when the result is the one of the read before.</remarks>
-    [SuppressMessage("Design", "CA1031:Do not catch general exception types", Justification = "Every failure goes into the task.")]
     public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken)
     {
         ValidateBufferArguments(buffer, offset, count);
-        if (cancellationToken.IsCancellationRequested)
+        ValueTask<int> read = ReadAsync(buffer.AsMemory(offset, count), cancellationToken);
+        if (!read.IsCompletedSuccessfully)
         {
-            return Task.FromCanceled<int>(cancellationToken);
+            return read.AsTask();
         }
 
-        try
-        {
-            int read = Read(buffer, offset, count);
-            StreamCore core = _core;
-            return core.LastRead is { } last && last.Result == read ? last : core.LastRead = Task.FromResult(read);
-        }
-        catch (Exception e)
-        {
-            return Task.FromException<int>(e);
-        }
+        StreamCore core = _core;
+        int length = read.Result;
+        return core.LastRead is { } last && last.Result == length ? last : core.LastRead = Task.FromResult(length);
     }
 
     /// <inheritdoc/>
     /// <remarks>Allocates nothing.</remarks>
-    [SuppressMessage("Design", "CA1031:Do not catch general exception types", Justification = "Every failure goes into the task.")]
     public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
         if (cancellationToken.IsCancellationRequested)
@@ -64,29 +53,14 @@ public sealed partial class PooledMemoryStream
 
     /// <inheritdoc/>
     /// <remarks>Allocates nothing.</remarks>
-    [SuppressMessage("Design", "CA1031:Do not catch general exception types", Justification = "Every failure goes into the task.")]
     public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken)
     {
         ValidateBufferArguments(buffer, offset, count);
-        if (cancellationToken.IsCancellationRequested)
-        {
-            return Task.FromCanceled(cancellationToken);
-        }
-
-        try
-        {
-            Write(buffer, offset, count);
-            return Task.CompletedTask;
-        }
-        catch (Exception e)
-        {
-            return Task.FromException(e);
-        }
+        return WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
     }
 
     /// <inheritdoc/>
     /// <remarks>Allocates nothing.</remarks>
-    [SuppressMessage("Design", "CA1031:Do not catch general exception types", Justification = "Every failure goes into the task.")]
     public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
     {
         if (cancellationToken.IsCancellationRequested)
@@ -109,7 +83,6 @@ public sealed partial class PooledMemoryStream
     /// <remarks>
     /// Writes segment by segment, at least 80 KiB at a time where there is that much; into another stream in memory at once.
     /// </remarks>
-    [SuppressMessage("Design", "CA1031:Do not catch general exception types", Justification = "Every failure goes into the task.")]
     public override Task CopyToAsync(Stream destination, int bufferSize, CancellationToken cancellationToken)
     {
         ValidateCopyToArguments(destination, bufferSize);
@@ -139,33 +112,5 @@ public sealed partial class PooledMemoryStream
         {
             return Task.FromException(e);
         }
-    }
-
-    /// <inheritdoc/>
-    /// <remarks>Runs on the thread pool, as with <see cref="MemoryStream"/>.</remarks>
-    public override IAsyncResult BeginRead(byte[] buffer, int offset, int count, AsyncCallback? callback, object? state) =>
-        base.BeginRead(buffer, offset, count, callback, state);
-
-    /// <inheritdoc/>
-    public override int EndRead(IAsyncResult asyncResult) => base.EndRead(asyncResult);
-
-    /// <inheritdoc/>
-    /// <remarks>Runs on the thread pool, as with <see cref="MemoryStream"/>.</remarks>
-    public override IAsyncResult BeginWrite(byte[] buffer, int offset, int count, AsyncCallback? callback, object? state) =>
-        base.BeginWrite(buffer, offset, count, callback, state);
-
-    /// <inheritdoc/>
-    public override void EndWrite(IAsyncResult asyncResult) => base.EndWrite(asyncResult);
-
-    /// <summary>Of no use; <see cref="Stream"/> has it.</summary>
-    [Obsolete("CreateWaitHandle has been deprecated. Use the ManualResetEvent(false) constructor instead.")]
-    [EditorBrowsable(EditorBrowsableState.Never)]
-    protected override WaitHandle CreateWaitHandle() => base.CreateWaitHandle();
-
-    /// <summary>Of no use; <see cref="Stream"/> has it.</summary>
-    [Obsolete("Do not call or override this method.")]
-    [EditorBrowsable(EditorBrowsableState.Never)]
-    protected override void ObjectInvariant()
-    {
     }
 }

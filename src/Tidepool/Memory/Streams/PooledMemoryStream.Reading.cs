@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 
 namespace Tidepool;
@@ -140,10 +141,7 @@ public sealed partial class PooledMemoryStream
 
         if (count <= core.DataEnd - core.Index)
         {
-            var content = new ReadOnlySpan<byte>(core.Array, core.Index, count);
-            core.Index += count;
-            content.CopyTo(buffer);
-            return count;
+            return Read(buffer[..count]);
         }
 
         using (Change(core))
@@ -185,22 +183,15 @@ public sealed partial class PooledMemoryStream
         {
             while (start < end)
             {
-                start += NextPart(
-                    core,
-                    start,
-                    end,
-                    target is MemoryStream,
-                    ref buffer,
-                    out ReadOnlyMemory<byte> memory,
-                    out byte[]? array,
-                    out int offset);
-                if (array is not null)
+                ReadOnlyMemory<byte> part = NextPart(core, start, end, isDirect: target is MemoryStream, ref buffer);
+                start += part.Length;
+                if (MemoryMarshal.TryGetArray(part, out ArraySegment<byte> segment))
                 {
-                    target.Write(array, offset, memory.Length);
+                    target.Write(segment.Array!, segment.Offset, segment.Count);
                 }
                 else
                 {
-                    target.Write(memory.Span);
+                    target.Write(part.Span);
                 }
 
                 CheckRest(core, start, end);
@@ -223,8 +214,9 @@ public sealed partial class PooledMemoryStream
         ValueTask first;
         try
         {
-            start += NextPart(core, start, end, isDirect: false, ref buffer, out ReadOnlyMemory<byte> memory, out _, out _);
-            first = target.WriteAsync(memory, cancellation);
+            ReadOnlyMemory<byte> part = NextPart(core, start, end, isDirect: false, ref buffer);
+            start += part.Length;
+            first = target.WriteAsync(part, cancellation);
         }
         catch
         {
@@ -246,8 +238,9 @@ public sealed partial class PooledMemoryStream
             CheckRest(core, start, end);
             while (start < end)
             {
-                start += NextPart(core, start, end, isDirect: false, ref buffer, out ReadOnlyMemory<byte> memory, out _, out _);
-                await target.WriteAsync(memory, cancellation).ConfigureAwait(false);
+                ReadOnlyMemory<byte> part = NextPart(core, start, end, isDirect: false, ref buffer);
+                start += part.Length;
+                await target.WriteAsync(part, cancellation).ConfigureAwait(false);
                 CheckRest(core, start, end);
             }
         }
@@ -281,34 +274,20 @@ public sealed partial class PooledMemoryStream
     }
 
     /// <summary>The next part to write: a segment, or several short ones gathered in a rented buffer.</summary>
-    /// <returns>Its length.</returns>
-    private int NextPart(
-        StreamCore core,
-        long start,
-        long end,
-        bool isDirect,
-        ref byte[]? buffer,
-        out ReadOnlyMemory<byte> memory,
-        out byte[]? array,
-        out int offset)
+    private ReadOnlyMemory<byte> NextPart(StreamCore core, long start, long end, bool isDirect, ref byte[]? buffer)
     {
         StreamSegment segment = core.SegmentAt(core.Find(start));
         int skip = (int)(start - segment.Start);
         int length = (int)Math.Min(segment.Length - skip, end - start);
         if (isDirect || length >= LeastCopy || start + length == end)
         {
-            memory = segment.Memory.Slice(skip, length);
-            array = segment.Array;
-            offset = segment.Offset + skip;
-            return length;
+            return segment.Memory.Slice(skip, length);
         }
 
         buffer ??= BufferPool<byte>.Shared.AsArrayPool().Rent(LeastCopy);
         length = (int)Math.Min(buffer.Length, end - start);
         CopyOut(core, start, buffer.AsSpan(0, length));
-        memory = buffer.AsMemory(0, length);
-        (array, offset) = (buffer, 0);
-        return length;
+        return buffer.AsMemory(0, length);
     }
 
     /// <summary>Copies content out, all of it even where memory of the caller's own class disposes of this stream in between.</summary>

@@ -183,12 +183,7 @@ public sealed partial class PooledMemoryStream
         StreamCore core = Open();
         if (core.TryWiden(buffer.Length))
         {
-            int index = core.Index;
-            var room = new Span<byte>(core.Array, index, buffer.Length);
-            index += buffer.Length;
-            core.Index = index;
-            core.DataEnd = Math.Max(core.DataEnd, index);
-            buffer.CopyTo(room);
+            Write(buffer);
             return;
         }
 

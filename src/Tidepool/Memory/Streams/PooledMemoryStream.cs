@@ -50,25 +50,6 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
     /// <summary>Whether the stream can be written to; false when it is disposed.</summary>
     public override bool CanWrite => (_core.Flags & StreamFlags.Writable) != 0;
 
-    /// <summary>False.</summary>
-    public override bool CanTimeout => false;
-
-    /// <summary>Not supported, as by every stream in memory.</summary>
-    /// <exception cref="InvalidOperationException">Always.</exception>
-    public override int ReadTimeout
-    {
-        get => base.ReadTimeout;
-        set => base.ReadTimeout = value;
-    }
-
-    /// <summary>Not supported, as by every stream in memory.</summary>
-    /// <exception cref="InvalidOperationException">Always.</exception>
-    public override int WriteTimeout
-    {
-        get => base.WriteTimeout;
-        set => base.WriteTimeout = value;
-    }
-
     /// <summary>The length of the content in bytes.</summary>
     /// <exception cref="ObjectDisposedException">The stream was disposed.</exception>
     public override long Length => Open().Length;
@@ -200,32 +181,8 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         return position;
     }
 
-    /// <summary>Disposes the stream.</summary>
-    [SuppressMessage(
-        "Usage", "CA1816:Dispose methods should call SuppressFinalize",
-        Justification = "Neither this sealed type nor its base has a finalizer.")]
-    public override void Close() => Dispose(true);
-
     /// <summary>Returns all memory. A second call does nothing; of racing calls one returns the memory.</summary>
-    /// <returns>A completed task.</returns>
-    [SuppressMessage(
-        "Usage", "CA2215:Dispose methods should call base class dispose",
-        Justification = "The base calls Dispose, as this does.")]
-    [SuppressMessage(
-        "Usage", "CA1816:Dispose methods should call SuppressFinalize",
-        Justification = "Neither this sealed type nor its base has a finalizer.")]
-    public override ValueTask DisposeAsync()
-    {
-        try
-        {
-            Dispose(true);
-            return default;
-        }
-        catch (Exception e)
-        {
-            return ValueTask.FromException(e);
-        }
-    }
+    public override void Close() => Dispose(true);
 
     /// <inheritdoc/>
     /// <remarks>
@@ -380,10 +337,7 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         }
     }
 
-    private bool Has(StreamCore core)
-    {
-        return _core == core && (!IsLeased || core.IsLeasedOut);
-    }
+    private bool Has(StreamCore core) => _core == core && (!IsLeased || core.IsLeasedOut);
 
     [DoesNotReturn]
     private static void ThrowTooFar(StreamCore core, string parameter, long value) =>

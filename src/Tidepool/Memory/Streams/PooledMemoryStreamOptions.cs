@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool;
 
@@ -74,9 +73,6 @@ public sealed class PooledMemoryStreamOptions
         }
     }
 
-    [SuppressMessage(
-        "Reliability", "CA2000:Dispose objects before losing scope",
-        Justification = "It lives as long as the options; then it is finalized, which gives idle buffers back.")]
     private BufferPool<byte> MakeOwnPool(long budget)
     {
         lock (_gate)

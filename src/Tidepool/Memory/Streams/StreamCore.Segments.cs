@@ -132,14 +132,23 @@ internal sealed partial class StreamCore
     internal void ReturnBehind(long end)
     {
         Exception? failure = null;
+        ReturnBehind(end, ref failure);
+        ThrowIfFailed(failure, string.Empty);
+    }
+
+    private void ReturnBehind(long end, ref Exception? failure)
+    {
         while (SegmentCount > 0 && _segments[SegmentCount - 1].Start >= end)
         {
             ReturnLast(ref failure);
         }
+    }
 
+    private static void ThrowIfFailed(Exception? failure, string rest)
+    {
         if (failure is not null)
         {
-            throw new InvalidOperationException("A pool failed to take a segment of a stream back.", failure);
+            throw new InvalidOperationException($"A pool failed to take a segment of a stream back{rest}.", failure);
         }
     }
 
@@ -183,21 +192,10 @@ internal sealed partial class StreamCore
 
             StreamSegment copy = RentSegment(old.Length);
             copy.Cut(old.Length);
-            try
-            {
-                old.Span.CopyTo(copy.Writable);
-            }
-            catch
-            {
-                // The caller's memory may be gone by now.
-                Exception? ignored = null;
-                Return(copy, ref ignored);
-                throw;
-            }
-
+            FillFrom(old.Start, copy, old.Length);
             Leave(Position); // the window may be on the old one, and the next rental may fail
             Replace(i, copy);
-            Recycle(old);
+            Keep(old);
         }
     }
 
@@ -207,30 +205,28 @@ internal sealed partial class StreamCore
         long position = Position;
         long end = StoredLength = Length;
         StreamSegment whole = RentWhole((int)Math.Max(Math.Max(end, length), 1));
+        FillFrom(0, whole, (int)end);
+        Leave(position);
+        Exception? failure = null;
+        ReturnBehind(0, ref failure);
+        Add(whole);
+        MoveTo(position);
+        ThrowIfFailed(failure, "; the content is complete");
+    }
+
+    /// <summary>Copies content into a segment that was just rented.</summary>
+    private void FillFrom(long start, StreamSegment target, int length)
+    {
         try
         {
-            CopyOut(0, whole.Writable[..(int)end]);
+            CopyOut(start, target.Writable[..length]);
         }
         catch
         {
-            // A target of a callback is not involved, but the caller's appended memory may be gone by now.
+            // The caller's memory, which the content may be, may be gone by now.
             Exception? ignored = null;
-            Return(whole, ref ignored);
+            Return(target, ref ignored);
             throw;
-        }
-
-        Leave(position);
-        Exception? failure = null;
-        while (SegmentCount > 0)
-        {
-            ReturnLast(ref failure);
-        }
-
-        Add(whole);
-        MoveTo(position);
-        if (failure is not null)
-        {
-            throw new InvalidOperationException("A pool failed to take a segment of a stream back; the content is complete.", failure);
         }
     }
 
@@ -247,7 +243,6 @@ internal sealed partial class StreamCore
         StreamSegment only = _segments[0];
         ReturnBehind(1);
         lease = only.Lease;
-        only.Clear();
         Keep(only);
         SegmentCount = 0;
         return true;
@@ -303,11 +298,7 @@ internal sealed partial class StreamCore
     private void Release(ref Exception? failure)
     {
         ReturnScratch(ref failure);
-        while (SegmentCount > 0)
-        {
-            ReturnLast(ref failure);
-        }
-
+        ReturnBehind(0, ref failure);
         if (_segments.Length > MaxKeptTable)
         {
             _segments = new StreamSegment[MaxKeptTable];
@@ -359,12 +350,14 @@ internal sealed partial class StreamCore
 
         _spare = (StreamSegment?)node.Next;
         _spareCount--;
-        node.Clear();
+        node.EndChain();
         return node;
     }
 
+    /// <summary>Forgets what a node was for; it may serve again.</summary>
     private void Keep(StreamSegment node)
     {
+        node.Clear();
         if (_spareCount < MaxSpareNodes)
         {
             node.LinkSpare(_spare);

@@ -87,16 +87,9 @@ internal sealed partial class StreamCore
         return array;
     }
 
-    private void Recycle(StreamSegment foreign)
-    {
-        foreign.Clear();
-        Keep(foreign);
-    }
-
     private void Return(StreamSegment segment, ref Exception? failure)
     {
         GiveBack(segment, ref failure);
-        segment.Clear();
         Keep(segment);
     }
 

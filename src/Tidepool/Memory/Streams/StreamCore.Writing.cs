@@ -263,12 +263,18 @@ internal sealed partial class StreamCore
 
         Exception? failure = null;
         ReturnScratch(ref failure);
-        Memory<byte> memory = position == Length && IsExpandable ? HandOutRoom(length) : default;
-        if (memory.IsEmpty)
+        if (position == Length && IsExpandable)
         {
-            memory = HandOutScratch(length);
+            Leave(position);
+            RentContiguous(length);
+            MoveTo(position);
+            if (TryHandOut(length, out Memory<byte> room))
+            {
+                return room;
+            }
         }
 
+        Memory<byte> memory = HandOutScratch(length);
         memory = memory[..(int)Math.Min(memory.Length, most)];
         (_handedAt, _handedLength) = (position, memory.Length);
         return memory;
@@ -293,21 +299,10 @@ internal sealed partial class StreamCore
             return;
         }
 
-        long end = Position + count;
-        if (isApart)
-        {
-            Write((_scratchArray ?? _scratch.Span).Slice(_scratchUsed, count));
-            _scratchUsed += count;
-        }
-        else
-        {
-            Capacity = CheckGrowth(end);
-            StoredLength = end;
-            Current = -1;
-            MoveTo(end);
-        }
-
-        (_handedAt, _handedLength) = (end, handed - count);
+        // TryAdvance has done it where the content's own room was handed out.
+        Write((_scratchArray ?? _scratch.Span).Slice(_scratchUsed, count));
+        _scratchUsed += count;
+        (_handedAt, _handedLength) = (Position, handed - count);
     }
 
     /// <summary>
@@ -329,17 +324,9 @@ internal sealed partial class StreamCore
         }
     }
 
-    private Memory<byte> HandOutRoom(int length)
-    {
-        long position = Position;
-        Leave(position);
-        StreamSegment segment = RentContiguous(length);
-        MoveTo(position);
-        int offset = (int)(position - segment.Start);
-        return segment.Array is { } array ? new Memory<byte>(array, segment.Offset + offset, segment.Length - offset) : default;
-    }
-
-    /// <summary>Inside the content what is not advanced over must not change, so the bytes wait apart from it.</summary>
+    /// <summary>
+    /// Memory apart from the content: inside of it, what is not advanced over must not change, and room that is in no array has no window.
+    /// </summary>
     private Memory<byte> HandOutScratch(int length)
     {
         length = Math.Max(length, MinSegmentLength);

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
 
@@ -31,7 +32,7 @@ internal sealed partial class StreamCore
     private const int TicketBits = 40; // leases of one core before they meet those of the next
 
     /// <summary>The core of every stream that is closed: no operation passes its window.</summary>
-    internal static readonly StreamCore Closed = new(isClosed: true);
+    internal static readonly StreamCore Closed = new();
 
     private static long s_cores;
 
@@ -85,22 +86,16 @@ internal sealed partial class StreamCore
     {
         Watch = watch;
         Ticket = Interlocked.Increment(ref s_cores) << TicketBits;
-        _attached = GC.AllocateUninitializedArray<byte>(AttachedLength);
-        _attachedSegment = new StreamSegment();
-        _attachedSegment.SetAttached(_attached);
-        _segments = [_attachedSegment];
-        Array = _attached;
+        BeginAnew();
         Rest();
     }
 
-    private StreamCore(bool isClosed)
+    private StreamCore()
     {
-        Array = [];
-        _attached = [];
+        Array = _attached = [];
         _attachedSegment = new StreamSegment();
         _segments = [];
-        Index = 0;
-        WriteEnd = DataEnd = Current = isClosed ? -1 : 0;
+        WriteEnd = DataEnd = Current = -1;
     }
 
     /// <summary>The length of the content in bytes.</summary>
@@ -160,9 +155,6 @@ internal sealed partial class StreamCore
             BeginAnew();
         }
 
-        Options = null;
-        Pool = null;
-        ArrayPool = null;
         LastRead = null;
         BeFresh();
     }
@@ -282,11 +274,7 @@ internal sealed partial class StreamCore
         ArrayPool = null;
         LastRead = null;
         Restore();
-
-        if (failure is not null)
-        {
-            throw new InvalidOperationException("A pool failed to take a segment of a stream back; all the others were returned.", failure);
-        }
+        ThrowIfFailed(failure, "; all the others were returned");
     }
 
     /// <summary>Empties the stream for its next user and keeps its options and pools.</summary>
@@ -304,10 +292,7 @@ internal sealed partial class StreamCore
             FreeAttached();
         }
 
-        if (failure is not null)
-        {
-            throw new InvalidOperationException("A pool failed to take a segment of a stream back; all the others were returned.", failure);
-        }
+        ThrowIfFailed(failure, "; all the others were returned");
     }
 
     /// <summary>Checks every invariant.</summary>
@@ -396,7 +381,8 @@ internal sealed partial class StreamCore
     private bool MayWrite(StreamSegment segment) =>
         segment.Kind != SegmentKind.Foreign || (Flags & StreamFlags.WritesForeign) != 0;
 
-    /// <summary>Drops all memory and nodes that another thread may still write to; they are the collector's.</summary>
+    /// <summary>Begins with memory and nodes of its own: others, which a thread may still write to, are the collector's.</summary>
+    [MemberNotNull(nameof(_attached), nameof(_attachedSegment), nameof(_segments), nameof(Array))]
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void BeginAnew()
     {
@@ -432,12 +418,8 @@ internal sealed partial class StreamCore
     {
         if (Wipes && segment.Kind != SegmentKind.Foreign)
         {
-            Span<byte> whole = segment.Kind switch
-            {
-                SegmentKind.Leased => segment.Lease.Span,
-                _ => segment.Array, // what was cut off was written to as well
-            };
-            CryptographicOperations.ZeroMemory(whole);
+            // What was cut off was written to as well.
+            CryptographicOperations.ZeroMemory(segment.Kind == SegmentKind.Leased ? segment.Lease.Span : segment.Array);
         }
     }
 }
