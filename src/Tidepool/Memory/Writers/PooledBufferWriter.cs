@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
 namespace Tidepool;
@@ -75,36 +74,15 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     /// <summary>The elements written so far.</summary>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     /// <remarks>Not to be used after the next call of any other member.</remarks>
-    public ReadOnlyMemory<T> WrittenMemory
-    {
-        get
-        {
-            ThrowIfDisposed();
-            return _written == 0 ? default : _lease.Memory[.._written];
-        }
-    }
+    public ReadOnlyMemory<T> WrittenMemory => CheckOpen()._written == 0 ? default : _lease.Memory[.._written];
 
     /// <summary>The number of elements written so far.</summary>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
-    public int WrittenCount
-    {
-        get
-        {
-            ThrowIfDisposed();
-            return _written;
-        }
-    }
+    public int WrittenCount => CheckOpen()._written;
 
     /// <summary>The elements that the rented buffer holds, written or not.</summary>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
-    public int Capacity
-    {
-        get
-        {
-            ThrowIfDisposed();
-            return _lease.Length;
-        }
-    }
+    public int Capacity => CheckOpen()._lease.Length;
 
     /// <summary>The elements that can be written before the next rental.</summary>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
@@ -161,7 +139,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     {
         if (elements.IsEmpty)
         {
-            ThrowIfDisposed();
+            CheckOpen();
             return;
         }
 
@@ -174,17 +152,13 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     /// <summary>The elements written so far, to be read or changed in place.</summary>
     /// <returns>The memory of the writer itself: not to be used after the next call of any other member.</returns>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
-    public Span<T> ToSpanUnsafe()
-    {
-        ThrowIfDisposed();
-        return _written == 0 ? default : _lease.Span[.._written];
-    }
+    public Span<T> ToSpanUnsafe() => CheckOpen()._written == 0 ? default : _lease.Span[.._written];
 
     /// <summary>Forgets what was written and keeps the buffer for what comes. Elements that hold references are cleared.</summary>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public void Reset()
     {
-        ThrowIfDisposed();
+        CheckOpen();
         if (RuntimeHelpers.IsReferenceOrContainsReferences<T>() && _lease.Length > 0)
         {
             _lease.Span.Clear(); // also what was handed out and written without Advance
@@ -212,7 +186,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public BufferLease<T> Detach()
     {
-        ThrowIfDisposed();
+        CheckOpen();
         (BufferLease<T> lease, int written) = (_lease, _written);
         if (lease.Length == 0)
         {
@@ -256,7 +230,7 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Grow(int sizeHint)
     {
-        ThrowIfDisposed();
+        CheckOpen();
         ArgumentOutOfRangeException.ThrowIfNegative(sizeHint);
         sizeHint = Math.Max(sizeHint, 1);
         if (sizeHint <= _lease.Length - _written)
@@ -284,22 +258,13 @@ public sealed class PooledBufferWriter<T> : IBufferWriter<T>, IDisposable, IRese
         shorter.Dispose();
     }
 
-    private void ThrowIfDisposed()
-    {
-        if (_disposed)
-        {
-            ThrowDisposed();
-        }
-    }
-
-    [DoesNotReturn]
-    private static void ThrowDisposed() => throw new ObjectDisposedException(
-        $"PooledBufferWriter<{typeof(T).Name}>", "The writer was disposed and its memory returned. Take what was written before.");
+    /// <summary>This writer, which is not disposed.</summary>
+    private PooledBufferWriter<T> CheckOpen() => _disposed ? throw WriterErrors.Disposed<T>(nameof(PooledBufferWriter<T>)) : this;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void AdvanceByNothing(int count)
     {
-        ThrowIfDisposed();
-        HandedOut.Check(count, _handed);
+        CheckOpen();
+        WriterErrors.Check(count, _handed);
     }
 }

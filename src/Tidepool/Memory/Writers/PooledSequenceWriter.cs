@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 
@@ -58,14 +57,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
 
     /// <summary>The number of elements written so far.</summary>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
-    public long WrittenCount
-    {
-        get
-        {
-            ThrowIfDisposed();
-            return Count;
-        }
-    }
+    public long WrittenCount => CheckOpen().Count;
 
     private BufferPool<T> Pool => _pool ?? BufferPool<T>.Shared;
 
@@ -82,11 +74,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     /// writes do not change it.</returns>
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     /// <remarks>Allocates nothing.</remarks>
-    public ReadOnlySequence<T> GetReadOnlySequence()
-    {
-        ThrowIfDisposed();
-        return WriterSegment<T>.SequenceOf(_first, _last);
-    }
+    public ReadOnlySequence<T> GetReadOnlySequence() => WriterSegment<T>.SequenceOf(CheckOpen()._first, _last);
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
@@ -136,7 +124,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public void Write(ReadOnlySpan<T> elements)
     {
-        ThrowIfDisposed();
+        CheckOpen();
         CheckLength(elements.Length);
         _handed = 0;
         while (!elements.IsEmpty)
@@ -162,7 +150,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public Span<T> ToSpanUnsafe()
     {
-        ThrowIfDisposed();
+        CheckOpen();
         if (_first is null)
         {
             return default;
@@ -180,7 +168,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public void Reset()
     {
-        ThrowIfDisposed();
+        CheckOpen();
         _handed = 0;
         if (_first is not { } first)
         {
@@ -216,7 +204,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
     /// <exception cref="ObjectDisposedException">The writer was disposed.</exception>
     public SequenceLease<T> Detach()
     {
-        ThrowIfDisposed();
+        CheckOpen();
         var content = new SequenceLease<T>(_first, _last);
         _first = null;
         _last = null;
@@ -247,7 +235,7 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
             return last;
         }
 
-        ThrowIfDisposed();
+        CheckOpen();
         ArgumentOutOfRangeException.ThrowIfNegative(sizeHint);
         sizeHint = Math.Max(sizeHint, 1);
         CheckLength(sizeHint);
@@ -312,22 +300,13 @@ public sealed class PooledSequenceWriter<T> : IBufferWriter<T>, IDisposable, IRe
         }
     }
 
-    private void ThrowIfDisposed()
-    {
-        if (_disposed)
-        {
-            ThrowDisposed();
-        }
-    }
-
-    [DoesNotReturn]
-    private static void ThrowDisposed() => throw new ObjectDisposedException(
-        $"PooledSequenceWriter<{typeof(T).Name}>", "The writer was disposed and its memory returned. Take what was written before.");
+    /// <summary>This writer, which is not disposed.</summary>
+    private PooledSequenceWriter<T> CheckOpen() => _disposed ? throw WriterErrors.Disposed<T>(nameof(PooledSequenceWriter<T>)) : this;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void AdvanceByNothing(int count)
     {
-        ThrowIfDisposed();
-        HandedOut.Check(count, _handed);
+        CheckOpen();
+        WriterErrors.Check(count, _handed);
     }
 }

@@ -48,7 +48,6 @@ public sealed class SequenceLease<T> : IDisposable
     }
 
     /// <summary>Returns the buffers. A second call does nothing.</summary>
-    [SuppressMessage("Usage", "CA1816:Dispose methods should call SuppressFinalize", Justification = "There is no finalizer.")]
     public void Dispose()
     {
         _disposed = true;

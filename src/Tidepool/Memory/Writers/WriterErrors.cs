@@ -1,7 +1,7 @@
 namespace Tidepool;
 
-/// <summary>What a buffer writer handed out and may be advanced over.</summary>
-internal static class HandedOut
+/// <summary>What buffer writers refuse alike.</summary>
+internal static class WriterErrors
 {
     /// <summary>Refuses to advance by more than was handed out; by 0 is always allowed.</summary>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative.</exception>
@@ -15,4 +15,8 @@ internal static class HandedOut
                 $"Cannot advance by {count} elements: {handed} were handed out by GetMemory or GetSpan and not yet advanced over.");
         }
     }
+
+    /// <summary>What a disposed writer throws.</summary>
+    internal static ObjectDisposedException Disposed<T>(string writer) =>
+        new($"{writer}<{typeof(T).Name}>", "The writer was disposed and its memory returned. Take what was written before.");
 }
