@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Tidepool;
 
 /// <summary>What the measurements of one kind of pool are called.</summary>
@@ -37,19 +35,7 @@ internal sealed record MeterNames
     internal bool HasIdleSizes { get; init; }
 
     /// <summary>A name of the code as values of tags are written: <c>double_return</c>.</summary>
-    internal static string Snake(string name)
-    {
-        var text = new StringBuilder();
-        foreach (char letter in name)
-        {
-            if (char.IsUpper(letter) && text.Length > 0)
-            {
-                text.Append('_');
-            }
-
-            text.Append(char.ToLowerInvariant(letter));
-        }
-
-        return text.ToString();
-    }
+    internal static string Snake(string name) =>
+        string.Concat(name.Select(static (letter, place) => place > 0 && char.IsUpper(letter) ? $"_{letter}" : $"{letter}"))
+            .ToLowerInvariant();
 }

@@ -33,12 +33,11 @@ public static class PoolDiagnostics
             TidepoolEventSource.Log.Misuse(kind.ToString(), message, pool.Text);
         }
 
-        Notify(pool, kind, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
+        Notify(pool, kind, message);
     }
 
     /// <summary>Reports a leak that the event source knows already by an event of its own.</summary>
-    internal static void ReportLeak(PoolName pool, string message) =>
-        Notify(pool, MisuseKind.NeverReturned, message, MisuseReported, ProcessChecks.Logs ? Console.Error : null);
+    internal static void ReportLeak(PoolName pool, string message) => Notify(pool, MisuseKind.NeverReturned, message);
 
     /// <summary>Reports a pooler before a database, which is no misuse: in an event, and in the log if there is one.</summary>
     internal static void ReportPooler(string pool, string message, TextWriter? log)
@@ -50,8 +49,10 @@ public static class PoolDiagnostics
         }
     }
 
-    internal static void Notify(PoolName pool, MisuseKind kind, string message, Action<MisuseReport>? handlers, TextWriter? log)
+    private static void Notify(PoolName pool, MisuseKind kind, string message)
     {
+        Action<MisuseReport>? handlers = MisuseReported;
+        TextWriter? log = ProcessChecks.Logs ? Console.Error : null;
         if ((handlers is null && log is null) || t_isNotifying || !pool.Rate.Admits(kind, Environment.TickCount64, out long leftOut))
         {
             return;

@@ -99,10 +99,11 @@ internal sealed class ResourceMeter
 
     internal void Leaked(string pool) => Count(_leaked, General(pool));
 
-    internal void Destroyed(string pool, DestroyReason reason) => Count(_destroyed, General(pool), "reason", Reasons[(int)reason]);
+    internal void Destroyed(string pool, DestroyReason reason) =>
+        Count(_destroyed, General(pool), new("reason", Reasons[(int)reason]));
 
     internal void CreateFailed(string pool, Exception failure) =>
-        Count(_createFailures, General(pool), "error.type", failure.GetType().FullName);
+        Count(_createFailures, General(pool), new("error.type", failure.GetType().FullName));
 
     internal void Created(string pool, long start) => Record(_createTime, pool, start);
 
@@ -126,7 +127,7 @@ internal sealed class ResourceMeter
         }
     }
 
-    private static void Count(Counter<long> counter, KeyValuePair<string, object?> pool, string? tag = null, string? value = null)
+    private static void Count(Counter<long> counter, params ReadOnlySpan<KeyValuePair<string, object?>> tags)
     {
         if (!counter.Enabled)
         {
@@ -135,14 +136,7 @@ internal sealed class ResourceMeter
 
         try
         {
-            if (tag is null)
-            {
-                counter.Add(1, pool);
-            }
-            else
-            {
-                counter.Add(1, pool, new KeyValuePair<string, object?>(tag, value));
-            }
+            counter.Add(1, tags);
         }
         catch (Exception)
         {
