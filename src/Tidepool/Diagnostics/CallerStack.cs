@@ -16,27 +16,12 @@ internal static class CallerStack
     internal static string Describe(StackTrace stack)
     {
         StackFrame[] frames = stack.GetFrames();
-        int first = 0;
-        while (first < frames.Length && IsOf(frames[first], Own))
-        {
-            first++;
-        }
-
-        int end = frames.Length;
-        while (end > first && IsThreading(frames[end - 1]))
-        {
-            end--;
-        }
+        int first = Array.FindIndex(frames, static frame => !IsOf(frame, Own));
+        int last = Array.FindLastIndex(frames, static frame => !IsThreading(frame));
 
         // A caller without frames of its own: better the whole stack than none.
-        ReadOnlySpan<StackFrame> shown = first == end ? frames : frames.AsSpan(first..end);
-        var lines = new List<string>();
-        foreach (StackFrame frame in shown)
-        {
-            lines.Add($"{new StackTrace(frame).ToString().TrimEnd()}{SourceLines.Find(frame)}");
-        }
-
-        return string.Join('\n', lines);
+        StackFrame[] shown = first < 0 || last < first ? frames : frames[first..(last + 1)];
+        return string.Join('\n', shown.Select(static frame => $"{new StackTrace(frame).ToString().TrimEnd()}{SourceLines.Find(frame)}"));
     }
 
     /// <summary>Whether a frame is of one of the assemblies. Told by the assembly: programs may have any namespace.</summary>
@@ -57,4 +42,15 @@ internal static class CallerStack
         return type.StartsWith("System.Threading.", StringComparison.Ordinal)
             || type.StartsWith("System.Runtime.CompilerServices.", StringComparison.Ordinal);
     }
+}
+
+/// <summary>Takes the stacks of some rentals of a pool with full checks: of each, or of 1 in 128.</summary>
+internal sealed class StackSampler(bool all)
+{
+    private const int Sampling = 128;
+
+    private int _rentals;
+
+    /// <summary>The call site of this rental if it is one of those recorded.</summary>
+    internal StackTrace? Sample() => all || (Interlocked.Increment(ref _rentals) - 1) % Sampling == 0 ? CallerStack.Capture() : null;
 }

@@ -59,7 +59,7 @@ internal sealed partial class BufferCore<T>
 
         if (Quarantine is not null)
         {
-            CheckPoison(bucket, array);
+            BeginRecord(bucket, array, _records.GetOrAdd(array, NewRecord), array, "array");
         }
 
         if (Settings.ClearsRentals)
@@ -89,7 +89,7 @@ internal sealed partial class BufferCore<T>
         Counters.AddRental(BufferPoolSettings<T>.BytesOf(length));
         if (Quarantine is not null)
         {
-            _records.GetOrAdd(array, NewRecord).TryBegin(Quarantine.SampleStack());
+            _records.GetOrAdd(array, NewRecord).TryBegin(Quarantine.Stacks.Sample());
         }
 
         return array;
@@ -194,34 +194,6 @@ internal sealed partial class BufferCore<T>
         Quarantine is not null && _records.TryGetValue(array, out RentalRecord? record) ? record : null;
 
     private RentalRecord NewRecord(T[] array) => new(this, null, BufferPoolSettings<T>.BytesOf(array.Length), "An array", array.Length);
-
-    private Bucket? FindRawBucket(T[] array)
-    {
-        lock (_gate)
-        {
-            return _raws.SelectMany(static r => r.Made()).FirstOrDefault(b => b.ItemLength == array.Length);
-        }
-    }
-
-    private void CheckPoison(Bucket bucket, T[] array)
-    {
-        RentalRecord record = _records.GetOrAdd(array, NewRecord);
-        int damage = record.IsPoisoned ? Quarantine<T>.FindDamage(array) : -1;
-        string? history = damage < 0 ? null : record.Where();
-        record.IsPoisoned = false;
-        if (damage >= 0)
-        {
-            Counters.AddReturns(1, bucket.ItemBytes);
-            EvictDropped(bucket, [array]);
-            throw Misuse(
-                MisuseKind.WriteAfterReturn,
-                null,
-                $"Element {damage} of {array.Length} was changed; found when the array was about to be rented again.",
-                history);
-        }
-
-        record.TryBegin(Quarantine!.SampleStack());
-    }
 
     private void EndRecord(T[] array)
     {

@@ -45,12 +45,18 @@ internal sealed partial class BufferCore<T>
     /// <summary>A slot longer than what the pool keeps: it dies on return.</summary>
     private PooledSlot<T> RentUnkept(int length)
     {
-        int made = Math.Max(length, 1); // sources make nothing empty
-        var bucket = new Bucket(this, -1, made, BufferPoolSettings<T>.BytesOf(made)) { IsKept = false };
+        Bucket bucket = NewUnkeptBucket(length);
         var slot = (PooledSlot<T>)Create(bucket);
         WriteAllocated(slot, PoolId, bucket.Id, length);
         Counters.AddRental(bucket.ItemBytes);
         return slot;
+    }
+
+    /// <summary>A bucket of one item that is longer than what the pool keeps.</summary>
+    internal Bucket NewUnkeptBucket(int length)
+    {
+        int made = Math.Max(length, 1); // sources make nothing empty
+        return new Bucket(this, -1, made, BufferPoolSettings<T>.BytesOf(made)) { IsKept = false };
     }
 
     /// <summary>
@@ -61,7 +67,8 @@ internal sealed partial class BufferCore<T>
         slot = (PooledSlot<T>)slot.MoveTo(slot.Bucket.ClosedHome);
         if (Quarantine is not null)
         {
-            CheckPoison(slot);
+            RentalRecord record = slot.Record ??= new RentalRecord(this, slot, slot.Bucket.ItemBytes, "A leased buffer", slot.Capacity);
+            BeginRecord(slot.Bucket, slot, record, slot.Whole(), "buffer");
         }
 
         if (Settings.ClearsRentals)
@@ -78,25 +85,25 @@ internal sealed partial class BufferCore<T>
     }
 
     /// <summary>
-    /// Verifies that the idle buffer was not written to. A damaged one leaves the pool, counted as returned, before the throw.
+    /// Begins a recorded rental, and verifies that the idle item was not written to. A damaged one leaves the pool, counted as returned,
+    /// before the throw.
     /// </summary>
-    private void CheckPoison(PooledSlot<T> slot)
+    private void BeginRecord(Bucket bucket, object item, RentalRecord record, Span<T> whole, string what)
     {
-        RentalRecord record = slot.Record ??= new RentalRecord(this, slot, slot.Bucket.ItemBytes, "A leased buffer", slot.Capacity);
-        int damage = record.IsPoisoned ? Quarantine<T>.FindDamage(slot.Whole()) : -1;
+        int damage = record.IsPoisoned ? Quarantine<T>.FindDamage(whole) : -1;
         string? history = damage < 0 ? null : record.Where();
         record.IsPoisoned = false;
         if (damage >= 0)
         {
-            Counters.AddReturns(1, slot.Bucket.ItemBytes);
-            EvictDropped(slot.Bucket, [slot]);
+            Counters.AddReturns(1, bucket.ItemBytes);
+            EvictDropped(bucket, [item]);
             throw Misuse(
                 MisuseKind.WriteAfterReturn,
                 null,
-                $"Element {damage} of {slot.Capacity} was changed; found when the buffer was about to be rented again.",
+                $"Element {damage} of {whole.Length} was changed; found when the {what} was about to be rented again.",
                 history);
         }
 
-        record.TryBegin(Quarantine!.SampleStack());
+        record.TryBegin(Quarantine!.Stacks.Sample());
     }
 }

@@ -97,7 +97,7 @@ internal sealed partial class BufferCore<T>
     /// <summary>Ends the rest of everything in quarantine: into the tiers, or to the source when the pool is retired.</summary>
     internal override void EndRest()
     {
-        while (Quarantine?.TryWake(BytesOf) is { } item)
+        while (Quarantine?.TryWake() is { } item)
         {
             PutRested(item);
         }
@@ -152,11 +152,11 @@ internal sealed partial class BufferCore<T>
     private void LetRest(object item, long bytes)
     {
         Trimmer.Wake(); // an epoch ends the rest
-        object? rested = Quarantine!.Rest(item, bytes, BytesOf);
+        object? rested = Quarantine!.Rest(item, bytes);
         while (rested is not null)
         {
             PutRested(rested);
-            rested = Quarantine.IsCrowded ? Quarantine.TryWake(BytesOf) : null;
+            rested = Quarantine.IsCrowded ? Quarantine.TryWake() : null;
         }
 
         if (Retired)
@@ -167,15 +167,12 @@ internal sealed partial class BufferCore<T>
 
     private void PutRested(object item)
     {
-        Bucket? bucket = item is PooledSlot<T> slot ? slot.Bucket : FindRawBucket((T[])item);
+        Bucket? bucket = item is PooledSlot<T> slot ? slot.Bucket : FindMade(LengthOf(item), holdsArrays: true);
         if (bucket is not null)
         {
             Keep(bucket, item);
         }
     }
-
-    private static readonly Func<object, long> BytesOf = static item =>
-        BufferPoolSettings<T>.BytesOf(item is PooledSlot<T> slot ? slot.Capacity : ((T[])item).Length);
 
     private static void Wipe(Span<T> whole)
     {

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Tidepool;
 
 /// <summary>
@@ -10,27 +8,18 @@ internal sealed partial class BufferCore<T> : TieredPool
 {
     internal readonly BufferPoolSettings<T> Settings;
 
-    /// <summary>
-    /// Bucket ids by class for the fast look-up; <see cref="TieredPool.NoId"/> where the slow path must look, and everywhere once retired.
-    /// </summary>
-    internal readonly int[] FastIds;
-
     internal readonly Quarantine<T>? Quarantine;
 
     private readonly Lock _gate = new();
-    private readonly Bucket?[] _buckets;
-    private readonly List<RawBuckets<T>> _raws = [];
-    private readonly int _lastIndex;
+    private readonly BucketTable<T> _slots;
+    private readonly List<BucketTable<T>> _tables = [];
     private int _slotsMade;
 
     internal BufferCore(BufferPoolSettings<T> settings)
         : base(settings.Name, settings.Budget)
     {
         Settings = settings;
-        _buckets = new Bucket?[settings.Sizes.Count];
-        _lastIndex = settings.LastIndexOf(settings.Sizes);
-        FastIds = new int[settings.Sizes.IsDefault ? SizeClasses.FineCount : settings.Sizes.Count];
-        Array.Fill(FastIds, NoId);
+        _slots = AddTable(settings.Sizes, holdsArrays: false);
         if (settings.Checks == PoolChecks.Full)
         {
             Quarantine = new Quarantine<T>(settings.CaptureStacks);
@@ -45,13 +34,7 @@ internal sealed partial class BufferCore<T> : TieredPool
     {
         lock (_gate)
         {
-            var all = _buckets.Where(static b => b is not null).ToList();
-            foreach (RawBuckets<T> raw in _raws)
-            {
-                all.AddRange(raw.Made());
-            }
-
-            return all!;
+            return _tables.SelectMany(static t => t.Made()).ToList();
         }
     }
 
@@ -64,68 +47,48 @@ internal sealed partial class BufferCore<T> : TieredPool
         }
     }
 
-    /// <summary>The bucket that serves <paramref name="length"/> elements, or null when the pool keeps no buffers of that length.</summary>
-    internal Bucket? FindBucket(int length)
-    {
-        int index = Settings.Sizes.IndexOf(length);
-        if (index < 0 || index > _lastIndex)
-        {
-            return null;
-        }
+    /// <summary>The ids of the buckets of leases; see <see cref="BucketTable{T}.FastIds"/>.</summary>
+    internal int[] FastIds => _slots.FastIds;
 
-        return Volatile.Read(ref _buckets[index]) ?? MakeBucket(index);
-    }
+    /// <summary>The bucket of leases of <paramref name="length"/> elements, or null when the pool keeps none of that length.</summary>
+    internal Bucket? FindBucket(int length) => _slots.Find(length);
 
     /// <summary>The slots of the class after <paramref name="bucket"/>'s, if it exists and wastes at most a quarter.</summary>
     protected override Bucket? FindNext(Bucket bucket)
     {
-        int index = Settings.Sizes.IndexOf(bucket.ItemLength) + 1;
-        if (bucket.HoldsArrays || index >= _buckets.Length)
-        {
-            return null;
-        }
-
-        Bucket? next = Volatile.Read(ref _buckets[index]);
+        Bucket? next = bucket.HoldsArrays ? null : _slots.FindNext(bucket.ItemLength);
         return next is not null && next.ItemLength - bucket.ItemLength <= bucket.ItemLength / 4 ? next : null;
     }
 
-    /// <summary>A set of buckets for whole arrays, with size classes of its own.</summary>
-    internal RawBuckets<T> AddRaw(SizeClasses sizes)
+    /// <summary>A set of buckets with size classes of its own.</summary>
+    internal BucketTable<T> AddTable(SizeClasses sizes, bool holdsArrays)
     {
-        var raw = new RawBuckets<T>(this, sizes);
+        var table = new BucketTable<T>(this, sizes, holdsArrays);
         lock (_gate)
         {
-            _raws.Add(raw);
+            _tables.Add(table);
         }
 
-        return raw;
+        return table;
     }
 
-    /// <summary>Makes a bucket of this pool.</summary>
-    internal Bucket NewBucket(int length, bool holdsArrays)
+    /// <summary>Makes a bucket and connects it with one of equal length, so that idle buffers can change their form.</summary>
+    internal Bucket MakeBucket(int length, bool holdsArrays)
     {
         long bytes = BufferPoolSettings<T>.BytesOf(length);
         int id = Bucket.FitsThreadTier(bytes) && !Retired ? ThreadTier.AllocateId() : -1;
-        return new Bucket(this, id, length, bytes) { HoldsArrays = holdsArrays };
-    }
-
-    /// <summary>Connects the buckets of equal length, so that idle buffers can change their form.</summary>
-    internal void FindSibling(Bucket bucket)
-    {
-        if (!Settings.HasWholeArrays)
-        {
-            return;
-        }
-
-        Bucket? sibling = bucket.HoldsArrays
-            ? Array.Find(_buckets, b => b?.ItemLength == bucket.ItemLength)
-            : _raws.SelectMany(static r => r.Made()).FirstOrDefault(b => b.ItemLength == bucket.ItemLength);
-        if (sibling is not null)
+        var bucket = new Bucket(this, id, length, bytes) { HoldsArrays = holdsArrays };
+        if (Settings.HasWholeArrays && FindMade(length, !holdsArrays) is { } sibling)
         {
             bucket.Sibling = sibling;
             sibling.Sibling ??= bucket;
         }
+
+        return bucket;
     }
+
+    private Bucket? FindMade(int length, bool holdsArrays) =>
+        Buckets().FirstOrDefault(b => b.ItemLength == length && b.HoldsArrays == holdsArrays);
 
     internal Lock BucketGate => _gate;
 
@@ -230,26 +193,20 @@ internal sealed partial class BufferCore<T> : TieredPool
     /// <summary>Ends the pool: tiers are emptied, and what is out is given to the source when it comes back.</summary>
     internal void Retire()
     {
-        // First of all, so that no rental succeeds on a pool that has ended, whatever happens then.
+        StopFastPaths(); // first of all, so that no rental succeeds on a pool that has ended, whatever happens then
+        if (TryRetire())
+        {
+            StopFastPaths(); // buckets created concurrently are published by now, and drained
+            Drain();
+        }
+    }
+
+    private void StopFastPaths()
+    {
         lock (_gate)
         {
-            Array.Fill(FastIds, NoId);
-            _raws.ForEach(static r => r.Stop());
+            _tables.ForEach(static t => t.Stop());
         }
-
-        if (!TryRetire())
-        {
-            return;
-        }
-
-        // Buckets created concurrently are published by now; the loop below finds them.
-        lock (_gate)
-        {
-            Array.Fill(FastIds, NoId);
-            _raws.ForEach(static r => r.Stop());
-        }
-
-        Drain();
     }
 
     protected override int LengthOf(object item) => item is PooledSlot<T> slot ? slot.Capacity : ((T[])item).Length;
@@ -277,27 +234,6 @@ internal sealed partial class BufferCore<T> : TieredPool
         catch (Exception e)
         {
             TidepoolEventSource.Log.SourceFailed(e.ToString(), Name);
-        }
-    }
-
-    private Bucket MakeBucket(int index)
-    {
-        lock (_gate)
-        {
-            if (_buckets[index] is { } made)
-            {
-                return made;
-            }
-
-            Bucket bucket = NewBucket(Settings.Sizes.LengthOf(index), holdsArrays: false);
-            FindSibling(bucket);
-            Volatile.Write(ref _buckets[index], bucket);
-            if (index < FastIds.Length && bucket.Id >= 0)
-            {
-                FastIds[index] = bucket.Id;
-            }
-
-            return bucket;
         }
     }
 }

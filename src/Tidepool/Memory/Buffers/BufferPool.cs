@@ -20,7 +20,7 @@ namespace Tidepool;
 /// Console.WriteLine(lease.Memory.Length);    // the end of the scope returns it
 /// </code>
 /// </example>
-public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
+public sealed class BufferPool<T> : IDisposable
 {
     private readonly BufferCore<T> _core;
     private readonly Lock _gate = new();
@@ -28,8 +28,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     private int[] _ids = [];
     private bool _slow;
     private int[] _scopeIds = [];
-    private RawBuckets<T>? _scopes;
-    private PooledArrayPool<T>? _arrayPool;
+    private BucketTable<T>? _scopes;
     private PooledMemoryPool<T>? _memoryPool;
 
     private BufferPool(BufferPoolOptions<T> options, bool isShared)
@@ -162,13 +161,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     /// call.
     /// </summary>
     /// <exception cref="NotSupportedException">The buffers of this pool are not whole arrays.</exception>
-    public ArrayPool<T> AsArrayPool()
-    {
-        lock (_gate)
-        {
-            return _arrayPool ??= NewArrayPool(SizeClasses.PowersOfTwo);
-        }
-    }
+    public ArrayPool<T> AsArrayPool() => AsArrayPool(SizeClasses.PowersOfTwo);
 
     /// <summary>This pool as an <see cref="ArrayPool{T}"/> with lengths of your choice.</summary>
     /// <param name="sizes">The lengths of its arrays.</param>
@@ -179,7 +172,19 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         ArgumentNullException.ThrowIfNull(sizes);
         lock (_gate)
         {
-            return _arrayPools.Find(p => p.Sizes == sizes) ?? NewArrayPool(sizes);
+            foreach (PooledArrayPool<T> made in _arrayPools)
+            {
+                if (made.Sizes == sizes)
+                {
+                    return made;
+                }
+            }
+
+            CheckWholeArrays();
+            var pool = new PooledArrayPool<T>(this, sizes);
+            pool.ChoosePath(_slow);
+            _arrayPools.Add(pool);
+            return pool;
         }
     }
 
@@ -225,14 +230,13 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         }
     }
 
-    BufferSlot<T> IHandleSource<T>.Refill(Magazine magazine)
+    /// <summary>An idle slot whose home is the magazine of a thread handle; more may be put in with it.</summary>
+    internal BufferSlot<T> RefillHandle(Magazine magazine)
     {
         BufferSlot<T> slot = _core.RefillHandle(magazine);
         GC.KeepAlive(this);
         return slot;
     }
-
-    void IHandleSource<T>.Close(Magazine magazine) => magazine.Stock?.Dispose();
 
     /// <summary>Chooses between the fast path and the one that sees every rental.</summary>
     internal void ChoosePath()
@@ -261,12 +265,12 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
     {
         _core.CheckLength(length);
         _core.ThrowIfRetired();
-        RawBuckets<T> scopes = Scopes();
+        BucketTable<T> scopes = Scopes();
         if (scopes.Find(length) is not { } bucket)
         {
             // Longer than what the pool keeps: it comes back to be wiped and counted, and dies then.
-            bucket = new Bucket(_core, -1, Math.Max(1, length), BufferPoolSettings<T>.BytesOf(Math.Max(1, length))) { IsKept = false };
-            return new ArrayScope<T>(_core.RentUnkeptArray(length, _core.PoolId, cleared: false), bucket.ClosedHome, length);
+            Magazine home = _core.NewUnkeptBucket(length).ClosedHome;
+            return new ArrayScope<T>(_core.RentUnkeptArray(length, _core.PoolId, cleared: false), home, length);
         }
 
         T[] array = _core.RentArray(bucket, length, _core.PoolId, cleared: false);
@@ -280,7 +284,7 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         return new ArrayScope<T>(array, magazine, length);
     }
 
-    private RawBuckets<T> Scopes()
+    private BucketTable<T> Scopes()
     {
         if (_scopes is { } made)
         {
@@ -290,20 +294,11 @@ public sealed class BufferPool<T> : IDisposable, IHandleSource<T>
         CheckWholeArrays();
         lock (_gate)
         {
-            _scopes ??= _core.AddRaw(_core.Settings.Sizes);
+            _scopes ??= _core.AddTable(_core.Settings.Sizes, holdsArrays: true);
         }
 
         ChoosePath();
         return _scopes;
-    }
-
-    private PooledArrayPool<T> NewArrayPool(SizeClasses sizes)
-    {
-        CheckWholeArrays();
-        var pool = new PooledArrayPool<T>(this, sizes);
-        pool.ChoosePath(_slow);
-        _arrayPools.Add(pool);
-        return pool;
     }
 
     private void CheckWholeArrays()

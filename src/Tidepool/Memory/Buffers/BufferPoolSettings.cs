@@ -3,59 +3,38 @@ using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
-/// <summary>The validated options of a buffer pool.</summary>
+/// <summary>The options of a buffer pool, checked, and with its defaults in place of what is not given.</summary>
 internal sealed class BufferPoolSettings<T>
 {
+    private readonly BufferPoolOptions<T> _options;
+
     internal BufferPoolSettings(BufferPoolOptions<T> options)
     {
+        _options = options;
         PoolName.Check(options.Name, nameof(options));
         Source = options.Source ?? HeapSource<T>.Instance;
         Sizes = options.Sizes ?? SizeClasses.Default;
-        if (options.Budget < 0)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.Budget, "Budget must be 0 bytes or more.");
-        }
-
-        if (options.MaxLength < 1 || options.MaxLength > Array.MaxLength)
-        {
-            throw new ArgumentOutOfRangeException(
-                nameof(options), options.MaxLength, $"MaxLength must be 1 to {Array.MaxLength} elements.");
-        }
-
-        if (options.LeakSampling < 0)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.LeakSampling, "LeakSampling must be 0 or more.");
-        }
-
-        if (options.Clear is < ClearMode.Never or > ClearMode.OnReturn)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.Clear, "Clear must be Never, OnRent or OnReturn.");
-        }
-
-        if (options.Checks is < PoolChecks.Off or > PoolChecks.Full)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.Checks, "Checks must be Off, Default or Full.");
-        }
-
-        if (options.Alignment != 0 && (!BitOperations.IsPow2(options.Alignment) || options.Alignment > Source.MaxAlignment))
-        {
-            throw new ArgumentOutOfRangeException(
-                nameof(options), options.Alignment, AlignmentText(Source.MaxAlignment, options.Alignment));
-        }
-
+        PoolOption.Check(options.Budget is null or >= 0, options.Budget, "Budget must be 0 bytes or more.");
+        PoolOption.Check(
+            options.MaxLength >= 1 && options.MaxLength <= Array.MaxLength,
+            options.MaxLength,
+            $"MaxLength must be 1 to {Array.MaxLength} elements.");
+        PoolOption.CheckCommon(options.LeakSampling, options.Checks);
+        PoolOption.Check(
+            options.Clear is >= ClearMode.Never and <= ClearMode.OnReturn, options.Clear, "Clear must be Never, OnRent or OnReturn.");
+        PoolOption.Check(
+            options.Alignment == 0 || (BitOperations.IsPow2(options.Alignment) && options.Alignment <= Source.MaxAlignment),
+            options.Alignment,
+            AlignmentText(Source.MaxAlignment, options.Alignment));
         if (Source.Form == BufferForm.Native && HoldsReferences)
         {
             throw new NotSupportedException($"{typeof(T)} holds references, which native memory ({Source.GetType().Name}) cannot.");
         }
 
-        Alignment = options.Alignment;
         MaxLength = Math.Min(options.MaxLength, Source.MaxLength);
         Budget = options.Budget is { } limit ? new Budget(limit, Budget.Process) : Budget.Process;
         Checks = options.Checks ?? ProcessChecks.Mode;
         CaptureStacks = options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks);
-        Clear = options.Clear;
-        Secrets = options.Secrets;
-        LeakSampling = options.LeakSampling;
         Name = PoolName.Take(options.Name, typeof(T).Name);
     }
 
@@ -71,15 +50,15 @@ internal sealed class BufferPoolSettings<T>
 
     internal bool CaptureStacks { get; }
 
-    internal ClearMode Clear { get; }
+    internal ClearMode Clear => _options.Clear;
 
-    internal bool Secrets { get; }
+    internal bool Secrets => _options.Secrets;
 
-    internal int Alignment { get; }
+    internal int Alignment => _options.Alignment;
 
     internal int MaxLength { get; }
 
-    internal int LeakSampling { get; }
+    internal int LeakSampling => _options.LeakSampling;
 
     /// <summary>The longest buffer that the source makes, in elements.</summary>
     internal int LongestBuffer => Source.MaxLength;

@@ -10,7 +10,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
 {
     private readonly BufferPool<T> _pool;
     private readonly BufferCore<T> _core;
-    private readonly RawBuckets<T> _raw;
+    private readonly BucketTable<T> _raw;
     private readonly Type _arrayType = typeof(T[]); // an array of a derived element type must not reach a renter who may store into it
     private int[] _ids = [];
 
@@ -18,7 +18,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     {
         _pool = pool;
         _core = pool.Core;
-        _raw = _core.AddRaw(sizes);
+        _raw = _core.AddTable(sizes, holdsArrays: true);
         Sizes = sizes;
     }
 

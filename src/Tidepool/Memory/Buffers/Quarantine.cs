@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
@@ -8,22 +7,17 @@ namespace Tidepool;
 /// The full checks of a buffer pool: returned memory is filled with a pattern, rests in quarantine, and is verified before reuse.
 /// </summary>
 /// <remarks>Thread-safe. Elements that hold references are cleared instead of filled, and verified to be clear still.</remarks>
-internal sealed class Quarantine<T>
+internal sealed class Quarantine<T>(bool allStacks)
 {
     private const byte Pattern = 0xDD;
     private const int MaxResting = 64;
     private const long MaxRestingBytes = 1 << 20;
-    private const int StackSampling = 128;
 
     private static readonly int Step = (1 << 30) / Unsafe.SizeOf<T>(); // a span of bytes holds less than 2^31
 
     private readonly Lock _gate = new();
-    private readonly Queue<object> _resting = new();
-    private readonly bool _allStacks;
+    private readonly Queue<(object Item, long Bytes)> _resting = new();
     private long _restingBytes;
-    private int _rentals;
-
-    internal Quarantine(bool allStacks) => _allStacks = allStacks;
 
     internal long RestingBytes => Volatile.Read(ref _restingBytes);
 
@@ -38,9 +32,8 @@ internal sealed class Quarantine<T>
         }
     }
 
-    /// <summary>The call site of this rental if it is one of those recorded.</summary>
-    internal StackTrace? SampleStack() =>
-        _allStacks || (Interlocked.Increment(ref _rentals) - 1) % StackSampling == 0 ? CallerStack.Capture() : null;
+    /// <summary>Takes the call sites of rentals.</summary>
+    internal StackSampler Stacks { get; } = new(allStacks);
 
     internal static void Fill(Span<T> buffer)
     {
@@ -95,7 +88,7 @@ internal sealed class Quarantine<T>
 
     /// <summary>Lets an item rest.</summary>
     /// <returns>The item that has rested longest, when there are too many; one too large to rest at once.</returns>
-    internal object? Rest(object item, long bytes, Func<object, long> bytesOf)
+    internal object? Rest(object item, long bytes)
     {
         if (bytes > MaxRestingBytes)
         {
@@ -104,25 +97,25 @@ internal sealed class Quarantine<T>
 
         lock (_gate)
         {
-            _resting.Enqueue(item);
+            _resting.Enqueue((item, bytes));
             _restingBytes += bytes;
-            return IsCrowded ? Wake(bytesOf) : null;
+            return IsCrowded ? Wake() : null;
         }
     }
 
     /// <summary>Takes the item that has rested longest.</summary>
-    internal object? TryWake(Func<object, long> bytesOf)
+    internal object? TryWake()
     {
         lock (_gate)
         {
-            return _resting.Count == 0 ? null : Wake(bytesOf);
+            return _resting.Count == 0 ? null : Wake();
         }
     }
 
-    private object Wake(Func<object, long> bytesOf)
+    private object Wake()
     {
-        object first = _resting.Dequeue();
-        _restingBytes -= bytesOf(first);
+        (object first, long bytes) = _resting.Dequeue();
+        _restingBytes -= bytes;
         return first;
     }
 
@@ -130,7 +123,7 @@ internal sealed class Quarantine<T>
     {
         lock (_gate)
         {
-            return _resting.ToList();
+            return _resting.Select(static r => r.Item).ToList();
         }
     }
 

@@ -50,15 +50,8 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get
         {
-            BufferSlot<T>? slot = _slot;
             ulong rental = _rental;
-            if (slot is null
-                || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Posted) != 0
-                || (RentalWord.MayTear && (uint)RentalWord.LengthOf(rental) > (uint)slot.Capacity))
-            {
-                slot = Check(slot, rental);
-            }
-
+            BufferSlot<T> slot = Leased(_slot, rental);
             return slot.First(RentalWord.LengthOf(rental));
         }
     }
@@ -73,15 +66,8 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     {
         get
         {
-            BufferSlot<T>? slot = _slot;
             ulong rental = _rental;
-            if (slot is null
-                || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Posted) != 0
-                || (RentalWord.MayTear && (uint)RentalWord.LengthOf(rental) > (uint)slot.Capacity))
-            {
-                slot = Check(slot, rental);
-            }
-
+            BufferSlot<T> slot = Leased(_slot, rental);
             return slot.IsPlain ? new Memory<T>(slot.Array, slot.Offset, RentalWord.LengthOf(rental)) : NewMemory(slot, rental);
         }
     }
@@ -204,6 +190,16 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
         return new BufferLease<T>(_slot!, Generation, length);
     }
 
+    /// <summary>The slot of a lease that is out.</summary>
+    /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static BufferSlot<T> Leased(BufferSlot<T>? slot, ulong rental) =>
+        slot is null
+        || ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Posted) != 0
+        || (RentalWord.MayTear && (uint)RentalWord.LengthOf(rental) > (uint)slot.Capacity)
+            ? Check(slot, rental)
+            : slot;
+
     // The slow exits take the fields and not the lease: its address would keep it out of registers in every caller.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void End(BufferSlot<T>? slot, ulong rental, MisuseKind whenRetired)
@@ -231,7 +227,8 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static Memory<T> NewMemory(BufferSlot<T> slot, ulong rental) => new LeaseMemory<T>(new BufferLease<T>(slot, rental)).Memory;
+    private static Memory<T> NewMemory(BufferSlot<T> slot, ulong rental) =>
+        new PooledOwner<T>(new BufferLease<T>(slot, rental), reusable: false).Checked;
 
     private static BufferSlot<T> Refuse(BufferSlot<T>? slot)
     {

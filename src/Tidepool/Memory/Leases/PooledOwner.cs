@@ -1,4 +1,6 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Tidepool;
 
@@ -6,10 +8,10 @@ namespace Tidepool;
 /// A lease as an <see cref="IMemoryOwner{T}"/>. Disposing it again does nothing; racing disposals return the buffer once.
 /// </summary>
 /// <remarks>
-/// Where memory cannot be an array's (native buffers, full checks) the owner itself stands behind it, so it costs nothing more. Such a
-/// memory throws once the owner was disposed: for good when owners are fresh, until the owner's next rental when they are reused.
+/// Where memory cannot be an array's (native buffers, full checks) an owner stands behind it and asks its lease each time a span is taken.
+/// Such a memory throws once the lease has ended: for good when owners are fresh, until the owner's next rental when they are reused.
 /// </remarks>
-internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
+internal sealed class PooledOwner<T> : MemoryManager<T>, IMemoryOwner<T>
 {
     private readonly bool _reusable;
     private BufferSlot<T> _slot;
@@ -22,9 +24,12 @@ internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
         _reusable = reusable;
     }
 
-    public override Memory<T> Memory => _slot.IsPlain ? Lease.Memory : base.Memory;
+    public override Memory<T> Memory => _slot.IsPlain ? Lease.Memory : Checked;
 
-    protected override BufferLease<T> Lease => new(_slot, _rental);
+    /// <summary>The memory that asks the lease.</summary>
+    internal Memory<T> Checked => CreateMemory(Lease.Span.Length);
+
+    private BufferLease<T> Lease => new(_slot, _rental);
 
     public void Dispose()
     {
@@ -45,6 +50,33 @@ internal sealed class PooledOwner<T> : LeaseMemoryManager<T>, IMemoryOwner<T>
         {
             lease.Slot.OnRetired(MisuseKind.StaleDispose);
         }
+    }
+
+    public override Span<T> GetSpan() => Lease.Span;
+
+    public override unsafe MemoryHandle Pin(int elementIndex = 0)
+    {
+        BufferLease<T> lease = Lease;
+        Span<T> span = lease.Span;
+        ArgumentOutOfRangeException.ThrowIfNegative(elementIndex);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(elementIndex, span.Length);
+        GCHandle handle = lease.Slot!.Array is { } array ? GCHandle.Alloc(array, GCHandleType.Pinned) : default;
+        return new MemoryHandle(Unsafe.Add<T>(Unsafe.AsPointer(ref MemoryMarshal.GetReference(span)), elementIndex), handle, this);
+    }
+
+    public override void Unpin()
+    {
+    }
+
+    protected override bool TryGetArray(out ArraySegment<T> segment)
+    {
+        BufferLease<T> lease = Lease;
+        segment = lease.Slot?.Array is null ? default : lease.Segment;
+        return segment.Array is not null;
+    }
+
+    protected override void Dispose(bool disposing)
+    {
     }
 
     /// <summary>

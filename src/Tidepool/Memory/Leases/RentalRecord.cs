@@ -12,33 +12,18 @@ namespace Tidepool;
 /// The finalizer is a critical one because those run last: an ordinary finalizer of a renter that died together with the buffer may still
 /// return it. Then the buffer is in its pool again, and the record watches on.
 /// </remarks>
-internal sealed class RentalRecord : CriticalFinalizerObject
+/// <param name="pool">The pool of the item that is watched.</param>
+/// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/>
+/// tell.</param>
+/// <param name="bytes">What the item counts for while it is rented.</param>
+/// <param name="what">What is dropped when the rental is, as a sentence begins: "A lease".</param>
+/// <param name="length">How many elements it has; 0 for what has none.</param>
+internal sealed class RentalRecord(TieredPool pool, RentalState? slot, long bytes, string what, int length = 0) : CriticalFinalizerObject
 {
-    private readonly TieredPool _pool;
-    private readonly RentalState? _slot;
-    private readonly long _bytes;
-    private readonly string _what;
-    private readonly int _length;
     private StackTrace? _rentedAt;
     private StackTrace? _returnedAt;
     private int _out;
     private long? _wordWhenLost;
-
-    /// <summary>Watches an item.</summary>
-    /// <param name="pool">The pool.</param>
-    /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/>
-    /// tell.</param>
-    /// <param name="bytes">What the item counts for while it is rented.</param>
-    /// <param name="what">What is dropped when the rental is, as a sentence begins: "A lease".</param>
-    /// <param name="length">How many elements it has; 0 for what has none.</param>
-    internal RentalRecord(TieredPool pool, RentalState? slot, long bytes, string what, int length = 0)
-    {
-        _pool = pool;
-        _slot = slot;
-        _bytes = bytes;
-        _what = what;
-        _length = length;
-    }
 
     ~RentalRecord()
     {
@@ -47,11 +32,11 @@ internal sealed class RentalRecord : CriticalFinalizerObject
             return;
         }
 
-        if (_slot is Slot { OutlivesSlot: true } slot)
+        if (slot is Slot { OutlivesSlot: true } lost)
         {
-            FreeLostItem(slot);
+            FreeLostItem(lost);
         }
-        else if (_slot is null ? Volatile.Read(ref _out) != 0 : _slot.IsLeased)
+        else if (slot is null ? Volatile.Read(ref _out) != 0 : slot.IsLeased)
         {
             CountLost();
             Report();
@@ -99,11 +84,11 @@ internal sealed class RentalRecord : CriticalFinalizerObject
     /// dead a second time and nothing has happened to it in between, it has no renter (the stock of a thread handle that was never
     /// disposed).
     /// </summary>
-    private void FreeLostItem(Slot slot)
+    private void FreeLostItem(Slot lost)
     {
-        var seen = new TicketState { Word = Volatile.Read(ref slot.State.Word) };
-        bool isLeased = slot.IsActive(seen.Generation) && (seen.Generation & 1) != 0;
-        if (isLeased && slot.TryClaim(seen.Generation, -1, null, out bool linked))
+        var seen = new TicketState { Word = Volatile.Read(ref lost.State.Word) };
+        bool isLeased = lost.IsActive(seen.Generation) && (seen.Generation & 1) != 0;
+        if (isLeased && lost.TryClaim(seen.Generation, -1, null, out bool linked))
         {
             if (!linked)
             {
@@ -113,30 +98,30 @@ internal sealed class RentalRecord : CriticalFinalizerObject
             Report();
             if (!linked)
             {
-                slot.FreeLost();
+                lost.FreeLost();
                 return;
             }
         }
         else if (seen.Word == _wordWhenLost)
         {
-            slot.FreeLost();
+            lost.FreeLost();
             return;
         }
 
-        _wordWhenLost = Volatile.Read(ref slot.State.Word);
+        _wordWhenLost = Volatile.Read(ref lost.State.Word);
         GC.ReRegisterForFinalize(this);
     }
 
     private void Report()
     {
-        if (!_pool.Retired)
+        if (!pool.Retired)
         {
-            _pool.ReportLater(MisuseKind.NeverReturned, () => (_length == 0 ? _what : $"{_what} of {_length} elements", Where()));
+            pool.ReportLater(MisuseKind.NeverReturned, () => (length == 0 ? what : $"{what} of {length} elements", Where()));
         }
     }
 
     /// <summary>What is lost is no longer leased.</summary>
-    private void CountLost() => _pool.Counters.AddReturns(1, _bytes);
+    private void CountLost() => pool.Counters.AddReturns(1, bytes);
 
     /// <summary>Where the buffer was rented and returned, as far as it was recorded.</summary>
     internal string? Where()

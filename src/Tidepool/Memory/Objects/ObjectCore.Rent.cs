@@ -17,7 +17,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
             {
                 if (IsTracked)
                 {
-                    slot.Record!.TryBegin(SampleStack());
+                    slot.Record!.TryBegin(_stacks.Sample());
                 }
 
                 return slot;
@@ -38,7 +38,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
             T item = Unsafe.As<T>(Next(_raw, out bool isNew));
             if (isNew || IsFit(item))
             {
-                _records?.GetOrAdd(item, _ => new RentalRecord(this, null, _slots.ItemBytes, One)).TryBegin(SampleStack());
+                _records?.GetOrAdd(item, _ => new RentalRecord(this, null, _slots.ItemBytes, One)).TryBegin(_stacks.Sample());
                 return item;
             }
 
@@ -95,8 +95,4 @@ internal sealed partial class ObjectCore<T, TPolicy>
                 $"ObjectPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
         }
     }
-
-    /// <summary>The call site of this rental if it is one of those recorded.</summary>
-    private System.Diagnostics.StackTrace? SampleStack() =>
-        _allStacks || (Interlocked.Increment(ref _rentals) - 1) % StackSampling == 0 ? CallerStack.Capture() : null;
 }

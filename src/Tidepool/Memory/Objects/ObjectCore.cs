@@ -27,7 +27,6 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     /// <summary>The place of the raw objects in a thread's table, or <see cref="TieredPool.NoId"/>.</summary>
     internal int RawId = NoId;
 
-    private const int StackSampling = 128;
     private const int MostBlanks = 32;
     private const int BlankPlaces = 16; // a power of two
 
@@ -39,10 +38,9 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     private readonly IValidatingObjectPolicy<T>? _validator;
     private readonly ConditionalWeakTable<T, RentalRecord>? _records;
     private readonly int _leakSampling;
-    private readonly bool _allStacks;
+    private readonly StackSampler _stacks;
     private readonly Blanks?[] _blanks = new Blanks?[BlankPlaces];
     private int _created;
-    private int _rentals;
 
     internal ObjectCore(TPolicy policy, ObjectPoolOptions options)
         : base(
@@ -53,7 +51,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
         Policy = policy;
         Checks = options.Checks ?? ProcessChecks.Mode;
         _validator = policy as IValidatingObjectPolicy<T>;
-        _allStacks = options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks);
+        _stacks = new StackSampler(options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks));
         _leakSampling = options.LeakSampling;
         _slots = AddBucket();
         _raw = AddBucket();

@@ -42,24 +42,8 @@ public sealed class ObjectPoolOptions
     internal static void Check(ObjectPoolOptions options)
     {
         PoolName.Check(options.Name, nameof(options));
-        if (options.Budget < 0)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.Budget, "Budget must be 0 objects or more.");
-        }
-
-        if (options.ItemBytes < 1)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.ItemBytes, "ItemBytes must be 1 or more.");
-        }
-
-        if (options.LeakSampling < 0)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.LeakSampling, "LeakSampling must be 0 or more.");
-        }
-
-        if (options.Checks is < PoolChecks.Off or > PoolChecks.Full)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), options.Checks, "Checks must be Off, Default or Full.");
-        }
+        PoolOption.Check(options.Budget >= 0, options.Budget, "Budget must be 0 objects or more.");
+        PoolOption.Check(options.ItemBytes >= 1, options.ItemBytes, "ItemBytes must be 1 or more.");
+        PoolOption.CheckCommon(options.LeakSampling, options.Checks);
     }
 }

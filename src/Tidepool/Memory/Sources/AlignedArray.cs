@@ -8,14 +8,14 @@ internal static class AlignedArray
 {
     private const int Attempts = 16;
 
-    /// <summary>A pinned array and the first element in it whose address is a multiple of <paramref name="alignment"/>.</summary>
+    /// <summary>Elements of a pinned array, the first of them at an address that is a multiple of <paramref name="alignment"/>.</summary>
     /// <exception cref="NotSupportedException">No element of the type can start there, because its size has no common step with the
     /// alignment.</exception>
-    internal static (T[] Array, int Offset) Allocate<T>(int length, int alignment)
+    internal static SourceBuffer<T> Allocate<T>(int length, int alignment)
     {
         if (alignment <= 1)
         {
-            return (GC.AllocateUninitializedArray<T>(length, pinned: true), 0);
+            return new SourceBuffer<T>(GC.AllocateUninitializedArray<T>(length, pinned: true), 0, length);
         }
 
         // The heap aligns arrays to 8 bytes, so with larger elements either all or none of an array's can be aligned: then try another
@@ -28,7 +28,7 @@ internal static class AlignedArray
             if (offset >= 0)
             {
                 GC.KeepAlive(filler);
-                return (array, offset);
+                return new SourceBuffer<T>(array, offset, length);
             }
 
             filler = GC.AllocateUninitializedArray<byte>(8 * (attempt + 1), pinned: true);

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool;
 
@@ -34,9 +33,6 @@ public abstract class BufferSource<T>
     /// memory whose renter dropped it is, on the finalizer's thread.
     /// </summary>
     /// <param name="buffer">A buffer made by <see cref="Allocate"/> of this source.</param>
-    [SuppressMessage(
-        "Naming", "CA1716:Identifiers should not match keywords",
-        Justification = "Free is the field's word for the end of a memory block.")]
     public virtual void Free(in SourceBuffer<T> buffer)
     {
     }

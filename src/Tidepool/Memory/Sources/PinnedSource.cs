@@ -33,13 +33,8 @@ public sealed class PinnedSource<T> : BufferSource<T>
     /// <inheritdoc/>
     public override SourceBuffer<T> Allocate(int length, int alignment)
     {
-        if (alignment <= 8 && Unsafe.SizeOf<T>() % Math.Max(alignment, 1) == 0)
-        {
-            return new SourceBuffer<T>(GC.AllocateUninitializedArray<T>(length, pinned: true), 0, length);
-        }
-
-        (T[] array, int offset) = AlignedArray.Allocate<T>(length, alignment);
-        return new SourceBuffer<T>(array, offset, length);
+        bool isNatural = alignment <= 8 && Unsafe.SizeOf<T>() % Math.Max(alignment, 1) == 0;
+        return AlignedArray.Allocate<T>(length, isNatural ? 0 : alignment);
     }
 
     private static class Holder

@@ -13,7 +13,7 @@ public sealed class SlabSource<T> : BufferSource<T>
     private const int PageSize = 4096;
 
     private readonly Lock _gate = new();
-    private readonly Dictionary<(int Length, int Alignment), Stack<Cell>> _free = [];
+    private readonly Dictionary<(int Length, int Alignment), List<Cell>> _free = [];
     private readonly int _slabBytes;
 
     /// <summary>Makes a source.</summary>
@@ -55,23 +55,23 @@ public sealed class SlabSource<T> : BufferSource<T>
         long bytes = (long)length * size;
         if (bytes > _slabBytes / 4)
         {
-            (T[] own, int start) = AlignedArray.Allocate<T>(length, alignment);
-            return new SourceBuffer<T>(own, start, length);
+            return AlignedArray.Allocate<T>(length, alignment);
         }
 
         lock (_gate)
         {
-            if (!_free.TryGetValue((length, alignment), out Stack<Cell>? cells))
+            if (!_free.TryGetValue((length, alignment), out List<Cell>? cells))
             {
-                _free.Add((length, alignment), cells = new Stack<Cell>());
+                _free.Add((length, alignment), cells = []);
             }
 
-            if (!cells.TryPop(out Cell cell))
+            if (cells.Count == 0)
             {
                 Carve(cells, length, alignment);
-                cell = cells.Pop();
             }
 
+            Cell cell = cells[^1];
+            cells.RemoveAt(cells.Count - 1);
             cell.Slab.Used++;
             return new SourceBuffer<T>(cell.Slab.Array, cell.Offset, length, cell.Slab);
         }
@@ -87,37 +87,31 @@ public sealed class SlabSource<T> : BufferSource<T>
 
         lock (_gate)
         {
-            Stack<Cell> cells = _free[slab.Key];
+            List<Cell> cells = _free[slab.Key];
             slab.Used--;
             if (slab.Used > 0)
             {
-                cells.Push(new Cell(slab, buffer.Offset));
+                cells.Add(new Cell(slab, buffer.Offset));
                 return;
             }
 
             // The last buffer of the slab: forget its free cells, so that the collector may have it.
-            Cell[] others = cells.Where(c => c.Slab != slab).Reverse().ToArray();
-            cells.Clear();
-            foreach (Cell other in others)
-            {
-                cells.Push(other);
-            }
-
+            cells.RemoveAll(cell => cell.Slab == slab);
             SlabCount--;
         }
     }
 
-    private void Carve(Stack<Cell> cells, int length, int alignment)
+    private void Carve(List<Cell> cells, int length, int alignment)
     {
         int size = Unsafe.SizeOf<T>();
         bool pages = size <= sizeof(long) && PageSize % size == 0; // larger elements cannot always begin at a page
         int step = alignment > 1 ? RoundUp(length, size, alignment) : length;
-        (T[] array, int offset) = AlignedArray.Allocate<T>(_slabBytes / size, pages ? PageSize : alignment);
-        var slab = new Slab(array, (length, alignment));
+        SourceBuffer<T> whole = AlignedArray.Allocate<T>(_slabBytes / size, pages ? PageSize : alignment);
+        var slab = new Slab(whole.Array!, (length, alignment));
         int count = _slabBytes / size / step;
         for (int index = count - 1; index >= 0; index--)
         {
-            cells.Push(new Cell(slab, offset + (index * step)));
+            cells.Add(new Cell(slab, whole.Offset + (index * step)));
         }
 
         SlabCount++;

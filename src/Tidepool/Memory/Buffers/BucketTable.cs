@@ -1,32 +1,35 @@
 namespace Tidepool;
 
-/// <summary>The buckets of one <see cref="PooledArrayPool{T}"/>: whole arrays, by size classes that may differ from the pool's.</summary>
-internal sealed class RawBuckets<T>
+/// <summary>
+/// Buckets by size class: those of a pool's leases, or those of whole arrays, whose size classes may differ from the pool's.
+/// </summary>
+internal sealed class BucketTable<T>
 {
     /// <summary>
-    /// Bucket ids of the fast path by class; <see cref="TieredPool.NoId"/> where the slow path must look. Empty for tables without a fast
-    /// look-up.
+    /// Bucket ids by class for the fast look-up; <see cref="TieredPool.NoId"/> where the slow path must look, and everywhere once retired.
     /// </summary>
     internal readonly int[] FastIds;
 
     private readonly BufferCore<T> _core;
     private readonly SizeClasses _sizes;
+    private readonly bool _holdsArrays;
     private readonly Bucket?[] _buckets;
     private readonly int _lastIndex;
 
-    internal RawBuckets(BufferCore<T> core, SizeClasses sizes)
+    internal BucketTable(BufferCore<T> core, SizeClasses sizes, bool holdsArrays)
     {
         _core = core;
         _sizes = sizes;
+        _holdsArrays = holdsArrays;
         _buckets = new Bucket?[sizes.Count];
         _lastIndex = core.Settings.LastIndexOf(sizes);
-        FastIds = new int[sizes.IsDefault ? SizeClasses.FineCount : sizes == SizeClasses.PowersOfTwo ? sizes.Count : 0];
+        FastIds = new int[sizes.IsDefault ? SizeClasses.FineCount : sizes.Count];
         Array.Fill(FastIds, TieredPool.NoId);
     }
 
     internal IEnumerable<Bucket> Made() => _buckets.Where(static b => b is not null)!;
 
-    /// <summary>The bucket that serves <paramref name="length"/> elements, or null when arrays of that length are not kept.</summary>
+    /// <summary>The bucket that serves <paramref name="length"/> elements, or null when the pool keeps none of that length.</summary>
     internal Bucket? Find(int length)
     {
         int index = length <= _core.Settings.Source.MaxLength ? _sizes.IndexOf(length) : -1;
@@ -36,6 +39,13 @@ internal sealed class RawBuckets<T>
         }
 
         return Volatile.Read(ref _buckets[index]) ?? Make(index);
+    }
+
+    /// <summary>The bucket of the class after the one that serves <paramref name="length"/> elements, if it was made.</summary>
+    internal Bucket? FindNext(int length)
+    {
+        int index = _sizes.IndexOf(length) + 1;
+        return index < _buckets.Length ? Volatile.Read(ref _buckets[index]) : null;
     }
 
     /// <summary>Whether some class has exactly this length.</summary>
@@ -60,8 +70,7 @@ internal sealed class RawBuckets<T>
                 return made;
             }
 
-            Bucket bucket = _core.NewBucket(_sizes.LengthOf(index), holdsArrays: true);
-            _core.FindSibling(bucket);
+            Bucket bucket = _core.MakeBucket(_sizes.LengthOf(index), _holdsArrays);
             Volatile.Write(ref _buckets[index], bucket);
             if (bucket.Id >= 0 && index < FastIds.Length)
             {

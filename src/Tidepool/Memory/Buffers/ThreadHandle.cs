@@ -14,12 +14,12 @@ namespace Tidepool;
 public readonly ref struct ThreadHandle<T>
 {
     private readonly Magazine _magazine;
-    private readonly IHandleSource<T>? _source;
+    private readonly BufferPool<T>? _pool;
 
-    internal ThreadHandle(Magazine magazine, IHandleSource<T> source, int maxLength)
+    internal ThreadHandle(Magazine magazine, BufferPool<T> pool, int maxLength)
     {
         _magazine = magazine;
-        _source = source;
+        _pool = pool;
         MaxLength = maxLength;
     }
 
@@ -60,16 +60,16 @@ public readonly ref struct ThreadHandle<T>
     }
 
     /// <summary>Gives the stock back to the pool. Leases that are out stay usable.</summary>
-    public void Dispose() => _source?.Close(_magazine);
+    public void Dispose() => _magazine?.Stock?.Dispose();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private BufferSlot<T> RentSlow(int length)
     {
-        if (_source is null || _magazine.IsDisposedHandle)
+        if (_pool is null || _magazine.IsDisposedHandle)
         {
             throw new ObjectDisposedException(
                 $"ThreadHandle<{typeof(T).Name}>",
-                _source is null
+                _pool is null
                     ? "This handle is default(ThreadHandle): no pool made it."
                     : "The handle was disposed and its stock returned. Ask the pool for another one.");
         }
@@ -79,6 +79,6 @@ public readonly ref struct ThreadHandle<T>
             throw new ArgumentOutOfRangeException(nameof(length), length, $"This handle serves 0 to {MaxLength} elements.");
         }
 
-        return _source.Refill(_magazine);
+        return _pool.RefillHandle(_magazine);
     }
 }
