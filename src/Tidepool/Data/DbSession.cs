@@ -45,7 +45,10 @@ internal sealed class DbSession(DbConnection native)
 
     /// <summary>What its renter may have left.</summary>
     internal SessionResidue Residue =>
-        _hasAnything ? SessionResidue.Anything : _hasObjects ? SessionResidue.Objects : _hasRows ? SessionResidue.Rows : SessionResidue.Nothing;
+        _hasAnything ? SessionResidue.Anything
+        : _hasObjects ? SessionResidue.Objects
+        : _hasRows ? SessionResidue.Rows
+        : SessionResidue.Nothing;
 
     internal DbSessionInfo Info => new(HasPrepared, WasLent, Remembered) { Residue = Residue };
 

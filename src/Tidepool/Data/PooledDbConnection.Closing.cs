@@ -6,8 +6,8 @@ using System.Transactions;
 namespace Tidepool.Data;
 
 /// <content>
-/// The session of a connection: how it is taken away and given back, and what the renter left on it. Who gets it next is decided by the
-/// pool: <c>ResourceCore.Return</c>, then <c>PoolState.GiveOrKeep</c>.
+/// The session of a connection: how it is taken away and given back, and what the renter left on it. The pool decides
+/// which caller gets it next: <c>ResourceCore.Return</c>, then <c>PoolState.GiveOrKeep</c>.
 /// </content>
 public sealed partial class PooledDbConnection
 {
