@@ -99,7 +99,8 @@ internal static class SqliteWords
                 end++;
             }
 
-            if ((start == 0 || !IsOfWord(text[start - 1])) && Of(text.AsSpan(start..end), text.AsSpan(end)) is var residue && residue > worst)
+            if ((start == 0 || !IsOfWord(text[start - 1]))
+                && Of(text.AsSpan(start..end), text.AsSpan(end)) is var residue && residue > worst)
             {
                 worst = residue;
             }
