@@ -19,7 +19,8 @@ internal static partial class ModelBuild
     // ThreadTier and Trimmer work under a lock throughout.
     private static readonly string[] Instrumented =
     [
-        "Memory/Tiers/Magazine.cs", "Memory/Tiers/Magazine.Slow.cs", "Memory/Tiers/Magazine.Visit.cs", "Memory/Tiers/Magazine.Objects.cs",
+        "Memory/Tiers/Magazine.cs", "Memory/Tiers/Magazine.Slow.cs", "Memory/Tiers/Magazine.Overflow.cs",
+        "Memory/Tiers/Magazine.Visit.cs", "Memory/Tiers/Magazine.Objects.cs",
         "Memory/Tiers/Slot.cs", "Memory/Tiers/Inbox.cs", "Memory/Tiers/SharedTier.cs", "Memory/Tiers/Stripe.cs",
         "Memory/Buffers/BufferCore.Return.cs", "Memory/Buffers/BufferCore.Rent.cs",
         "Memory/Leases/ObjectSlot.cs", "Memory/Objects/PooledObject.cs", "Memory/Tiers/TieredPool.Sequence.cs",

@@ -11,12 +11,6 @@ namespace Tidepool;
 /// </content>
 internal sealed partial class Magazine
 {
-    // Items that stay when a full magazine is flushed, so that a thread near the limit does not exchange chunks at each step.
-    private const int Newest = 2;
-
-    // A thread that has flushed so many items works with hundreds of them: its magazine may grow.
-    private const int Many = 128;
-
     // How many of the newest items a return without a ticket is compared with, to find a second return.
     private const int Compared = 15;
 
@@ -145,31 +139,6 @@ internal sealed partial class Magazine
         return chunk;
     }
 
-    /// <summary>
-    /// Puts a chunk into the shared tier as <see cref="PutShared(Bucket, Chunk)"/> does; a magazine of objects takes an empty one from
-    /// there for the next time. Only for the owning thread.
-    /// </summary>
-    internal void PutShared(Chunk? chunk)
-    {
-        if (chunk is null || !Bucket.HoldsObjects)
-        {
-            if (!PutShared(Bucket, chunk))
-            {
-                Owners = null; // they refer to the buffers they had, which the budget has just refused
-            }
-
-            return;
-        }
-
-        Chunk? spare = chunk.Count == 0 ? chunk : null;
-        if (spare is null && !Bucket.Shared.TryPut(chunk, ref spare))
-        {
-            PutShared(Bucket, chunk);
-        }
-
-        KeepSpare(spare);
-    }
-
     /// <summary>Whether the idle item lies here. Only for the owning thread.</summary>
     internal bool Holds(object item)
     {
@@ -201,56 +170,6 @@ internal sealed partial class Magazine
         }
 
         return false;
-    }
-
-    /// <summary>
-    /// Flushes all but the newest two: few exchanges when a thread returns many. The chunk's array becomes the stack, and the stack's the
-    /// chunk's.
-    /// </summary>
-    private void FlushBySwap(Chunk into)
-    {
-        object?[] full = _state.Stack;
-        int stay = Math.Min(Newest, _state.Count);
-        int leave = _state.Count + 1 - stay;
-        StoreIfDifferent(ref full[0], _state.Hot!);
-        _state.Stack = into.Places;
-        into.Places = full;
-        into.Count = leave;
-        _state.Count = _state.HotFull = 0;
-        _state.Flushed += leave;
-        for (int i = leave; i < leave + stay; i++)
-        {
-            PushEntered(full[i]!);
-        }
-
-        full.AsSpan(leave).Clear();
-    }
-
-    /// <summary>
-    /// Room for more in the magazine of a thread that has given many to the shared tier, as long as half of the budget stays free for
-    /// others: for objects, and for buffers where the budget was tight when the magazine was made. Only for the owning thread.
-    /// </summary>
-    /// <returns>False when it stays as it is.</returns>
-    private bool TryGrow()
-    {
-        int places = Bucket.GrownCapacity - _state.Capacity;
-        long bytes = places * Bucket.ItemBytes;
-        Budget budget = Bucket.Pool.Budget;
-        if (places <= 0 || _state.Flushed < Many || !budget.IsAmple(bytes) || !budget.TryCharge(bytes))
-        {
-            return false;
-        }
-
-        if (!TryEnter())
-        {
-            budget.Refund(bytes);
-            return false;
-        }
-
-        _state.Capacity += places;
-        Charge += bytes;
-        Leave();
-        return true;
     }
 
     private Chunk? TakeSpare()

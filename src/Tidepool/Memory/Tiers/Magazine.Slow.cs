@@ -1,6 +1,6 @@
 namespace Tidepool;
 
-/// <content>What the owner does off the fast path: refill, flush, and taking in what other threads posted.</content>
+/// <content>What the owner does off the fast path: refill, and taking in what other threads posted.</content>
 internal sealed partial class Magazine
 {
     /// <summary>Takes the newest item, or one that came home. Only for the owning thread.</summary>
@@ -217,8 +217,6 @@ internal sealed partial class Magazine
         }
     }
 
-    private bool IsFull => _state.HotFull != 0 && _state.Count >= _state.Capacity;
-
     private bool TryEnter()
     {
         var spin = default(SpinWait);
@@ -287,49 +285,6 @@ internal sealed partial class Magazine
 
         StoreIfDifferent(ref Places[_state.Count], item);
         _state.Count++;
-    }
-
-    /// <summary>Grows a magazine that looks full, or takes an empty chunk to flush it into. Only for the owning thread.</summary>
-    /// <remarks>
-    /// Before the magazine is entered, because this may lock or allocate, and a throw inside would leave the magazine busy. Only the owner
-    /// adds items: "not full" stays true, "full" may be out of date.
-    /// </remarks>
-    /// <returns>Null where there is room.</returns>
-    private Chunk? GrowOrTakeChunk() => IsFull && !TryGrow() ? TakeSpare() ?? Bucket.Shared.TakeEmpty() : null;
-
-    /// <summary>Flushes a full magazine into a chunk: of buffers the older half of the stack, rounded up; of objects all but two.</summary>
-    private void FlushIfFull(Chunk? flushed)
-    {
-        // A visitor may have made room since it looked full.
-        if (flushed is null || !IsFull)
-        {
-            return;
-        }
-
-        if (Bucket.HoldsObjects)
-        {
-            FlushBySwap(flushed);
-        }
-        else if (_state.Count == 0)
-        {
-            // Room for one item only: it leaves, and the new one takes the hot place.
-            flushed.Add(_state.Hot!);
-            _state.HotFull = 0;
-            _state.Flushed++;
-        }
-        else
-        {
-            RemoveOldest((_state.Count + 1) / 2, flushed);
-        }
-    }
-
-    private void RemoveOldest(int count, Chunk into)
-    {
-        Span<object?> items = Items.Span(ref _state.Items);
-        into.Add(items[..count]);
-        items[count.._state.Count].CopyTo(items);
-        _state.Count -= count;
-        _state.Flushed += count;
     }
 
     private void RefillFromSurplus()

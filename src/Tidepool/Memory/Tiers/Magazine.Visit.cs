@@ -189,66 +189,6 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Puts a chunk into the shared tier; when the budget refuses it, its items are evicted.</summary>
-    /// <returns>False when they were.</returns>
-    internal static bool PutShared(Bucket bucket, Chunk? chunk)
-    {
-        if (chunk is null)
-        {
-            return true;
-        }
-
-        bool isKept = chunk.Count > 0
-            && (bucket.Shared.TryPut(chunk) || (bucket.Pool.RecallPlaces(bucket) && bucket.Shared.TryPut(chunk)));
-        if (isKept)
-        {
-            return true;
-        }
-
-        bool isEmpty = chunk.Count == 0;
-        if (!isEmpty)
-        {
-            PutWhatFits(bucket, chunk);
-            bucket.Pool.EvictDropped(bucket, chunk.Content());
-        }
-
-        bucket.Shared.GiveEmpty(chunk);
-        return isEmpty;
-    }
-
-    /// <summary>Puts as many items of a chunk into the shared tier as the budget has room for.</summary>
-    private static void PutWhatFits(Bucket bucket, Chunk chunk)
-    {
-        int fitting = (int)Math.Clamp(bucket.Pool.Budget.Left / bucket.ItemBytes, 0, chunk.Count - 1);
-        if (fitting == 0)
-        {
-            return;
-        }
-
-        Chunk part = bucket.Shared.TakeEmpty();
-        chunk.MoveLast(fitting, part);
-        if (!bucket.Shared.TryPut(part))
-        {
-            part.MoveLast(fitting, chunk); // another thread was faster
-            bucket.Shared.GiveEmpty(part);
-        }
-    }
-
-    /// <summary>Puts idle items into the shared tier of their bucket; what the budget refuses is evicted.</summary>
-    internal static void PutShared(Bucket bucket, List<object?> items)
-    {
-        for (int start = 0; start < items.Count; start += Items.Capacity)
-        {
-            Chunk chunk = bucket.Shared.TakeEmpty();
-            for (int i = start; i < Math.Min(items.Count, start + Items.Capacity); i++)
-            {
-                chunk.Add(items[i]!);
-            }
-
-            PutShared(bucket, chunk);
-        }
-    }
-
     /// <summary>
     /// No item stands twice, counts are in range, every slot lies at home, is settled, and is reachable once. Quiescent use, Stop = 0.
     /// </summary>
