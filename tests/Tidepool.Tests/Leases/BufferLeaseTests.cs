@@ -406,5 +406,25 @@ public sealed class BufferLeaseTests : PoolTest
         Assert.Equal(0, source.Live);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Disposing_the_manager_behind_the_memory_of_a_lease_does_not_return_it(bool isNative)
+    {
+        using NativeTestSource<int> source = new();
+        BufferPool<int> pool = isNative
+            ? NewPool<int>(new() { Name = "managed by a lease", Source = source })
+            : NewPool<int>(new() { Name = "checked by a lease", Checks = PoolChecks.Full });
+        BufferLease<int> lease = pool.Rent(10);
+        Assert.True(MemoryMarshal.TryGetMemoryManager<int, MemoryManager<int>>(lease.Memory, out MemoryManager<int>? manager));
+        ((IDisposable)manager).Dispose();
+        Assert.True(lease.IsActive);
+        Assert.Equal(0, pool.GetStatistics().Returned);
+        manager.GetSpan()[9] = 3;
+        Assert.Equal(3, lease.Span[9]);
+        lease.Return();
+        Assert.Throws<ObjectDisposedException>(() => manager.GetSpan().Length);
+    }
+
     private static int[] Array(BufferLease<int> lease) => lease.Segment.Array!;
 }

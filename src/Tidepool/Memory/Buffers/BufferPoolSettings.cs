@@ -19,13 +19,16 @@ internal sealed class BufferPoolSettings<T>
             options.MaxLength >= 1 && options.MaxLength <= Array.MaxLength,
             options.MaxLength,
             $"MaxLength must be 1 to {Array.MaxLength} elements.");
-        PoolOption.CheckCommon(options.LeakSampling, options.Checks);
         PoolOption.Check(
             options.Clear is >= ClearMode.Never and <= ClearMode.OnReturn, options.Clear, "Clear must be Never, OnRent or OnReturn.");
-        PoolOption.Check(
-            options.Alignment == 0 || (BitOperations.IsPow2(options.Alignment) && options.Alignment <= Source.MaxAlignment),
-            options.Alignment,
-            AlignmentText(Source.MaxAlignment, options.Alignment));
+        PoolOption.CheckCommon(options.LeakSampling, options.Checks);
+        if (options.Alignment != 0)
+        {
+            int most = Source.MaxAlignment;
+            bool isPossible = BitOperations.IsPow2(options.Alignment) && options.Alignment <= most;
+            PoolOption.Check(isPossible, options.Alignment, AlignmentText(most, options.Alignment));
+        }
+
         if (Source.Form == BufferForm.Native && HoldsReferences)
         {
             throw new NotSupportedException($"{typeof(T)} holds references, which native memory ({Source.GetType().Name}) cannot.");

@@ -30,12 +30,12 @@ internal static class OwnerReuse
             var ring = new OwnerRing();
             for (int i = 0; i < OwnerRing.Delay; i++)
             {
-                ring.Put(new PooledOwner<T>(lease, reusable: true));
+                ring.Put(new PooledOwner<T>(lease, OwnerKind.Reused));
             }
 
             home.Owners = ring;
         }
 
-        return new PooledOwner<T>(lease, reusable: !home.IsClosed);
+        return new PooledOwner<T>(lease, home.IsClosed ? OwnerKind.Owner : OwnerKind.Reused);
     }
 }

@@ -65,7 +65,7 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
         }
 
         BufferLease<T> lease = _pool.Rent(length);
-        return _reuseOwners ? OwnerReuse.Wrap(lease) : new PooledOwner<T>(lease, reusable: false);
+        return _reuseOwners ? OwnerReuse.Wrap(lease) : new PooledOwner<T>(lease, OwnerKind.Owner);
     }
 
     private void Refuse(int minBufferSize, int length)

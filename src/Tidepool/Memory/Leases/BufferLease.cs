@@ -134,7 +134,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     /// <exception cref="InvalidOperationException">The lease is of a <see cref="ThreadHandle{T}"/> that is not disposed, and this is
     /// another thread.</exception>
     /// <remarks>Allocates the owner. On a thread other than the renting one it takes about a microsecond.</remarks>
-    public IMemoryOwner<T> ToOwner() => new PooledOwner<T>(Renew(), reusable: false);
+    public IMemoryOwner<T> ToOwner() => new PooledOwner<T>(Renew(), OwnerKind.Owner);
 
     /// <summary>
     /// Ends the rental but keeps the buffer out of the pool for good: it is the caller's now, and the garbage collector's after that.
@@ -228,7 +228,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static Memory<T> NewMemory(BufferSlot<T> slot, ulong rental) =>
-        new PooledOwner<T>(new BufferLease<T>(slot, rental), reusable: false).Checked;
+        new PooledOwner<T>(new BufferLease<T>(slot, rental), OwnerKind.View).Checked;
 
     private static BufferSlot<T> Refuse(BufferSlot<T>? slot)
     {

@@ -13,15 +13,15 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class PooledOwner<T> : MemoryManager<T>, IMemoryOwner<T>
 {
-    private readonly bool _reusable;
+    private readonly OwnerKind _kind;
     private BufferSlot<T> _slot;
     private ulong _rental;
 
-    internal PooledOwner(BufferLease<T> lease, bool reusable)
+    internal PooledOwner(BufferLease<T> lease, OwnerKind kind)
     {
         _slot = lease.Slot!;
         _rental = lease.Rental;
-        _reusable = reusable;
+        _kind = kind;
     }
 
     public override Memory<T> Memory => _slot.IsPlain ? Lease.Memory : Checked;
@@ -34,10 +34,14 @@ internal sealed class PooledOwner<T> : MemoryManager<T>, IMemoryOwner<T>
     public void Dispose()
     {
         BufferLease<T> lease = Lease;
-        if (!_reusable)
+        if (_kind != OwnerKind.Reused)
         {
-            lease.Dispose();
-            return;
+            if (_kind == OwnerKind.Owner)
+            {
+                lease.Dispose();
+            }
+
+            return; // code that reaches the manager behind a lease's Memory does not hold the lease
         }
 
         // A return on the home thread hands this owner straight to the ring; elsewhere it travels home with the slot.
