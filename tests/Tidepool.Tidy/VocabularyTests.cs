@@ -103,7 +103,8 @@ public sealed partial class VocabularyTests
         where name.ValueText is { Length: > 0 }
         select (name.ValueText, $"{file}:{name.GetLocation().GetLineSpan().StartLinePosition.Line + 1}");
 
-    private static readonly string[] Shipped = ["src/Tidepool/", "src/Tidepool.Native/", "src/Tidepool.Extensions/"];
+    private static readonly string[] Shipped =
+        ["src/Tidepool/", "src/Tidepool.Native/", "src/Tidepool.Extensions/", "src/Tidepool.AspNetCore/"];
 
     private static SyntaxToken NameOf(SyntaxNode node) => node switch
     {

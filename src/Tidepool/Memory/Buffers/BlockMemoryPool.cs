@@ -19,7 +19,8 @@ public abstract class BlockMemoryPool<T> : MemoryPool<T>
     private readonly int[] _ids;
     private readonly int _blockLength;
 
-    private protected BlockMemoryPool(string? name, string kind, Func<BufferSource<T>> source, int blockLength, int alignment)
+    private protected BlockMemoryPool(
+        string? name, string kind, Func<BufferSource<T>> source, int blockLength, int alignment, Budget? budget = null)
     {
         if (blockLength is < 1 or > 1 << 20)
         {
@@ -34,6 +35,7 @@ public abstract class BlockMemoryPool<T> : MemoryPool<T>
             Source = source(),
             Sizes = SizeClasses.FromLengths(blockLength),
             Alignment = alignment,
+            SharedBudget = budget,
         });
         _ids = _pool.Core.FastIds; // one class, one id; taken away when the pool is disposed
     }

@@ -25,6 +25,9 @@ public sealed class BufferPoolOptions<T>
     /// </summary>
     public long? Budget { get; init; }
 
+    /// <summary>The budget that several pools share; null for one of <see cref="Budget"/>.</summary>
+    internal Budget? SharedBudget { get; init; }
+
     /// <summary>When buffers are zeroed, whole and for every way of renting. The default is never.</summary>
     public ClearMode Clear { get; init; }
 

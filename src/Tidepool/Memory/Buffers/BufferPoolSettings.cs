@@ -35,7 +35,7 @@ internal sealed class BufferPoolSettings<T>
         }
 
         MaxLength = Math.Min(options.MaxLength, Source.MaxLength);
-        Budget = options.Budget is { } limit ? new Budget(limit, Budget.Process) : Budget.Process;
+        Budget = options.SharedBudget ?? (options.Budget is { } limit ? new Budget(limit, Budget.Process) : Budget.Process);
         Checks = options.Checks ?? ProcessChecks.Mode;
         CaptureStacks = options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks);
         Name = PoolName.Take(options.Name, typeof(T).Name);

@@ -37,4 +37,10 @@ public sealed class SlabMemoryPool<T> : BlockMemoryPool<T>
         : base(name, nameof(SlabMemoryPool<>), () => new SlabSource<T>(slabBytes), blockLength, alignment)
     {
     }
+
+    /// <summary>Makes a pool whose idle blocks count in a budget that it shares with others.</summary>
+    internal SlabMemoryPool(int blockLength, Budget budget, string? name)
+        : base(name, nameof(SlabMemoryPool<>), static () => new SlabSource<T>(), blockLength, alignment: 0, budget)
+    {
+    }
 }
