@@ -1,6 +1,8 @@
 namespace Tidepool;
 
-/// <summary>Reports misuse and leaks to the program as they are found, also where event sources are switched off (native AOT).</summary>
+/// <summary>
+/// Reports misuse, leaks, and trouble with the supply of resources to the program, also where event sources are switched off (native AOT).
+/// </summary>
 /// <remarks>
 /// <para>Without code the same comes from the environment: <c>TIDEPOOL_CHECKS=default,log</c> (or <c>full,log</c>, <c>full,stacks,log</c>)
 /// writes each report to standard error.</para>
@@ -22,8 +24,17 @@ public static class PoolDiagnostics
     /// </remarks>
     public static event Action<MisuseReport>? MisuseReported;
 
+    /// <summary>
+    /// Raised when a resource pool fails to create, backs off, recovers or is cleared, on the thread that brought it about.
+    /// </summary>
+    /// <remarks>As for <see cref="MisuseReported"/>: no lock is held, and what a handler throws is dropped. A pool may be called.</remarks>
+    public static event Action<ResourceReport>? ResourceReported;
+
     /// <summary>Whether a report reaches a listener, so that it is worth writing.</summary>
     internal static bool IsHeard => MisuseReported is not null || ProcessChecks.Logs || TidepoolEventSource.Log.IsEnabled();
+
+    /// <summary>Whether a report about the supply of resources reaches a listener.</summary>
+    internal static bool HearsResources => ResourceReported is not null || ProcessChecks.Logs || TidepoolEventSource.Log.IsEnabled();
 
     /// <summary>Reports misuse that was counted already to all listeners. Called with nothing held.</summary>
     internal static void Report(PoolName pool, MisuseKind kind, string message)
@@ -39,6 +50,22 @@ public static class PoolDiagnostics
     /// <summary>Reports a leak that the event source knows already by an event of its own.</summary>
     internal static void ReportLeak(PoolName pool, string message) => Notify(pool, MisuseKind.NeverReturned, message);
 
+    /// <summary>Reports what has happened to the supply of a resource pool to all listeners. Called with nothing held.</summary>
+    internal static void Report(PoolName pool, ResourceReportKind kind, string key, string message, Exception? failure = null)
+    {
+        if (TidepoolEventSource.Log.IsEnabled())
+        {
+            TidepoolEventSource.Log.ResourceReported(kind.ToString(), message, pool.Text, key);
+        }
+
+        Action<ResourceReport>? handlers = ResourceReported;
+        if ((handlers is not null || ProcessChecks.Logs) && !t_isNotifying
+            && pool.Rate.Admits(kind, Environment.TickCount64, out long leftOut))
+        {
+            Notify(handlers, new ResourceReport(kind, pool.Text, key, message) { Exception = failure, LeftOut = leftOut });
+        }
+    }
+
     /// <summary>Reports a pooler before a database, which is no misuse: in an event, and in the log if there is one.</summary>
     internal static void ReportPooler(string pool, string message, TextWriter? log)
     {
@@ -52,24 +79,28 @@ public static class PoolDiagnostics
     private static void Notify(PoolName pool, MisuseKind kind, string message)
     {
         Action<MisuseReport>? handlers = MisuseReported;
-        TextWriter? log = ProcessChecks.Logs ? Console.Error : null;
-        if ((handlers is null && log is null) || t_isNotifying || !pool.Rate.Admits(kind, Environment.TickCount64, out long leftOut))
+        if ((handlers is not null || ProcessChecks.Logs) && !t_isNotifying
+            && pool.Rate.Admits(kind, Environment.TickCount64, out long leftOut))
         {
-            return;
+            Notify(handlers, new MisuseReport(kind, pool.Text, message, leftOut));
         }
+    }
 
-        var report = new MisuseReport(kind, pool.Text, message, leftOut);
+    /// <summary>Gives a report to each handler, and to the log if there is one.</summary>
+    private static void Notify<TReport>(Action<TReport>? handlers, TReport report)
+        where TReport : class
+    {
         t_isNotifying = true;
         try
         {
-            foreach (Action<MisuseReport> handler in Delegate.EnumerateInvocationList(handlers))
+            foreach (Action<TReport> handler in Delegate.EnumerateInvocationList(handlers))
             {
                 Shield(static s => s.handler(s.report), (handler, report));
             }
 
-            if (log is not null)
+            if (ProcessChecks.Logs)
             {
-                Shield(static s => s.log.WriteLine(s.report.ToString()), (log, report));
+                Shield(static report => Console.Error.WriteLine(report.ToString()), report);
             }
         }
         finally

@@ -27,6 +27,9 @@ internal sealed class PoolName
     /// <summary>The name as messages, events and metrics have it.</summary>
     internal string Text { get; }
 
+    /// <summary>Whether the pool has ended, so that another one may have the name.</summary>
+    internal bool IsFree => Volatile.Read(ref _isFree);
+
     /// <summary>How many reports of this pool reach listeners.</summary>
     internal ReportRate Rate { get; } = new();
 
@@ -70,7 +73,7 @@ internal sealed class PoolName
                 return;
             }
 
-            _isFree = true;
+            Volatile.Write(ref _isFree, true);
             Taken.Remove(Text);
             Series series = Stems[_stem];
             series.Free.Enqueue(_number, _number);

@@ -6,6 +6,8 @@ internal sealed class ReportRate
     internal const int First = 10;
     internal const long Interval = 60_000;
 
+    private const int Kinds = MisuseCounts.Kinds + (int)ResourceReportKind.Cleared + 1;
+
     private readonly Lock _gate = new();
     private Reported[]? _kinds;
 
@@ -13,11 +15,20 @@ internal sealed class ReportRate
     /// <param name="kind">Its kind.</param>
     /// <param name="now">The time in milliseconds.</param>
     /// <param name="leftOut">How many of the kind were held back since the last one that went out.</param>
-    internal bool Admits(MisuseKind kind, long now, out long leftOut)
+    internal bool Admits(MisuseKind kind, long now, out long leftOut) => Admits((int)kind, now, out leftOut);
+
+    /// <summary>Whether a report may go out now.</summary>
+    /// <param name="kind">Its kind.</param>
+    /// <param name="now">The time in milliseconds.</param>
+    /// <param name="leftOut">How many of the kind were held back since the last one that went out.</param>
+    internal bool Admits(ResourceReportKind kind, long now, out long leftOut) =>
+        Admits(MisuseCounts.Kinds + (int)kind, now, out leftOut);
+
+    private bool Admits(int kind, long now, out long leftOut)
     {
         lock (_gate)
         {
-            ref Reported told = ref (_kinds ??= new Reported[MisuseCounts.Kinds])[(int)kind];
+            ref Reported told = ref (_kinds ??= new Reported[Kinds])[kind];
             leftOut = told.LeftOut;
             if (told.Count >= First && now - told.Last < Interval)
             {

@@ -77,6 +77,9 @@ internal sealed class TidepoolEventSource : EventSource
     [Event(24, Version = 1, Level = EventLevel.Warning)]
     internal void ResourceMarkedBroken(string reason, string pool, string key) => WriteEvent(24, [reason, pool, key]);
 
+    [Event(25, Level = EventLevel.Warning)]
+    internal void ResourceReported(string kind, string message, string pool, string key) => WriteEvent(25, [kind, message, pool, key]);
+
     [Event(30, Level = EventLevel.Warning)]
     internal void PoolerFound(string message, string pool) => WriteEvent(30, message, pool);
 

@@ -14,7 +14,7 @@ namespace Tidepool;
 /// more than 16 times while another key waits for a place for longer. A key whose factory fails or hangs blocks no other, but its
 /// creations count in the limit.
 /// </remarks>
-public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResources
+public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResources, ILivePool
     where TKey : notnull
     where T : class
 {
@@ -61,6 +61,7 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
         PoolName name = PoolName.Take(perKey.Name, typeof(T).Name);
         _group = new ResourceGroup<T>(name, options.MaxTotal, options.StealIdleAcrossKeys, perKey.TimeProvider, RemoveKey);
         perKey.Meter.Add(this);
+        LivePools.Add(this);
 
         static void CheckZero(int value, string name)
         {
@@ -299,6 +300,10 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
         return value;
     }
 
+    PoolName ILivePool.PoolName => _group.PoolName;
+
+    PoolInfo ILivePool.Describe() => new(Name, PoolKind.KeyedResources) { ResourceStatistics = SumStatistics() };
+
     /// <summary>Keys that were forgotten, for tests.</summary>
     internal long Forgotten => Interlocked.Read(ref _cleared);
 
@@ -309,6 +314,18 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
         {
             core.Validate();
         }
+    }
+
+    /// <summary>Adds up the keys that the pool has now, one after the other.</summary>
+    private ResourcePoolStatistics SumStatistics()
+    {
+        ResourcePoolStatistics sum = default;
+        foreach (ResourceCore<T> core in _cores.Values)
+        {
+            sum = ResourcePoolStatistics.Add(sum, core.GetStatistics());
+        }
+
+        return sum with { MaxSize = _options.MaxTotal };
     }
 
     private async Task EndAsync(List<Task> ended)

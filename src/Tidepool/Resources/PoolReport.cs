@@ -81,6 +81,28 @@ internal sealed class PoolReport
         return text.ToString();
     }
 
+    /// <summary>What is said of the first failed creation of a row.</summary>
+    internal string DescribeBackoff(TimeSpan longest, bool isPermanent)
+    {
+        var text = new StringBuilder(300);
+        text.Append(CultureInfo.InvariantCulture, $"Pool {Subject(Name, Key)} backs off after a failed creation: ");
+        text.Append(Outage is { NextIn: { Ticks: > 0 } next } ? $"the next attempt is in {Text(next)}" : "the next rental tries again");
+        text.Append(CultureInfo.InvariantCulture, $", and pauses grow up to BackoffMax = {Text(longest)} while creations fail. ");
+        text.Append(isPermanent
+            ? "The failure will last, so rentals that need a new resource are refused at once."
+            : "Rentals that need a new resource wait for it.");
+        return text.Append(" ClearAsync tries again at once.").ToString();
+    }
+
+    /// <summary>What is said of the first creation that succeeds after others have failed.</summary>
+    internal static string DescribeRecovery(string name, string key, TimeSpan failedFor) =>
+        $"Pool {Subject(name, key)} creates again, after {Text(failedFor)} of failures.";
+
+    /// <summary>What is said of a pool that is cleared.</summary>
+    internal static string DescribeClear(string name, string key, ResourcePoolStatistics before, bool isByError) =>
+        $"Pool {Subject(name, key)} was cleared{(isByError ? ", because an error ended all of its resources" : string.Empty)}: "
+        + $"{before.Idle} idle ones end now, {before.Leased + before.Checking} in use when they come back.";
+
     /// <summary>What is said of a lease that is out for longer than it should be.</summary>
     internal static string DescribeOverdue(string name, string key, long milliseconds, string site) =>
         $"A lease has been out for {Text(TimeSpan.FromMilliseconds(milliseconds))}, which is LeakThreshold or more, "

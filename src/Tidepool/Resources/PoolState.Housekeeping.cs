@@ -42,6 +42,7 @@ internal sealed partial class PoolState<T>
         }
 
         DrainHot(section);
+        ReportClear(isByError: only is not null, section);
         Volatile.Write(ref _generation, _generation + 1);
         var clearing = new Clearing();
         while (_idle.Oldest is { } slot)

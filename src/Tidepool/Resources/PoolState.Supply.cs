@@ -204,6 +204,7 @@ internal sealed partial class PoolState<T>
     private void Accept(ResourceSlot<T> slot, T resource, DateTimeOffset created, PoolSection<T> section)
     {
         _created++;
+        ReportRecovery(section);
         _lastError = null;
         _backoff.End();
         slot.Resource = resource;
@@ -232,7 +233,9 @@ internal sealed partial class PoolState<T>
     {
         _createFailures++;
         _lastError = failure;
+        bool isFirst = !_backoff.IsProbing;
         _backoff.Fail(_settings, attempt, isPermanent, section.Now, _settings.NextRandom());
+        ReportFailure(failure, isFirst, section);
         Waiter<T>? first = _waiters.First;
         if ((isByRenter || first is not null) && _backoff.TryReport(_settings, attempt, section.Now))
         {

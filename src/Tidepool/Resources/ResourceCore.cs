@@ -8,7 +8,7 @@ namespace Tidepool;
 /// One pool, or one key of a keyed pool, as renters and the owner call it. Everything is decided by <see cref="PoolState{T}"/> in sections
 /// of the <see cref="PoolGate{T}"/>; the policy is called by <see cref="PoolRunner{T}"/>. docs/design/resources.md describes it.
 /// </summary>
-internal sealed partial class ResourceCore<T> : IMeteredResources
+internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
     where T : class
 {
     internal readonly PoolGate<T> Gate;
@@ -73,6 +73,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         if (group is null)
         {
             _meter.Add(this);
+            LivePools.Add(this);
         }
 
         if (settings.MinSize > 0 || settings.MinIdle > 0)
@@ -84,7 +85,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
     public string Name => PoolName.Text;
 
     /// <summary>The name as the registry of live pools has it.</summary>
-    internal PoolName PoolName { get; }
+    public PoolName PoolName { get; }
 
     /// <summary>The key as messages show it; empty in a pool without keys.</summary>
     internal string Key { get; }
@@ -110,6 +111,8 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         using PoolSection<T> section = Gate.Enter();
         return State.GetStatistics(section);
     }
+
+    PoolInfo ILivePool.Describe() => new(Name, _settings.Kind) { ResourceStatistics = GetStatistics() };
 
     /// <summary>Checks every invariant of the state at this moment.</summary>
     /// <exception cref="InvalidOperationException">One does not hold.</exception>
@@ -242,6 +245,10 @@ internal sealed partial class ResourceCore<T> : IMeteredResources
         TidepoolEventSource.Log.LeaseOverdue(id, age, site, Name, Key);
         PoolDiagnostics.ReportLeak(PoolName, PoolReport.DescribeOverdue(Name, Key, age, site));
     }
+
+    /// <summary>Tells listeners what has happened to the supply.</summary>
+    internal void Report(ResourceReportKind kind, string message, Exception? failure = null) =>
+        PoolDiagnostics.Report(PoolName, kind, Key, message, failure);
 
     int IMeteredResources.Read(ResourceGauge gauge)
     {

@@ -60,6 +60,9 @@ internal sealed class ResourceSettings(ResourcePoolOptions options)
 
     internal Action<IThreadPoolWorkItem>? Executor { get; } = options.Executor;
 
+    /// <summary>What the list of live pools calls the pool, which has no keys.</summary>
+    internal PoolKind Kind { get; } = options.MeterNames == MeterNames.Connections ? PoolKind.Connections : PoolKind.Resources;
+
     /// <summary>Made last, when no option is refused any more.</summary>
     internal ResourceMeter Meter { get; } = ResourceMeter.Of(options.MeterFactory, options.MeterNames);
 

@@ -17,6 +17,7 @@ public static class Child
     public const string Reports = "reports";
     public const string HitPaths = "hit-paths";
     public const string Idle = "idle";
+    public const string Supply = "supply";
     public const string NameOfDroppingMethod = nameof(DropInAMethodWithThisName);
     public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
 
@@ -48,6 +49,9 @@ public static class Child
                 return 0;
             case [HitPaths]:
                 HitPathProgram.Run();
+                return 0;
+            case [Supply]:
+                SupplyProcess.RunAsync().GetAwaiter().GetResult();
                 return 0;
             case [Idle]:
                 IdleProcess.Run();

@@ -4,7 +4,7 @@ namespace Tidepool;
 /// What lives of a buffer pool behind its facade: buckets, births and deaths. Slots refer to it, the facade does too, and it refers to
 /// neither, so a facade without references can be collected while buffers are idle or out.
 /// </summary>
-internal sealed partial class BufferCore<T> : TieredPool
+internal sealed partial class BufferCore<T> : TieredPool, ILivePool
 {
     internal readonly BufferPoolSettings<T> Settings;
 
@@ -26,7 +26,12 @@ internal sealed partial class BufferCore<T> : TieredPool
         }
 
         Trimmer.Add(this);
+        LivePools.Add(this);
     }
+
+    PoolName ILivePool.PoolName => PoolName;
+
+    PoolInfo ILivePool.Describe() => new(Name, PoolKind.Buffers) { Statistics = GetStatistics() };
 
     internal override bool IsOnHeap => !Settings.IsNative;
 

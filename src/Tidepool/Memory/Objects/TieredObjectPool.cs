@@ -4,7 +4,7 @@ namespace Tidepool;
 /// Objects in the tiers: thread tier, shared tier, budget, trimming and counters as buffers have them. A derived class says which
 /// kinds of items there are, makes and destroys them, and makes sure that each is returned once.
 /// </summary>
-internal abstract class TieredObjectPool : TieredPool
+internal abstract class TieredObjectPool : TieredPool, ILivePool
 {
     private readonly List<Bucket> _buckets = [];
     private readonly long _itemBytes;
@@ -16,6 +16,13 @@ internal abstract class TieredObjectPool : TieredPool
     protected TieredObjectPool(PoolName name, Budget budget, long itemBytes)
         : base(name, budget) => _itemBytes = itemBytes;
 
+    PoolName ILivePool.PoolName => PoolName;
+
+    /// <summary>What the list of live pools calls it.</summary>
+    private protected virtual PoolKind Kind => PoolKind.Objects;
+
+    PoolInfo ILivePool.Describe() => new(Name, Kind) { Statistics = GetStatistics() };
+
     /// <summary>A new kind of item. Only in constructors.</summary>
     /// <param name="isRested">Whether returned items rest behind others before they are rented again.</param>
     protected Bucket AddBucket(bool isRested = false)
@@ -25,11 +32,12 @@ internal abstract class TieredObjectPool : TieredPool
         return bucket;
     }
 
-    /// <summary>Joins trimming and metrics, once the constructor has done its work.</summary>
+    /// <summary>Joins trimming, metrics and the list of live pools, once the constructor has done its work.</summary>
     protected void Start()
     {
         Trimmer.Add(this);
         PoolMeter.Start();
+        LivePools.Add(this);
     }
 
     internal sealed override IEnumerable<Bucket> Buckets() => _buckets;

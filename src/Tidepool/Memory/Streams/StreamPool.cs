@@ -18,6 +18,8 @@ internal sealed class StreamPool : InternalObjectPool<StreamCore>
 
     internal static StreamPool Instance { get; } = new();
 
+    private protected override PoolKind Kind => PoolKind.Streams;
+
     /// <summary>Whether every stream is watched, not a sample.</summary>
     internal static bool WatchesAll => ProcessChecks.Mode == PoolChecks.Full;
 

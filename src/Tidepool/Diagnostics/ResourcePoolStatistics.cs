@@ -79,6 +79,32 @@ public readonly record struct ResourcePoolStatistics
     /// <summary>How many resources the pool ended for one reason.</summary>
     /// <param name="reason">The reason.</param>
     public long GetDestroyed(DestroyReason reason) => Destructions[(int)reason];
+
+    /// <summary>Adds up the pools of several keys, sizes included.</summary>
+    internal static ResourcePoolStatistics Add(ResourcePoolStatistics a, ResourcePoolStatistics b) => new()
+    {
+        Idle = a.Idle + b.Idle,
+        Leased = a.Leased + b.Leased,
+        Checking = a.Checking + b.Checking,
+        Creating = a.Creating + b.Creating,
+        Destroying = a.Destroying + b.Destroying,
+        Waiting = a.Waiting + b.Waiting,
+        MinSize = a.MinSize + b.MinSize,
+        MaxSize = (int)Math.Min((long)a.MaxSize + b.MaxSize, int.MaxValue),
+        Rented = a.Rented + b.Rented,
+        Returned = a.Returned + b.Returned,
+        Created = a.Created + b.Created,
+        Detached = a.Detached + b.Detached,
+        CreateFailures = a.CreateFailures + b.CreateFailures,
+        DestroyFailures = a.DestroyFailures + b.DestroyFailures,
+        TimedOut = a.TimedOut + b.TimedOut,
+        Cancelled = a.Cancelled + b.Cancelled,
+        Rejected = a.Rejected + b.Rejected,
+        Overdue = a.Overdue + b.Overdue,
+        Reclaimed = a.Reclaimed + b.Reclaimed,
+        StaleDisposes = a.StaleDisposes + b.StaleDisposes,
+        Destructions = a.Destructions.Plus(b.Destructions),
+    };
 }
 
 /// <summary>One counter per <see cref="DestroyReason"/>; a value, so that statistics are a snapshot.</summary>
@@ -94,6 +120,17 @@ internal struct DestroyCounts : IEquatable<DestroyCounts>
     public override readonly bool Equals(object? obj) => obj is DestroyCounts other && Equals(other);
 
     public override readonly int GetHashCode() => Sum().GetHashCode();
+
+    internal readonly DestroyCounts Plus(DestroyCounts other)
+    {
+        DestroyCounts sum = this;
+        for (int reason = 0; reason < Reasons; reason++)
+        {
+            sum[reason] += other[reason];
+        }
+
+        return sum;
+    }
 
     internal readonly long Sum()
     {
