@@ -311,16 +311,8 @@ public sealed class PooledDbDataSource : DbDataSource
 
     private static void CheckPooler(PooledDbOptions options, ConnectionText text)
     {
-        SessionPooler pooler = options.SessionPooler;
-        if (!Enum.IsDefined(pooler))
-        {
-            throw new ArgumentOutOfRangeException(
-                nameof(options),
-                pooler,
-                $"{nameof(SessionPooler)} is {(int)pooler}; allowed is {string.Join(", ", Enum.GetNames<SessionPooler>())}.");
-        }
-
-        if (pooler == SessionPooler.Transaction && text.Prepares)
+        options.CheckPooler();
+        if (options.SessionPooler == SessionPooler.Transaction && text.Prepares)
         {
             throw new ArgumentException(
                 $"The connection string says Max Auto Prepare, and {nameof(SessionPooler)} is "

@@ -53,6 +53,32 @@ public sealed class PooledDbOptions
     /// </remarks>
     public Func<DbConnection, CancellationToken, Task>? InitializeSessionAsync { get; init; }
 
+    /// <summary>Checks what making a data source checks, the connection string apart.</summary>
+    /// <remarks>For programs that read the values from a configuration.</remarks>
+    /// <exception cref="ArgumentNullException"><see cref="Pool"/> is null.</exception>
+    /// <exception cref="ArgumentException"><see cref="InitializeSessionAsync"/> is given alone, or a name is empty.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the
+    /// range.</exception>
+    public void Validate()
+    {
+        ResourceSettings.Given(Pool, nameof(Pool), "the options of a pool", "options");
+        Pool.Validate();
+        CheckPooler();
+        SessionInitializer.Of(this);
+    }
+
+    /// <summary>Refuses a pooler that is none of those named.</summary>
+    internal void CheckPooler()
+    {
+        if (!Enum.IsDefined(SessionPooler))
+        {
+            throw new ArgumentOutOfRangeException(
+                "options",
+                SessionPooler,
+                $"{nameof(SessionPooler)} is {(int)SessionPooler}; allowed is {string.Join(", ", Enum.GetNames<SessionPooler>())}.");
+        }
+    }
+
     /// <summary>Gives the options of the pool of sessions.</summary>
     /// <param name="name">Its name where the program gives none.</param>
     internal ResourcePoolOptions ForPool(string name) => Pool with

@@ -17,6 +17,15 @@ public static class Pools
             return all;
         }
     }
+
+    /// <summary>The live pool of a name, or null when there is none. Costs the <c>GetStatistics</c> of that pool alone.</summary>
+    /// <param name="name">The name as the pool has it: that of a second pool ends with a number.</param>
+    /// <exception cref="ArgumentNullException"><paramref name="name"/> is null.</exception>
+    public static PoolInfo? Find(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        return LivePools.Snapshot().Find(pool => pool.PoolName.Text == name)?.Describe();
+    }
 }
 
 /// <summary>What a pool hands out.</summary>

@@ -74,6 +74,9 @@ public readonly record struct ResourcePoolStatistics
     /// <summary>Disposals of leases that were over: harmless, and a hint at code that disposes twice.</summary>
     public long StaleDisposes { get; init; }
 
+    /// <summary>Why the last creation failed; null when it succeeded, or the pool was cleared since.</summary>
+    public Exception? LastCreateError { get; init; }
+
     internal DestroyCounts Destructions { get; init; }
 
     /// <summary>How many resources the pool ended for one reason.</summary>
@@ -103,6 +106,7 @@ public readonly record struct ResourcePoolStatistics
         Overdue = a.Overdue + b.Overdue,
         Reclaimed = a.Reclaimed + b.Reclaimed,
         StaleDisposes = a.StaleDisposes + b.StaleDisposes,
+        LastCreateError = a.LastCreateError ?? b.LastCreateError,
         Destructions = a.Destructions.Plus(b.Destructions),
     };
 }

@@ -14,7 +14,7 @@ namespace Tidepool;
 /// more than 16 times while another key waits for a place for longer. A key whose factory fails or hangs blocks no other, but its
 /// creations count in the limit.
 /// </remarks>
-public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMeteredResources, ILivePool
+public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IDisposable, IMeteredResources, ILivePool
     where TKey : notnull
     where T : class
 {
@@ -47,12 +47,7 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
     {
         ArgumentNullException.ThrowIfNull(policy);
         ArgumentNullException.ThrowIfNull(options);
-        ResourceSettings.Given(options.PerKey, nameof(options.PerKey), "the options of a pool", nameof(options));
-        var perKey = new ResourceSettings(options.PerKey);
-        ResourceSettings.AtLeastOne(options.MaxTotal, nameof(options.MaxTotal));
-        ResourceSettings.AtLeastOne(options.MaxKeys, nameof(options.MaxKeys));
-        CheckZero(perKey.MinSize, nameof(ResourcePoolOptions.MinSize));
-        CheckZero(perKey.MinIdle, nameof(ResourcePoolOptions.MinIdle));
+        ResourceSettings perKey = KeyedResourcePoolOptions<TKey>.Check(options);
         _policy = policy;
         _options = options;
         _perKey = perKey;
@@ -62,15 +57,6 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
         _group = new ResourceGroup<T>(name, options.MaxTotal, options.StealIdleAcrossKeys, perKey.TimeProvider, RemoveKey);
         perKey.Meter.Add(this);
         LivePools.Add(this);
-
-        static void CheckZero(int value, string name)
-        {
-            if (value > 0)
-            {
-                throw new ArgumentOutOfRangeException(
-                    nameof(options), value, $"{name} is {value}; allowed is 0 with keys, because a key that needs nothing is forgotten.");
-            }
-        }
     }
 
     /// <summary>The name in messages, events and metrics.</summary>
@@ -281,6 +267,10 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IMete
         await end.ConfigureAwait(false);
         return true;
     }
+
+    /// <summary>Shuts down without grace and without waiting: idle resources end in the background, leased ones when they come
+    /// back.</summary>
+    public void Dispose() => _ = ShutdownAsync(TimeSpan.Zero);
 
     /// <summary>Shuts down without grace.</summary>
     public async ValueTask DisposeAsync() => await ShutdownAsync(TimeSpan.Zero).ConfigureAwait(false);

@@ -32,4 +32,31 @@ public sealed class KeyedResourcePoolOptions<TKey>
 
     /// <summary>Decides which keys are equal. The default is their own equality.</summary>
     public IEqualityComparer<TKey>? Comparer { get; init; }
+
+    /// <summary>Checks the values as making a pool does, for programs that read them from a configuration.</summary>
+    /// <exception cref="ArgumentNullException"><see cref="PerKey"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the
+    /// range.</exception>
+    public void Validate() => Check(this);
+
+    /// <summary>Checks the values and gives those of each key.</summary>
+    internal static ResourceSettings Check(KeyedResourcePoolOptions<TKey> options)
+    {
+        ResourceSettings.Given(options.PerKey, nameof(options.PerKey), "the options of a pool", nameof(options));
+        var perKey = new ResourceSettings(options.PerKey);
+        ResourceSettings.AtLeastOne(options.MaxTotal, nameof(options.MaxTotal));
+        ResourceSettings.AtLeastOne(options.MaxKeys, nameof(options.MaxKeys));
+        CheckZero(perKey.MinSize, nameof(ResourcePoolOptions.MinSize));
+        CheckZero(perKey.MinIdle, nameof(ResourcePoolOptions.MinIdle));
+        return perKey;
+
+        static void CheckZero(int value, string name)
+        {
+            if (value > 0)
+            {
+                throw new ArgumentOutOfRangeException(
+                    nameof(options), value, $"{name} is {value}; allowed is 0 with keys, because a key that needs nothing is forgotten.");
+            }
+        }
+    }
 }

@@ -307,6 +307,7 @@ internal sealed partial class PoolState<T>
         Overdue = _overdue,
         Reclaimed = _reclaimed,
         StaleDisposes = Interlocked.Read(ref _staleDisposes),
+        LastCreateError = _lastError,
         Destructions = _destroyed,
     };
 

@@ -34,7 +34,7 @@ namespace Tidepool;
 /// }
 /// </code>
 /// </example>
-public sealed class ResourcePool<T> : IAsyncDisposable
+public sealed class ResourcePool<T> : IAsyncDisposable, IDisposable
     where T : class
 {
     private readonly ResourceCore<T> _core;
@@ -218,6 +218,10 @@ public sealed class ResourcePool<T> : IAsyncDisposable
         ResourceSettings.Milliseconds(grace, nameof(grace), 0);
         return _core.ShutdownAsync(grace);
     }
+
+    /// <summary>Shuts down without grace and without waiting: idle resources end in the background, leased ones when they come
+    /// back.</summary>
+    public void Dispose() => _core.Close(out _, out _);
 
     /// <summary>Shuts down without grace. Waits for idle resources to end unless leases are out; those end when they come back.</summary>
     public async ValueTask DisposeAsync() => await _core.ShutdownAsync(TimeSpan.Zero).ConfigureAwait(false);

@@ -106,6 +106,12 @@ public sealed record ResourcePoolOptions
     /// <summary>Gives the meter <c>Tidepool</c>. The default is a meter of the process.</summary>
     public IMeterFactory? MeterFactory { get; init; }
 
+    /// <summary>Checks the values as making a pool does, for programs that read them from a configuration.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the
+    /// range.</exception>
+    /// <exception cref="ArgumentException">The name is empty or white space.</exception>
+    public void Validate() => _ = new ResourceSettings(this);
+
     /// <summary>Draws a number from 0 (inclusive) to 1 (exclusive), for lifetimes and backoff.</summary>
     internal Func<double> NextRandom { get; init; } = Random.Shared.NextDouble;
 

@@ -25,6 +25,8 @@ public sealed class PoolsTests
             ($"{name} objects", PoolKind.Objects), ($"{name} resources", PoolKind.Resources),
         ];
         Assert.Equal(expected, Named(name).Select(static pool => (pool.Name, pool.Kind)));
+        Assert.All(Named(name), static pool => Assert.Equal(pool, Pools.Find(pool.Name)));
+        Assert.Null(Pools.Find(name));
 
         buffers.Dispose();
         objects.Dispose();

@@ -56,4 +56,10 @@ public sealed class BufferPoolOptions<T>
     /// buffers are all watched, because a dropped one must be given to its source; of those this says how many know the place.
     /// </summary>
     public int LeakSampling { get; init; } = 64;
+
+    /// <summary>Checks the values as making a pool does, for programs that read them from a configuration.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of range; the message names it and its range.</exception>
+    /// <exception cref="ArgumentException">The name is empty or white space.</exception>
+    /// <exception cref="NotSupportedException">The elements hold references, and the source makes native memory.</exception>
+    public void Validate() => BufferPoolSettings<T>.Check(this);
 }

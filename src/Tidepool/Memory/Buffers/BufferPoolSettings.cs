@@ -11,9 +11,21 @@ internal sealed class BufferPoolSettings<T>
     internal BufferPoolSettings(BufferPoolOptions<T> options)
     {
         _options = options;
-        PoolName.Check(options.Name, nameof(options));
+        Check(options);
         Source = options.Source ?? HeapSource<T>.Instance;
         Sizes = options.Sizes ?? SizeClasses.Default;
+        MaxLength = Math.Min(options.MaxLength, Source.MaxLength);
+        Budget = options.SharedBudget ?? (options.Budget is { } limit ? new Budget(limit, Budget.Process) : Budget.Process);
+        Checks = options.Checks ?? ProcessChecks.Mode;
+        CaptureStacks = options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks);
+        Name = PoolName.Take(options.Name, typeof(T).Name);
+    }
+
+    /// <summary>Refuses options that are out of range, before anything is made.</summary>
+    internal static void Check(BufferPoolOptions<T> options)
+    {
+        PoolName.Check(options.Name, nameof(options));
+        BufferSource<T> source = options.Source ?? HeapSource<T>.Instance;
         PoolOption.Check(options.Budget is null or >= 0, options.Budget, "Budget must be 0 bytes or more.");
         PoolOption.Check(
             options.MaxLength >= 1 && options.MaxLength <= Array.MaxLength,
@@ -24,21 +36,15 @@ internal sealed class BufferPoolSettings<T>
         PoolOption.CheckCommon(options.LeakSampling, options.Checks);
         if (options.Alignment != 0)
         {
-            int most = Source.MaxAlignment;
+            int most = source.MaxAlignment;
             bool isPossible = BitOperations.IsPow2(options.Alignment) && options.Alignment <= most;
             PoolOption.Check(isPossible, options.Alignment, AlignmentText(most, options.Alignment));
         }
 
-        if (Source.Form == BufferForm.Native && HoldsReferences)
+        if (source.Form == BufferForm.Native && HoldsReferences)
         {
-            throw new NotSupportedException($"{typeof(T)} holds references, which native memory ({Source.GetType().Name}) cannot.");
+            throw new NotSupportedException($"{typeof(T)} holds references, which native memory ({source.GetType().Name}) cannot.");
         }
-
-        MaxLength = Math.Min(options.MaxLength, Source.MaxLength);
-        Budget = options.SharedBudget ?? (options.Budget is { } limit ? new Budget(limit, Budget.Process) : Budget.Process);
-        Checks = options.Checks ?? ProcessChecks.Mode;
-        CaptureStacks = options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks);
-        Name = PoolName.Take(options.Name, typeof(T).Name);
     }
 
     internal PoolName Name { get; }

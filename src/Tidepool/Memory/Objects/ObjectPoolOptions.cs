@@ -38,6 +38,11 @@ public sealed class ObjectPoolOptions
     /// </summary>
     public int LeakSampling { get; init; } = 64;
 
+    /// <summary>Checks the values as making a pool does, for programs that read them from a configuration.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of range; the message names it and its range.</exception>
+    /// <exception cref="ArgumentException">The name is empty or white space.</exception>
+    public void Validate() => Check(this);
+
     /// <exception cref="ArgumentOutOfRangeException">An option is out of range.</exception>
     internal static void Check(ObjectPoolOptions options)
     {

@@ -37,6 +37,11 @@ public sealed class PooledMemoryStreamOptions
     /// <summary>Whether a stream needs nothing but the defaults.</summary>
     internal bool IsDefault => Pool is null && InitialSize == 0 && MaxLength == StreamCore.LongestLength && !ZeroOnReturn && Budget is null;
 
+    /// <summary>Checks the values as making a stream does, for programs that read them from a configuration.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">A value is out of range; the message names it.</exception>
+    /// <exception cref="ArgumentException">Both a pool and a budget are given.</exception>
+    public void Validate() => Check(this);
+
     /// <summary>The pool of the streams, or null for the shared one.</summary>
     /// <exception cref="ArgumentOutOfRangeException">A value is out of range; the message names it.</exception>
     /// <exception cref="ArgumentException">Both a pool and a budget are given.</exception>
