@@ -1,0 +1,77 @@
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Tidepool;
+
+/// <summary>
+/// Starts and stops the registered pools with the host: they warm up before any server starts, and shut down after the last one has
+/// stopped, so that a request in flight keeps what it has rented.
+/// </summary>
+/// <param name="services">The program's services. Pools are made in the start, after the host has checked their options.</param>
+/// <param name="loggers">Where reports go; null for nowhere.</param>
+internal sealed class PoolLifecycle(IServiceProvider services, ILoggerFactory? loggers = null) : IHostedLifecycleService, IDisposable
+{
+    private readonly ILogger _log = loggers?.CreateLogger(PoolLog.Category) ?? NullLogger.Instance;
+    private PoolLog? _reports;
+    private HostedPool[] _pools = [];
+
+    public async Task StartingAsync(CancellationToken cancellationToken)
+    {
+        _reports ??= new PoolLog(_log);
+        _pools = [.. services.GetServices<HostedPool>()];
+        await Task.WhenAll(_pools.Select(pool => WarmUpAsync(pool, cancellationToken))).ConfigureAwait(false);
+    }
+
+    public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StartedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StoppingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    /// <summary>All pools at once: together they take as long as the longest grace, or until the host's own time is over.</summary>
+    public Task StoppedAsync(CancellationToken cancellationToken) =>
+        Task.WhenAll(_pools.Select(pool => ShutdownAsync(pool, cancellationToken)));
+
+    public void Dispose() => _reports?.Dispose();
+
+    /// <summary>A server that is down must not keep the program down: the pool goes on trying when it is rented from.</summary>
+    private async Task WarmUpAsync(HostedPool pool, CancellationToken cancellationToken)
+    {
+        if (pool.WarmUp == 0)
+        {
+            return;
+        }
+
+        try
+        {
+            await pool.WarmUpAsync(pool.WarmUp, cancellationToken).ConfigureAwait(false);
+            PoolLog.WarmedUp(_log, pool.Name, pool.WarmUp);
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested)
+        {
+            PoolLog.WarmUpFailed(_log, pool.Name, pool.WarmUp, e);
+        }
+    }
+
+    private async Task ShutdownAsync(HostedPool pool, CancellationToken cancellationToken)
+    {
+        Task<bool> shutdown = pool.ShutdownAsync(pool.ShutdownGrace);
+        try
+        {
+            if (await shutdown.WaitAsync(cancellationToken).ConfigureAwait(false))
+            {
+                return;
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The host's time is over: what is out ends when it comes back.
+        }
+
+        PoolLog.StillLeased(_log, pool.Name, pool.FindStatistics()?.Leased ?? 0, pool.ShutdownGrace);
+    }
+}
