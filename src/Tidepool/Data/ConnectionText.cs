@@ -120,7 +120,7 @@ internal sealed class ConnectionText
     private static object? Find(DbConnectionStringBuilder builder, string name) =>
         builder.TryGetValue(name, out object? value) ? value : null;
 
-    private static bool IsSecret(string key) =>
+    internal static bool IsSecret(string key) =>
         key.Contains("password", StringComparison.OrdinalIgnoreCase)
         || key.Contains("pwd", StringComparison.OrdinalIgnoreCase)
         || key.Contains("token", StringComparison.OrdinalIgnoreCase)

@@ -35,6 +35,9 @@ public abstract class DbAdapter
     /// <summary>A reset asks a server, and waits for its answer.</summary>
     internal virtual bool WaitsInReset => true;
 
+    /// <summary>A session whose renter had the provider's connection is closed, because nothing tells what was done with it.</summary>
+    internal virtual bool EndsLentSessions => false;
+
     /// <summary>
     /// The provider uses the objects of one connection again, so that a stale reader or transaction would reach the next one.
     /// </summary>

@@ -45,6 +45,8 @@ internal sealed class SqliteAdapter : DbAdapter
 
     internal override bool WaitsInReset => false;
 
+    internal override bool EndsLentSessions => true;
+
     internal override bool RecyclesObjects => false;
 
     internal override bool ListsCommands => true;
