@@ -46,6 +46,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
 
     public ContextSession(IServiceProvider services, IDbContextOptions options, SessionPreparation preparation)
     {
+        SessionOptionsExtension.Check(options); // the provider may have been given a connection later
         _services = services;
         _preparation = preparation;
         _source = options.FindExtension<SessionOptionsExtension>()!.Source;
@@ -58,6 +59,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
     /// <summary>Lets Entity Framework open the connection by itself, outside of the pool, until the end of the scope.</summary>
     internal UnpooledScope WorkUnpooled()
     {
+        _ = Relational.DbConnection; // without one there is no connection string yet, by which the provider looks for the database
         _unpooled++;
         return new UnpooledScope(this);
     }

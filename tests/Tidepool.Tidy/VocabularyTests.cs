@@ -104,7 +104,10 @@ public sealed partial class VocabularyTests
         select (name.ValueText, $"{file}:{name.GetLocation().GetLineSpan().StartLinePosition.Line + 1}");
 
     private static readonly string[] Shipped =
-        ["src/Tidepool/", "src/Tidepool.Native/", "src/Tidepool.Extensions/", "src/Tidepool.AspNetCore/"];
+    [
+        "src/Tidepool/", "src/Tidepool.Native/", "src/Tidepool.Extensions/", "src/Tidepool.AspNetCore/",
+        "src/Tidepool.EntityFrameworkCore/",
+    ];
 
     private static SyntaxToken NameOf(SyntaxNode node) => node switch
     {
