@@ -102,7 +102,10 @@ internal sealed partial class ContextSession : IDbConnectionInterceptor, IDbComm
     }
 
     public ValueTask<InterceptionResult<DbDataReader>> ReaderExecutingAsync(
-        DbCommand command, CommandEventData eventData, InterceptionResult<DbDataReader> result, CancellationToken cancellationToken = default)
+        DbCommand command,
+        CommandEventData eventData,
+        InterceptionResult<DbDataReader> result,
+        CancellationToken cancellationToken = default)
     {
         BeginStatement(command, eventData);
         return new(result);

@@ -127,7 +127,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
         }
     }
 
-    /// <summary>Gives the closed connection, and leaves it to nobody to dispose when the connections are swapped.</summary>
+    /// <summary>Gives the context the closed connection, which a swap does not dispose.</summary>
     private DbConnection Close()
     {
         if (_closed is null)

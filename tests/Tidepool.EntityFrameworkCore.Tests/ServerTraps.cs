@@ -39,7 +39,8 @@ internal static class ServerTraps
         await Assert.ThrowsAnyAsync<Exception>(async () =>
         {
             // More than a buffer, so that the rest has to come from the server after the first rows.
-            await foreach (int _ in context.Database.SqlQueryRaw<int>("SELECT n AS \"Value\" FROM generate_series(1, 3000000) n").AsAsyncEnumerable())
+            IQueryable<int> numbers = context.Database.SqlQueryRaw<int>("SELECT n AS \"Value\" FROM generate_series(1, 3000000) n");
+            await foreach (int _ in numbers.AsAsyncEnumerable())
             {
                 if (source.GetStatistics().Leased == 1 && context.Database.GetDbConnection().State == System.Data.ConnectionState.Open)
                 {

@@ -58,7 +58,7 @@ internal static class Traps
             for (int i = 0; i < 10; i++)
             {
                 await using var context = new ShopContext(options);
-                sum += await context.Orders.CountAsync() + context.Customers.Count();
+                sum += await context.Orders.CountAsync() + await context.Customers.CountAsync();
             }
 
             return sum;
@@ -364,7 +364,7 @@ internal static class Traps
         await using PooledDbConnection next = await source.OpenConnectionAsync();
         await using DbCommand question = next.CreateCommand();
         question.CommandText = database.HasServer ? "SHOW work_mem" : "PRAGMA cache_size";
-        Assert.DoesNotContain("777", $"{await question.ExecuteScalarAsync()}".Replace("77MB", "777", StringComparison.Ordinal), StringComparison.Ordinal);
+        Assert.DoesNotContain("77", $"{await question.ExecuteScalarAsync()}", StringComparison.Ordinal);
     }
 
     public static async Task A_connection_of_the_programs_own_is_let_pass(TestDatabase database)

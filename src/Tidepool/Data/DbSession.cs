@@ -43,7 +43,7 @@ internal sealed class DbSession(DbConnection native)
     /// <summary>What the adapter noted when it was new.</summary>
     internal object? Remembered { get; init; }
 
-    /// <summary>Who has made the provider's connection ready for a library that needs that, once for the life of the session.</summary>
+    /// <summary>What has made the provider's connection ready for a library that needs that, once for the life of the session.</summary>
     internal object? PreparedBy { get; set; }
 
     /// <summary>What its renter may have left.</summary>
