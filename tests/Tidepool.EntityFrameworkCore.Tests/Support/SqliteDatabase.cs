@@ -16,20 +16,30 @@ internal sealed class SqliteDatabase : TestDatabase
     internal override PooledDbDataSource NewPool(PooledDbOptions? options = null) =>
         new(SqliteFactory.Instance, ConnectionString, options);
 
-    internal override void UseProvider(DbContextOptionsBuilder builder) => builder.UseSqlite();
+    internal override string Place => _folder.FullName;
 
-    internal override void UseProvidersPool(DbContextOptionsBuilder builder) => builder.UseSqlite(ConnectionString);
+    internal override void UseProvider(DbContextOptionsBuilder builder, string? connectionString = null, bool retries = false) =>
+        builder.UseSqlite(connectionString);
 
     internal override Task KillAsync(DbConnection native) => throw new NotSupportedException("SQLite has no server.");
 
+    /// <summary>The provider's pool keeps no session that remembers what was changed last.</summary>
+    internal override async Task FillAsync()
+    {
+        await base.FillAsync();
+        ClearPool();
+    }
+
     public override ValueTask DisposeAsync()
     {
-        using (var connection = new SqliteConnection(ConnectionString))
-        {
-            SqliteConnection.ClearPool(connection);
-        }
-
+        ClearPool();
         _folder.Delete(recursive: true);
         return default;
+    }
+
+    private void ClearPool()
+    {
+        using var connection = new SqliteConnection(ConnectionString);
+        SqliteConnection.ClearPool(connection);
     }
 }

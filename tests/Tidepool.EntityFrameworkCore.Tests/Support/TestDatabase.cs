@@ -11,16 +11,15 @@ internal abstract class TestDatabase : IAsyncDisposable
 
     internal abstract string ConnectionString { get; }
 
-    /// <summary>The name of a text's type in this database.</summary>
-    internal string Quote(string name) => $"\"{name}\"";
+    /// <summary>What is different from run to run in texts: the folder, or the name of the database.</summary>
+    internal abstract string Place { get; }
 
     internal abstract PooledDbDataSource NewPool(PooledDbOptions? options = null);
 
-    /// <summary>Chooses the provider and nothing else.</summary>
-    internal abstract void UseProvider(DbContextOptionsBuilder builder);
+    /// <summary>Chooses the provider: with its own pool, or without a connection.</summary>
+    internal abstract void UseProvider(DbContextOptionsBuilder builder, string? connectionString = null, bool retries = false);
 
-    /// <summary>Chooses the provider with its own pool.</summary>
-    internal abstract void UseProvidersPool(DbContextOptionsBuilder builder);
+    internal void UseProvidersPool(DbContextOptionsBuilder builder) => UseProvider(builder, ConnectionString);
 
     /// <summary>Ends a session from outside, as an administrator does.</summary>
     internal abstract Task KillAsync(DbConnection native);
@@ -40,7 +39,7 @@ internal abstract class TestDatabase : IAsyncDisposable
     }
 
     /// <summary>Makes the tables, and rows that tests ask for.</summary>
-    internal async Task FillAsync()
+    internal virtual async Task FillAsync()
     {
         var builder = new DbContextOptionsBuilder<ShopContext>();
         UseProvidersPool(builder);
