@@ -15,10 +15,6 @@ public sealed class SampleTests(PostgresServer server)
     }
 
     [PostgresFact]
-    public Task Entity_Framework_over_a_pool_prints_what_the_page_says() =>
-        PrintsAsync(console => EntityFrameworkOverPool.RunAsync(server.Cluster.ConnectionString, console));
-
-    [PostgresFact]
     public Task A_program_that_survives_a_failover_prints_what_the_page_says() =>
         PrintsAsync(console => SurvivingFailover.RunAsync(server.Cluster.ConnectionString, console));
 

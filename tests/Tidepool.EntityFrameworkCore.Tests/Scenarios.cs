@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Text.RegularExpressions;
 using Microsoft.EntityFrameworkCore;
+using Microsoft.EntityFrameworkCore.ChangeTracking;
 using Microsoft.EntityFrameworkCore.Infrastructure;
 using Microsoft.EntityFrameworkCore.Storage;
 using Microsoft.Extensions.DependencyInjection;
@@ -121,7 +122,8 @@ internal static partial class Scenarios
     {
         await using ShopContext context = run.New();
         Customer customer = await run.First(context.Customers.Where(c => c.Id == 4));
-        await run.Do(stop => context.Entry(customer).Collection(c => c.Orders).LoadAsync(stop), context.Entry(customer).Collection(c => c.Orders).Load);
+        CollectionEntry<Customer, Order> orders = context.Entry(customer).Collection(c => c.Orders);
+        await run.Do(orders.LoadAsync, orders.Load);
         run.Say(customer);
     }
 
@@ -183,7 +185,8 @@ internal static partial class Scenarios
         await using ShopContext context = run.New();
         run.Say(await run.List(context.Customers.FromSqlRaw("SELECT * FROM \"Customers\" WHERE \"Id\" < {0}", 3).OrderBy(c => c.Id)));
         int most = 2;
-        run.Say(await run.List(context.Customers.FromSql($"SELECT * FROM \"Customers\" WHERE \"Id\" <= {most}").OrderByDescending(c => c.Id)));
+        IQueryable<Customer> few = context.Customers.FromSql($"SELECT * FROM \"Customers\" WHERE \"Id\" <= {most}");
+        run.Say(await run.List(few.OrderByDescending(c => c.Id)));
         run.Say(await run.List(context.Database.SqlQuery<int>($"SELECT \"Id\" AS \"Value\" FROM \"Customers\"").OrderBy(i => i)));
     }
 
@@ -335,11 +338,13 @@ internal static partial class Scenarios
     {
         await using var context = new MigratedContext(run.Options<MigratedContext>());
         run.Say(await run.Get(
-            async stop => (await context.Database.GetPendingMigrationsAsync(stop)).ToList(), () => context.Database.GetPendingMigrations().ToList()));
+            async stop => (await context.Database.GetPendingMigrationsAsync(stop)).ToList(),
+            () => context.Database.GetPendingMigrations().ToList()));
         await run.Migrate(context);
         await run.Migrate(context);
         run.Say(await run.Get(
-            async stop => (await context.Database.GetAppliedMigrationsAsync(stop)).ToList(), () => context.Database.GetAppliedMigrations().ToList()));
+            async stop => (await context.Database.GetAppliedMigrationsAsync(stop)).ToList(),
+            () => context.Database.GetAppliedMigrations().ToList()));
         context.Add(new Remark { Text = "first" });
         run.Say(await run.Save(context));
         run.Say((await run.First(context.Set<Remark>())).Text);

@@ -186,12 +186,13 @@ internal sealed class Run(TestDatabase database, PooledDbDataSource? source, boo
     }
 
     /// <summary>Connections that stand for sessions are made and disposed at other times than those that are sessions.</summary>
-    private static bool IsSame(string name) => name is "ConnectionOpening" or "ConnectionOpened" or "ConnectionClosing" or "ConnectionClosed"
-        or "ConnectionError" or "ConnectionCanceled";
+    private static bool IsSame(string name) =>
+        name is "ConnectionOpening" or "ConnectionOpened" or "ConnectionClosing" or "ConnectionClosed" or "ConnectionError";
 
     private static string Values(DbCommand command) => string.Join(
         ", ",
-        command.Parameters.Cast<DbParameter>().Select(static p => $"{p.ParameterName}={Text(p.Value)}").Append($"{command.CommandTimeout} s"));
+        command.Parameters.Cast<DbParameter>()
+            .Select(static p => $"{p.ParameterName}={Text(p.Value)}").Append($"{command.CommandTimeout} s"));
 
     private static string Text(object? value) => value switch
     {
