@@ -9,9 +9,11 @@ namespace Tidepool;
 /// Starts and stops the registered pools with the host: they warm up before any server starts, and shut down after the last one has
 /// stopped, so that a request in flight keeps what it has rented.
 /// </summary>
+/// <param name="builder">The names of the pools.</param>
 /// <param name="services">The program's services. Pools are made in the start, after the host has checked their options.</param>
 /// <param name="loggers">Where reports go; null for nowhere.</param>
-internal sealed class PoolLifecycle(IServiceProvider services, ILoggerFactory? loggers = null) : IHostedLifecycleService, IDisposable
+internal sealed class PoolLifecycle(TidepoolBuilder builder, IServiceProvider services, ILoggerFactory? loggers = null)
+    : IHostedLifecycleService, IDisposable
 {
     private readonly ILogger _log = loggers?.CreateLogger(PoolLog.Category) ?? NullLogger.Instance;
     private PoolLog? _reports;
@@ -20,7 +22,7 @@ internal sealed class PoolLifecycle(IServiceProvider services, ILoggerFactory? l
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
         _reports ??= new PoolLog(_log);
-        _pools = [.. services.GetServices<HostedPool>()];
+        _pools = [.. builder.Hosted.Select(name => services.GetRequiredKeyedService<HostedPool>(name))];
         await Task.WhenAll(_pools.Select(pool => WarmUpAsync(pool, cancellationToken))).ConfigureAwait(false);
     }
 

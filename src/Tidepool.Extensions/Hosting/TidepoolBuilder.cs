@@ -21,10 +21,15 @@ public sealed class TidepoolBuilder
 {
     private readonly HashSet<string> _names = new(StringComparer.OrdinalIgnoreCase); // as keys of a configuration are
 
+    private readonly List<string> _hosted = [];
+
     internal TidepoolBuilder(IServiceCollection services) => Services = services;
 
     /// <summary>The program's services.</summary>
     public IServiceCollection Services { get; }
+
+    /// <summary>The pools that a host starts and stops: each name is the key of a <see cref="HostedPool"/>.</summary>
+    internal IReadOnlyList<string> Hosted => _hosted;
 
     /// <summary>Registers a <see cref="BufferPool{T}"/>.</summary>
     /// <typeparam name="T">The element type.</typeparam>
@@ -217,8 +222,10 @@ public sealed class TidepoolBuilder
         where TSection : ResourcePoolSection
         where TPool : notnull
     {
-        Services.AddSingleton(services => make(
+        _hosted.Add(name);
+        Services.AddKeyedSingleton(name, (services, _) => make(
             PoolSections.Get<TSection>(services, name), services.GetRequiredKeyedService<TPool>(name)));
+        Services.AddKeyedSingleton(name, (services, _) => new PoolHealthCheck(services.GetRequiredKeyedService<HostedPool>(name)));
         return this;
     }
 

@@ -1,5 +1,4 @@
 using Microsoft.Extensions.Diagnostics.HealthChecks;
-using Microsoft.Extensions.Options;
 using Tidepool;
 
 namespace Microsoft.Extensions.DependencyInjection;
@@ -20,17 +19,18 @@ public static class TidepoolHealthExtensions
         this IHealthChecksBuilder builder, HealthStatus? failureStatus = null, IEnumerable<string>? tags = null)
     {
         ArgumentNullException.ThrowIfNull(builder);
-        builder.Services.AddTidepool();
+        TidepoolBuilder pools = builder.Services.AddTidepool();
         string[] all = [.. tags ?? ["tidepool"]];
-        builder.Services.AddSingleton<IConfigureOptions<HealthCheckServiceOptions>>(services =>
-            new ConfigureOptions<HealthCheckServiceOptions>(options =>
+
+        // Read when the first check is about to run, so that pools may be registered after this call. None is made for it.
+        builder.Services.Configure<HealthCheckServiceOptions>(options =>
+        {
+            foreach (string name in pools.Hosted)
             {
-                foreach (HostedPool pool in services.GetServices<HostedPool>())
-                {
-                    var check = new PoolHealthCheck(pool);
-                    options.Registrations.Add(new HealthCheckRegistration($"tidepool:{pool.Name}", check, failureStatus, all));
-                }
-            }));
+                options.Registrations.Add(new HealthCheckRegistration(
+                    $"tidepool:{name}", services => services.GetRequiredKeyedService<PoolHealthCheck>(name), failureStatus, all));
+            }
+        });
         return builder;
     }
 }

@@ -90,6 +90,14 @@ public sealed class HealthTests : IAsyncDisposable
     }
 
     [Fact]
+    public void Listing_the_checks_makes_no_pool()
+    {
+        Build(static section => section.MaxSize = 2);
+        Assert.NotNull(_provider!.GetRequiredService<HealthCheckService>());
+        Assert.DoesNotContain(Pools.All, pool => pool.Name.StartsWith(_name, StringComparison.Ordinal));
+    }
+
+    [Fact]
     public async Task A_check_that_may_not_rent_does_not()
     {
         Build(static section => (section.MaxSize, section.ProbeTimeout) = (2, TimeSpan.Zero));

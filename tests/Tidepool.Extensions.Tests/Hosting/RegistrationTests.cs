@@ -9,6 +9,7 @@ using Tidepool.Data;
 namespace Tidepool.Extensions.Tests.Hosting;
 
 /// <summary>Every kind of pool is registered by one call, found by its name or as the first of its type, and ended.</summary>
+[Collection("Pools with plain names")] // two live pools never have one name
 public sealed class RegistrationTests
 {
     static RegistrationTests() => SQLitePCL.Batteries_V2.Init();

@@ -8,6 +8,7 @@ using Tidepool.Data;
 namespace Tidepool.Extensions.Tests.Hosting;
 
 /// <summary>Sections of a configuration: complete, with the defaults of the options, bound, and checked at start.</summary>
+[Collection("Pools with plain names")] // two live pools never have one name
 public sealed class SectionTests
 {
     [Fact]
