@@ -1,4 +1,5 @@
 using System.Data.Common;
+using System.Diagnostics;
 
 namespace Tidepool.Data;
 
@@ -11,6 +12,7 @@ namespace Tidepool.Data;
 /// (one of SQLite is closed, because nothing tells what was done with it), but the pool sees no errors that happen on it: tell it with
 /// <see cref="MarkBroken"/>. Remove what you have added to the connection's events.
 /// </remarks>
+[DebuggerDisplay("active: {IsActive}")]
 public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquatable<DbConnectionLease>
 {
     private readonly ResourceLease<DbSession> _lease;
@@ -22,10 +24,12 @@ public readonly struct DbConnectionLease : IDisposable, IAsyncDisposable, IEquat
 
     /// <summary>The provider's connection, open.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public DbConnection Connection => SessionOf(_lease).Native;
 
     /// <summary>What the pool knows of the session.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public ResourceLeaseInfo Info
     {
         get

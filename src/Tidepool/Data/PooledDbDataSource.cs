@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Data.Common;
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Transactions;
 
@@ -35,6 +36,7 @@ namespace Tidepool.Data;
 /// </code>
 /// </example>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
+[DebuggerDisplay("{Name,nq}")]
 public sealed class PooledDbDataSource : DbDataSource
 {
     private readonly ResourcePool<DbSession> _pool;

@@ -1,8 +1,11 @@
+using System.Diagnostics;
+
 namespace Tidepool;
 
 /// <summary>A rented resource of a keyed pool, with its key. Otherwise like <see cref="ResourceLease{T}"/>.</summary>
 /// <typeparam name="TKey">The key.</typeparam>
 /// <typeparam name="T">The resource.</typeparam>
+[DebuggerDisplay("{Key}, active: {IsActive}")]
 public readonly struct KeyedResourceLease<TKey, T> : IDisposable, IAsyncDisposable, IEquatable<KeyedResourceLease<TKey, T>>
     where TKey : notnull
     where T : class
@@ -25,10 +28,12 @@ public readonly struct KeyedResourceLease<TKey, T> : IDisposable, IAsyncDisposab
 
     /// <summary>The resource.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public T Value => _lease.Value;
 
     /// <summary>What the pool knows of the resource.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public ResourceLeaseInfo Info => _lease.Info;
 
     /// <summary>Says that the resource must not be rented again.</summary>

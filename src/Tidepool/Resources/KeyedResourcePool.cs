@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 
 namespace Tidepool;
 
@@ -14,6 +15,7 @@ namespace Tidepool;
 /// more than 16 times while another key waits for a place for longer. A key whose factory fails or hangs blocks no other, but its
 /// creations count in the limit.
 /// </remarks>
+[DebuggerDisplay("{Name,nq}")]
 public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IDisposable, IMeteredResources, ILivePool
     where TKey : notnull
     where T : class

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
@@ -10,6 +11,7 @@ namespace Tidepool;
 /// all of them: <see cref="Value"/> then throws, a later disposal does nothing and is counted. A resource never has two renters.
 /// Thread-safe; a rental allocates nothing unless leak capture or reclaim is on.
 /// </remarks>
+[DebuggerDisplay("active: {IsActive}")]
 public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquatable<ResourceLease<T>>
     where T : class
 {
@@ -33,6 +35,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
 
     /// <summary>The resource.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public T Value
     {
         get
@@ -50,6 +53,7 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
 
     /// <summary>What the pool knows of the resource.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed or detached, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public ResourceLeaseInfo Info
     {
         get

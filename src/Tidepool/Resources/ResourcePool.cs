@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Tidepool;
 
 /// <summary>
@@ -34,6 +36,7 @@ namespace Tidepool;
 /// }
 /// </code>
 /// </example>
+[DebuggerDisplay("{Name,nq}")]
 public sealed class ResourcePool<T> : IAsyncDisposable, IDisposable
     where T : class
 {

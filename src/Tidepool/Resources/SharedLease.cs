@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool;
@@ -8,6 +9,7 @@ namespace Tidepool;
 /// </summary>
 /// <typeparam name="T">The resource.</typeparam>
 /// <remarks>Copies are the same lease. Thread-safe. A shared rental allocates one small object.</remarks>
+[DebuggerDisplay("active: {IsActive}")]
 public readonly struct SharedLease<T> : IDisposable, IEquatable<SharedLease<T>>
     where T : class
 {
@@ -20,6 +22,7 @@ public readonly struct SharedLease<T> : IDisposable, IEquatable<SharedLease<T>>
 
     /// <summary>The resource. Others use it too.</summary>
     /// <exception cref="ObjectDisposedException">The lease was disposed, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public T Value
     {
         get

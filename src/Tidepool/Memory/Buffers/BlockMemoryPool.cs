@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 
 namespace Tidepool;
@@ -13,6 +14,7 @@ namespace Tidepool;
 /// harmless until the owner has been reused, which is after at least 16 further rentals on that thread: dispose once. Requests longer
 /// than a block are refused.
 /// </remarks>
+[DebuggerDisplay("{Name,nq}")]
 public abstract class BlockMemoryPool<T> : MemoryPool<T>
 {
     private readonly BufferPool<T> _pool;

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 
 namespace Tidepool;
@@ -20,6 +21,7 @@ namespace Tidepool;
 /// Console.WriteLine(lease.Memory.Length);    // the end of the scope returns it
 /// </code>
 /// </example>
+[DebuggerDisplay("{Name,nq}")]
 public sealed class BufferPool<T> : IDisposable
 {
     private readonly BufferCore<T> _core;

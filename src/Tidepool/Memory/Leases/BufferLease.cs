@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 
 namespace Tidepool;
@@ -18,6 +19,7 @@ namespace Tidepool;
 /// the buffer's slot and one on the inbox of the renting thread.</para>
 /// <para>A <see cref="Span"/> or <see cref="Memory"/> taken earlier cannot be revoked: do not use it after the return.</para>
 /// </remarks>
+[DebuggerDisplay("{Length} elements, active: {IsActive}")]
 public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
 {
     // Every member reads each field once, by one load: another thread may be replacing the lease where it lies.
@@ -45,6 +47,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
 
     /// <summary>The rented elements. Their content is whatever the last renter left, unless the pool clears.</summary>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public Span<T> Span
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -62,6 +65,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     /// Allocates nothing for buffers in arrays; for native buffers, and in full checks, one object that checks the lease each time its
     /// span is taken.
     /// </remarks>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public Memory<T> Memory
     {
         get
@@ -75,6 +79,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     /// <summary>The rented elements as a segment of their array.</summary>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
     /// <exception cref="NotSupportedException">The pool's buffers are native memory.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public ArraySegment<T> Segment
     {
         get

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
@@ -15,6 +16,7 @@ namespace Tidepool;
 /// <para>Cost: no allocation; a return is one compare-and-swap and what resetting the object takes.</para>
 /// <para>A reference to the object that was taken from <see cref="Value"/> cannot be revoked: do not use it after the return.</para>
 /// </remarks>
+[DebuggerDisplay("active: {IsActive}")]
 public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     where T : class
 {
@@ -34,6 +36,7 @@ public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
 
     /// <summary>The rented object.</summary>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public T Value
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]

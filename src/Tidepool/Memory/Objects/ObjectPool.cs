@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Tidepool;
 
 /// <summary>
@@ -16,6 +18,7 @@ namespace Tidepool;
 /// lease.Value.Add(1);                        // the end of the scope resets and returns it
 /// </code>
 /// </example>
+[DebuggerDisplay("{Name,nq}")]
 public abstract class ObjectPool<T> : IDisposable
     where T : class
 {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
@@ -17,6 +18,7 @@ namespace Tidepool;
 /// <para>Thread safety: one thread at a time, as with <see cref="MemoryStream"/>; of racing returns one counts.</para>
 /// <para>Cost: no allocation; a return is one compare-and-swap.</para>
 /// </remarks>
+[DebuggerDisplay("active: {IsActive}")]
 public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
 {
     // Every member reads each field once, by one load: another thread may be replacing the lease where it lies.
@@ -35,6 +37,7 @@ public readonly struct StreamLease : IDisposable, IEquatable<StreamLease>
 
     /// <summary>The rented stream.</summary>
     /// <exception cref="ObjectDisposedException">The lease was returned, or is <c>default</c>.</exception>
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)] // throws once the lease has ended
     public PooledMemoryStream Stream
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
