@@ -58,9 +58,15 @@ public sealed partial class VocabularyTests
     {
         Problems.AssertNone(
             PublicTypes.Where(type => type.ContainingNamespace.ToDisplayString() is not ("Tidepool" or "Tidepool.Data"))
+                .Where(type => !RegistersServices(type))
                 .Select(type => type.ToDisplayString()),
             "Public types outside the namespaces Tidepool and Tidepool.Data (folders are for readers):");
     }
+
+    /// <summary>Extensions that register services stand where every program looks for them.</summary>
+    private static bool RegistersServices(INamedTypeSymbol type) =>
+        type.IsStatic && type.ContainingNamespace.ToDisplayString() == "Microsoft.Extensions.DependencyInjection"
+            && type.GetMembers().OfType<IMethodSymbol>().Where(Core.IsVisible).All(static method => method.IsExtensionMethod);
 
     [Fact]
     public void Names_use_no_retired_word()
