@@ -35,6 +35,42 @@ public sealed class PublishedProgramTests(PostgresServer server)
         }
     }
 
+    [PublishedTheory(needsServer: false)]
+    [Trait("Category", "Slow")]
+    [InlineData(PublishedProgram.Native)]
+    [InlineData(PublishedProgram.Trimmed)]
+    public async Task A_web_program_has_pools_from_its_configuration_health_and_logging(string kind)
+    {
+        (string output, _) = await PublishedProgram.RunAsync(
+            kind, "web", ("Tidepool__Pools__clients__MaxSize", "2"), ("Tidepool__Pools__clients__WarmUp", "2"));
+        string[] lines = output.Split('\n');
+        foreach (string line in (string[])
+        [
+            "Information: Tidepool[7] Pool clients has 2 resources ready.",
+            "warm: 2",
+            "health: 200 Healthy",
+            "Information: Tidepool[6] Pool 'clients' was cleared: 2 idle ones end now, 0 in use when they come back.",
+            "health: 503 Unhealthy",
+            "pools: 0",
+        ])
+        {
+            Assert.Contains(line, lines);
+        }
+
+        Assert.Contains(lines, static line => line is "answer: 100 bytes, client 1" or "answer: 100 bytes, client 2"); // made side by side
+        foreach (string start in (string[])
+        [
+            "Error: Tidepool[3] Pool 'clients' could not create a resource: IOException: refused (",
+            "Warning: Tidepool[4] Pool 'clients' backs off after a failed creation: ",
+        ])
+        {
+            Assert.Contains(lines, line => line.StartsWith(start, StringComparison.Ordinal));
+        }
+
+        (output, _) = await PublishedProgram.RunAsync(kind, "web", ("Tidepool__Pools__clients__MaxSize", "0"));
+        Assert.Contains("refused: Tidepool:Pools:clients:MaxSize is 0; allowed is 1 or more.", output.Split('\n'));
+    }
+
     [PublishedTheory(needsServer: true)]
     [Trait("Category", "Slow")]
     [InlineData(PublishedProgram.Native)]

@@ -37,7 +37,7 @@ internal static class Web
             ResourcePool<Client> pool = app.Services.GetRequiredService<ResourcePool<Client>>();
             await pool.ClearAsync();
             Console.WriteLine($"health: {await AskAsync(client)}");
-            await failure; // the report follows the rental that it is about
+            await failure; // the reports of a failed creation may come after the rental that it fails
             await app.StopAsync();
             Console.WriteLine($"pools: {Pools.All.Count(static pool => pool.Name == "clients")}");
         }
@@ -48,14 +48,14 @@ internal static class Web
     {
         var heard = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         PoolDiagnostics.ResourceReported += report => _ = report.Kind != ResourceReportKind.BackedOff || heard.TrySetResult();
-        return heard.Task.WaitAsync(TimeSpan.FromMinutes(1));
+        return heard.Task.WaitAsync(TimeSpan.FromMinutes(5));
     }
 
     private static WebApplication Build(Policy policy)
     {
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
-        builder.Logging.ClearProviders().AddSimpleConsole(static format => format.SingleLine = true);
+        builder.Logging.ClearProviders().AddProvider(new LogPrinter());
         builder.Logging.AddFilter("Microsoft", LogLevel.Warning);
         builder.Services.AddTidepool()
             .AddBufferPool<byte>("bodies")
