@@ -114,7 +114,8 @@ internal sealed class PoolReport
         $"A lease was dropped without being returned; its resource was destroyed. Dispose every lease (pool {Subject(name, key)})."
         + (site is null ? string.Empty : $" Rented at:\n{site}");
 
-    private static string Subject(string name, string key) => key.Length == 0 ? $"'{name}'" : $"'{name}' (key '{key}')";
+    /// <summary>The pool in a message, with the key that it is about.</summary>
+    internal static string Subject(string name, string key) => key.Length == 0 ? $"'{name}'" : $"'{name}' (key '{key}')";
 
     /// <summary>A message of foreign code with a full stop at its end, because more sentences follow.</summary>
     private static string Sentence(string message)

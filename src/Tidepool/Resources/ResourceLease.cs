@@ -173,7 +173,11 @@ public readonly struct ResourceLease<T> : IDisposable, IAsyncDisposable, IEquata
         $"ResourceLease<{typeof(T).Name}>",
         owner is null
             ? MisuseText.NeverRented(nameof(ResourceLease<T>))
-            : "The lease was disposed or detached before. Use its value before it is returned.");
+            : $"The lease was disposed or detached before. Use its value before it is returned{PlaceOf(owner.Slot.Core)}.");
+
+    /// <summary>The key of a keyed pool, with the pool's name; nothing for a pool without keys.</summary>
+    private static string PlaceOf(ResourceCore<T> core) =>
+        core.Key.Length == 0 ? string.Empty : $" (pool {PoolReport.Subject(core.Name, core.Key)})";
 }
 
 /// <summary>What a pool knows of a leased resource.</summary>

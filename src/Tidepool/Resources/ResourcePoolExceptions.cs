@@ -68,7 +68,7 @@ public sealed class ResourcePoolRejectedException : ResourcePoolException
 public sealed class ResourcePoolShutdownException : ResourcePoolException
 {
     internal ResourcePoolShutdownException(PoolReport report)
-        : base($"Pool '{report.Name}' was shut down and rents no more.", report, null)
+        : base($"Pool {PoolReport.Subject(report.Name, report.Key)} was shut down and rents no more.", report, null)
     {
     }
 }

@@ -96,6 +96,58 @@ public sealed class KeyInReportTests
         Assert.Contains("(pool 'overdue hosts' (key 'tcp://up:3/'))", told.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_rental_after_the_shutdown_names_its_key()
+    {
+        var pool = new KeyedResourcePool<Uri, FakeResource>(
+            static key => new Host(key), new() { PerKey = new() { Name = "ended hosts", MaxSize = 1 }, MaxTotal = 10 });
+        KeyedResourceLease<Uri, FakeResource> held = await pool.RentAsync(new Uri("tcp://up:1"));
+        await pool.ShutdownAsync(TimeSpan.Zero);
+        foreach (int port in (int[])[1, 2]) // the pool has the first one still, and never had the second
+        {
+            var key = new Uri($"tcp://up:{port}");
+            string message = $"Pool 'ended hosts' (key 'tcp://up:{port}/') was shut down and rents no more.";
+            ResourcePoolShutdownException refusal = await Assert.ThrowsAsync<ResourcePoolShutdownException>(
+                () => pool.RentAsync(key).AsTask());
+            Assert.Equal((message, $"tcp://up:{port}/"), (refusal.Message, refusal.Key));
+            Assert.Equal(message, Assert.Throws<ResourcePoolShutdownException>(() => pool.Rent(key)).Message);
+        }
+
+        held.Dispose();
+    }
+
+    [Fact]
+    public async Task A_refused_rental_names_its_key()
+    {
+        var perKey = new ResourcePoolOptions { Name = "few hosts", MaxSize = 1, MaxWaiters = 1 };
+        await using var pool = new KeyedResourcePool<Uri, FakeResource>(
+            static key => new Host(key), new() { PerKey = perKey, MaxTotal = 10, MaxKeys = 1 });
+        KeyedResourceLease<Uri, FakeResource> held = await pool.RentAsync(new Uri("tcp://up:1"));
+        Task<KeyedResourceLease<Uri, FakeResource>> waiting = pool.RentAsync(new Uri("tcp://up:1")).AsTask();
+        foreach (int port in (int[])[1, 2]) // no other caller may wait for the first one, and there is no room for the second
+        {
+            ResourcePoolRejectedException refusal = await Assert.ThrowsAsync<ResourcePoolRejectedException>(
+                () => pool.RentAsync(new Uri($"tcp://up:{port}")).AsTask());
+            Assert.StartsWith($"Pool 'few hosts' (key 'tcp://up:{port}/') refused", refusal.Message, StringComparison.Ordinal);
+            Assert.Equal($"tcp://up:{port}/", refusal.Key);
+        }
+
+        held.Dispose();
+        (await waiting).Dispose();
+    }
+
+    [Fact]
+    public async Task A_lease_that_has_ended_names_its_key()
+    {
+        await using var pool = new KeyedResourcePool<Uri, FakeResource>(
+            static key => new Host(key), new() { PerKey = new() { Name = "over hosts", MaxSize = 1 }, MaxTotal = 10 });
+        KeyedResourceLease<Uri, FakeResource> lease = await pool.RentAsync(new Uri("tcp://up:1"));
+        lease.Dispose();
+        Action[] uses = [() => _ = lease.Value, () => _ = lease.Info, () => lease.MarkBroken(), () => lease.Detach()];
+        Assert.All(uses, static use => Assert.Contains(
+            "(pool 'over hosts' (key 'tcp://up:1/')).", Assert.Throws<ObjectDisposedException>(use).Message, StringComparison.Ordinal));
+    }
+
     private sealed class Host(Uri key) : ResourcePolicy<FakeResource>
     {
         public override ValueTask<FakeResource> CreateAsync(CancellationToken cancellationToken) =>
