@@ -13,6 +13,16 @@ public sealed class KeyedResourcePoolSection : ResourcePoolSection
     /// <inheritdoc cref="KeyedResourcePoolOptions{TKey}.StealIdleAcrossKeys"/>
     public bool StealIdleAcrossKeys { get; set; } = true;
 
+    /// <inheritdoc/>
+    internal override void CheckHosted()
+    {
+        base.CheckHosted();
+        if (WarmUp is { } count and not 0)
+        {
+            throw Refusal(nameof(WarmUp), count, "0 with keys, because a pool has no key before it is rented from");
+        }
+    }
+
     internal KeyedResourcePoolOptions<TKey> ToOptions<TKey>(string name, IServiceProvider? services)
         where TKey : notnull => new()
         {

@@ -10,8 +10,9 @@ internal static class PoolSections
 {
     internal const string Root = "Tidepool:Pools";
 
-    /// <summary>What options need of a type: they make it.</summary>
-    internal const DynamicallyAccessedMemberTypes Made = DynamicallyAccessedMemberTypes.PublicParameterlessConstructor;
+    /// <summary>What is needed of a type: options make it, and messages name its properties.</summary>
+    internal const DynamicallyAccessedMemberTypes Made =
+        DynamicallyAccessedMemberTypes.PublicParameterlessConstructor | DynamicallyAccessedMemberTypes.PublicProperties;
 
     /// <summary>Unknown keys are refused: a mistyped one would leave a default standing, unnoticed.</summary>
     private static readonly Action<BinderOptions> Strict = static options => options.ErrorOnUnknownConfiguration = true;
@@ -60,7 +61,7 @@ internal static class PoolSections
 
     internal static void Bind(IConfiguration configuration, DbPoolSection section) => configuration.Bind(section, Strict);
 
-    private static void Bind<TSection>(
+    private static void Bind<[DynamicallyAccessedMembers(Made)] TSection>(
         IConfiguration? configuration, string name, TSection section, Action<IConfiguration, TSection> bind)
         where TSection : class
     {
@@ -69,14 +70,18 @@ internal static class PoolSections
             return;
         }
 
+        IConfigurationSection values = configuration.GetSection(KeyOf(name));
         try
         {
-            bind(configuration.GetSection(KeyOf(name)), section);
+            bind(values, section);
         }
         catch (InvalidOperationException e)
         {
             string cause = e.InnerException is { } inner ? $" {inner.Message}" : string.Empty;
-            throw new OptionsValidationException(name, typeof(TSection), [$"{KeyOf(name)} cannot be read: {e.Message}{cause}"]);
+            string message = SectionValues.FindUnreadable(values, typeof(TSection)) is { } unreadable
+                ? $"{KeyOf(name)}:{unreadable}"
+                : $"{KeyOf(name)} cannot be read: {e.Message}{cause}";
+            throw new OptionsValidationException(name, typeof(TSection), [message]);
         }
     }
 

@@ -117,7 +117,7 @@ public class ResourcePoolSection
 
     /// <summary>Refuses what only the host reads.</summary>
     /// <exception cref="ArgumentException">A value is out of its range; the message names it, its value and the range.</exception>
-    internal void CheckHosted()
+    internal virtual void CheckHosted()
     {
         if (WarmUp is { } count && (count < 0 || count > MaxSize))
         {
@@ -136,5 +136,6 @@ public class ResourcePoolSection
         }
     }
 
-    private static ArgumentException Refusal(string name, object value, string range) => new($"{name} is {value}; allowed is {range}.");
+    private protected static ArgumentException Refusal(string name, object value, string range) =>
+        new($"{name} is {value}; allowed is {range}.");
 }

@@ -99,7 +99,14 @@ public sealed class SectionTests
     [InlineData("lists:ItemBytes", "0", "Tidepool:Pools:lists:ItemBytes must be 1 or more. It is 0.")]
     [InlineData("reports:MaxLength", "-2", "Tidepool:Pools:reports:MaxLength must be 0 to ")]
     [InlineData("orders:SessionPooler", "9", "Tidepool:Pools:orders:SessionPooler is 9; allowed is ")]
-    [InlineData("smtp:MaxSize", "many", "'many' at 'Tidepool:Pools:smtp:MaxSize'")]
+    [InlineData("hosts:WarmUp", "1", "Tidepool:Pools:hosts:WarmUp is 1; allowed is 0 with keys, because a pool has no key before")]
+    [InlineData("smtp:MaxSize", "many", "Tidepool:Pools:smtp:MaxSize is 'many'; allowed is a whole number up to 2147483647, 1 or more.")]
+    [InlineData("smtp:maxsize", "3000000000", "Tidepool:Pools:smtp:MaxSize is '3000000000'; allowed is a whole number up to 2147483647, ")]
+    [InlineData("smtp:LifetimeJitter", "half", "Tidepool:Pools:smtp:LifetimeJitter is 'half'; allowed is a number, 0 to 1.")]
+    [InlineData("smtp:RentTimeout", "soon", "Tidepool:Pools:smtp:RentTimeout is 'soon'; allowed is a time, written hours:minutes:seconds")]
+    [InlineData("smtp:ReuseOrder", "Random", "Tidepool:Pools:smtp:ReuseOrder is 'Random'; allowed is LastIn or FirstIn.")]
+    [InlineData("smtp:ReclaimLeaks", "maybe", "Tidepool:Pools:smtp:ReclaimLeaks is 'maybe'; allowed is true or false.")]
+    [InlineData("uploads:Budget", "lots", "Tidepool:Pools:uploads:Budget is 'lots'; allowed is a whole number up to 9223372036854775807.")]
     [InlineData("smtp:MaxSise", "4", "'MaxSise'")]
     public async Task A_wrong_value_stops_the_start_and_names_key_value_and_range(string key, string value, string message)
     {
@@ -119,6 +126,20 @@ public sealed class SectionTests
         OptionsValidationException refusal = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
         Assert.Contains(message, refusal.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("(Parameter", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_range_that_an_unreadable_number_is_told_is_the_one_that_is_checked()
+    {
+        foreach ((string option, string range) in SectionValues.Ranges)
+        {
+            using IHost host = Build(
+                static pools => pools.AddKeyedResourcePool<int, Client>("hosts", static (_, _) => new ClientPolicy()),
+                ("Tidepool:Pools:hosts:MaxSize", "1"), ("Tidepool:Pools:hosts:MaxTotal", "4"), ($"Tidepool:Pools:hosts:{option}", "-5"));
+            string checkedRange = Assert.Throws<OptionsValidationException>(
+                () => host.Services.GetRequiredService<IOptionsMonitor<KeyedResourcePoolSection>>().Get("hosts")).Message;
+            Assert.StartsWith($"Tidepool:Pools:hosts:{option} is -5; allowed is {range}", checkedRange, StringComparison.Ordinal);
+        }
     }
 
     private static IHost Build(Action<TidepoolBuilder> add, params (string Key, string Value)[] settings)

@@ -1,0 +1,61 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
+using System.Reflection;
+using Microsoft.Extensions.Configuration;
+
+namespace Tidepool;
+
+/// <summary>Says which value of a section cannot be read, and what is allowed there.</summary>
+internal static class SectionValues
+{
+    /// <summary>The ranges of numbers, as the checks of the options say them.</summary>
+    internal static readonly IReadOnlyDictionary<string, string> Ranges = new Dictionary<string, string>
+    {
+        [nameof(ResourcePoolSection.MaxSize)] = "1 or more",
+        [nameof(ResourcePoolSection.MinSize)] = "0 to MaxSize",
+        [nameof(ResourcePoolSection.MinIdle)] = "0 to MaxSize",
+        [nameof(ResourcePoolSection.MaxCreateConcurrency)] = "1 or more",
+        [nameof(ResourcePoolSection.MaxWaiters)] = "1 or more",
+        [nameof(ResourcePoolSection.LifetimeJitter)] = "0 to 1",
+        [nameof(ResourcePoolSection.WarmUp)] = "0 to MaxSize",
+        [nameof(KeyedResourcePoolSection.MaxTotal)] = "1 or more",
+        [nameof(KeyedResourcePoolSection.MaxKeys)] = "1 or more",
+    };
+
+    /// <summary>Describes the first value that is not of its option's type.</summary>
+    /// <returns>A sentence with the option's name, its value and what is allowed, or null when all can be read.</returns>
+    internal static string? FindUnreadable(
+        IConfiguration section, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicProperties)] Type type)
+    {
+        foreach (IConfigurationSection child in section.GetChildren())
+        {
+            PropertyInfo? option = Array.Find(
+                type.GetProperties(), option => option.Name.Equals(child.Key, StringComparison.OrdinalIgnoreCase));
+            if (option is not null && child.Value is { Length: > 0 } text && FindAllowed(option, text) is { } allowed)
+            {
+                return $"{option.Name} is '{text}'; allowed is {allowed}.";
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>What an option may be, or null when the text is of its type.</summary>
+    private static string? FindAllowed(PropertyInfo option, string text)
+    {
+        string range = Ranges.TryGetValue(option.Name, out string? known) ? $", {known}" : string.Empty;
+        CultureInfo culture = CultureInfo.InvariantCulture;
+        Type type = Nullable.GetUnderlyingType(option.PropertyType) ?? option.PropertyType;
+        return type switch
+        {
+            _ when type == typeof(int) => int.TryParse(text, culture, out _) ? null : $"a whole number up to {int.MaxValue}{range}",
+            _ when type == typeof(long) => long.TryParse(text, culture, out _) ? null : $"a whole number up to {long.MaxValue}{range}",
+            _ when type == typeof(double) => double.TryParse(text, culture, out _) ? null : $"a number{range}",
+            _ when type == typeof(bool) => bool.TryParse(text, out _) ? null : "true or false",
+            _ when type == typeof(TimeSpan) => TimeSpan.TryParse(text, culture, out _)
+                ? null : "a time, written hours:minutes:seconds, such as 00:00:30",
+            { IsEnum: true } => Enum.TryParse(type, text, ignoreCase: true, out _) ? null : string.Join(" or ", Enum.GetNames(type)),
+            _ => null,
+        };
+    }
+}
