@@ -36,7 +36,8 @@ internal static class CallerStack
         return assemblies.Contains(end < 0 ? assembly : assembly[..end]);
     }
 
-    private static bool IsThreading(StackFrame frame)
+    /// <summary>Whether a frame is of the platform's threads and tasks, which stand at the end of every stack.</summary>
+    internal static bool IsThreading(StackFrame frame)
     {
         string type = DiagnosticMethodInfo.Create(frame)?.DeclaringTypeName ?? string.Empty;
         return type.StartsWith("System.Threading.", StringComparison.Ordinal)

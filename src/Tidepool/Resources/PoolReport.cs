@@ -161,7 +161,7 @@ internal sealed class PoolReport
     }
 }
 
-/// <summary>Where a rental was made, as text: the frames of the program, from the first that belongs to it.</summary>
+/// <summary>Where a rental was made, as text: the frames of the program, without those of the thread pool at the end.</summary>
 internal static class RentSite
 {
     /// <summary>Between the program and the pool: the pools, the base classes of ADO.NET, what starts asynchronous methods.</summary>
@@ -176,7 +176,8 @@ internal static class RentSite
     {
         StackFrame[] frames = site.GetFrames();
         int first = Math.Max(Array.FindIndex(frames, static frame => !CallerStack.IsOf(frame, Between)), 0);
-        string text = new StackTrace(frames[first..]).ToString().ReplaceLineEndings("\n").TrimEnd('\n');
+        int last = Math.Max(Array.FindLastIndex(frames, static frame => !CallerStack.IsThreading(frame)), first);
+        string text = new StackTrace(frames[first..(last + 1)]).ToString().ReplaceLineEndings("\n").TrimEnd('\n');
         return text.Length == 0 ? "   at an unknown place" : capture == LeakCapture.CallSite ? text.Split('\n')[0] : text;
     }
 }

@@ -42,6 +42,21 @@ public sealed class LeakTests : ResourceTest
     }
 
     [Fact]
+    public async Task A_stack_begins_at_the_caller_with_file_and_line_and_ends_before_the_thread_pool()
+    {
+        await using var pool = new ResourcePool<FakeResource>(
+            new FakePolicy(), new() { MaxSize = 1, RentTimeout = TimeSpan.Zero, LeakCapture = LeakCapture.Stack });
+        await pool.WarmUpAsync(1);
+        using ResourceLease<FakeResource> held = await Task.Run(() => RentInAMethodWithThisName(pool));
+        ResourcePoolTimeoutException late = await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => pool.RentAsync().AsTask());
+        string[] frames = Assert.Single(late.OldestHolders).Split('\n');
+        Assert.StartsWith($"   at {typeof(LeakTests).FullName}.{nameof(RentInAMethodWithThisName)}(", frames[0], StringComparison.Ordinal);
+        Assert.Contains($"{nameof(LeakTests)}.cs:line ", frames[0], StringComparison.Ordinal);
+        Assert.StartsWith($"   at {typeof(LeakTests).FullName}.", frames[^1], StringComparison.Ordinal);
+        Assert.DoesNotContain(frames, static frame => frame.StartsWith("   at System.Threading.", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void A_dropped_lease_gives_its_place_back_and_its_resource_is_ended_not_reused()
     {
         using var listener = new Listener();
