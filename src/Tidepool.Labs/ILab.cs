@@ -17,6 +17,9 @@ internal interface ILab
     /// <summary>The subject of ours that short tables show.</summary>
     string Headline { get; }
 
+    /// <summary>Whether the quick tour has it. A lab that cannot be short runs by its name only.</summary>
+    bool InTour => true;
+
     /// <summary>The published experiments that the lab repeats, and where their rows are in its grid.</summary>
     IReadOnlyList<ClassicMatch> Classics { get; }
 

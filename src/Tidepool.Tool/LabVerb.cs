@@ -10,7 +10,8 @@ internal static class LabVerb
     private static readonly Argument<string[]> Names = new("name")
     {
         Description =
-            $"Labs to run; none is the quick tour of all. There are: {string.Join(", ", LabCatalog.All.Select(lab => lab.Name))}.",
+            $"Labs to run; none is the quick tour of all but {string.Join(", ", ByNameOnly)}. "
+                + $"There are: {string.Join(", ", LabCatalog.All.Select(lab => lab.Name))}.",
         Arity = ArgumentArity.ZeroOrMore,
     };
 
@@ -114,7 +115,7 @@ internal static class LabVerb
 
         var mode = parsed.GetValue(Full) ? LabMode.Full : LabMode.Quick;
         string[] names = parsed.GetValue(Names) ?? [];
-        ILab[] labs = [.. LabCatalog.All.Where(lab => names.Length == 0 || names.Contains(lab.Name))];
+        ILab[] labs = [.. LabCatalog.All.Where(lab => names.Length == 0 ? lab.InTour : names.Contains(lab.Name))];
         var options = new LabRunOptions { Mode = mode, Seed = parsed.GetValue(Seed) };
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(ended);
         ConsoleCancelEventHandler onCtrlC = (_, pressed) =>
@@ -170,6 +171,8 @@ internal static class LabVerb
             console.WriteLine($"Page: {html}");
         }
     }
+
+    private static IEnumerable<string> ByNameOnly => LabCatalog.All.Where(static lab => !lab.InTour).Select(static lab => lab.Name);
 
     private static string ListLabs()
     {

@@ -14,6 +14,11 @@ internal static class Program
             return ChildProgram.Run(lab, mode);
         }
 
+        if (arguments is [ServerProgram.Argument, .. var server])
+        {
+            return await ServerProgram.RunAsync(server);
+        }
+
         var help = new HelpOption();
         help.Action = new HelpWithExamples((HelpAction)help.Action!);
         var root = new Command("tidepool", "Tidepool: rent, use, return. Shows on your own machine whether a pool pays at all.")

@@ -16,7 +16,14 @@ internal enum BarKind
 /// <param name="Name">What must hold, in words.</param>
 /// <param name="Kind">Ratio or count.</param>
 /// <param name="Limit">Highest value allowed.</param>
-internal sealed record Bar(string Id, string Row, string Name, BarKind Kind, double Limit);
+internal sealed record Bar(string Id, string Row, string Name, BarKind Kind, double Limit)
+{
+    /// <summary>
+    /// The widest interval of a ratio by which the bar is met, or null for any. A limit near parity needs one: a wide interval that ends
+    /// within it would say little.
+    /// </summary>
+    public double? Width { get; init; }
+}
 
 /// <summary>Outcome of a bar.</summary>
 internal enum VerdictState

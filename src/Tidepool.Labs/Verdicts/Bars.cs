@@ -396,6 +396,12 @@ internal static class Bars
     public static readonly Bar KeyedBytes = Count(
         "resources.keyed.bytes", "resources, keyed", "a key that was forgotten leaves nothing behind", 0);
 
+    public static readonly Bar KestrelHttp1 = RequestRate("http1", "HTTP/1.1");
+
+    public static readonly Bar KestrelHttp2 = RequestRate("http2", "HTTP/2");
+
+    public static readonly Bar KestrelTls = RequestRate("tls", "HTTP/1.1 over TLS");
+
     public static readonly Bar HttpShared = Count(
         "http.shared.sockets", "http, sockets", "one HttpClient leaves at most 2 sockets in TIME_WAIT", 2);
 
@@ -485,6 +491,7 @@ internal static class Bars
         PdfSame, PdfReversed, PdfLargeObjects, PdfGen2,
         ResourceSync, ResourceAsync, ResourceBytes, ResourceMany64, ResourceMany1000, ResourceFair, ResourceThreads, ResourceInjection,
         ResourceWork, ResourceBurst, ResourceKilled, KeyedHot, KeyedBytes,
+        KestrelHttp1, KestrelHttp2, KestrelTls,
         HttpShared, HttpPerRequest, HttpOurs, HttpFollows, HttpPorts, HttpPortsPerRequest,
         ThreadsPooled, ThreadsAsync, ThreadsDistinct,
 
@@ -500,6 +507,15 @@ internal static class Bars
         ProgramCompiler, ProgramsCorrect, TunedWaste, NetLease, NetSmall, NetLarge, NetAligned,
         ObjectsDepth1, ObjectsDepth8, ObjectsBytes, ObjectsThreads, ObjectsScaling, ObjectsDrain, ObjectsLinear,
     ];
+
+    private static Bar RequestRate(string id, string protocol) => Ratio(
+        $"kestrel.{id}.time",
+        "kestrel, requests",
+        $"{protocol}: requests in a second at least 0.97 of Kestrel's own pool (time at most 1.0309), interval at most 0.04 wide",
+        1 / 0.97) with
+    {
+        Width = 0.04,
+    };
 
     private static Bar Ratio(string id, string row, string name, double limit) => new(id, row, name, BarKind.Ratio, limit);
 

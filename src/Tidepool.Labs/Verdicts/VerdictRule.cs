@@ -70,7 +70,7 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
                 return NotRun(results, results.Has(ours) ? other : ours);
             }
 
-            judged.Add((Compare(ratio.Low, ratio.High, Bar.Limit), ratio, ours, other));
+            judged.Add((Compare(ratio), ratio, ours, other));
         }
 
         var worst = judged.MaxBy(pair => pair.Ratio.Value);
@@ -83,13 +83,18 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
     {
         foreach (var (ours, other) in pairs)
         {
-            if (results.Ratio(ours, other) is { } ratio && Compare(ratio.Low, ratio.High, Bar.Limit) == VerdictState.Unclear)
+            if (results.Ratio(ours, other) is { } ratio && Compare(ratio) == VerdictState.Unclear)
             {
                 yield return ours;
                 yield return other;
             }
         }
     }
+
+    private VerdictState Compare(RatioEstimate ratio) =>
+        Compare(ratio.Low, ratio.High, Bar.Limit) is var state && state == VerdictState.Pass && ratio.High - ratio.Low > Bar.Width
+            ? VerdictState.Unclear
+            : state;
 
     private static string Describe(int count, RatioEstimate ratio, WorkloadKey ours, WorkloadKey other)
     {

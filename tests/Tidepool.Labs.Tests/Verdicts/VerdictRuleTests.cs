@@ -38,6 +38,26 @@ public class VerdictRuleTests
         Assert.Equal(VerdictState.Fail, verdict.State);
     }
 
+    /// <summary>Three processes whose ratios are 0.40, and 0.40 more or less <paramref name="half"/>.</summary>
+    [Theory]
+    [InlineData(0.01, 0.05, "PASS")]
+    [InlineData(0.05, 0.05, "UNCLEAR")]
+    [InlineData(0.05, null, "PASS")]
+    public void An_interval_wider_than_its_bar_allows_is_unclear_though_it_is_within(double half, double? width, string expected)
+    {
+        var results = new LabResults(seed: 1);
+        foreach (var (process, ratio) in new[] { 0.4 - half, 0.4, 0.4 + half }.Index())
+        {
+            results.Add(FakeLab.Ours, process, 0, FakeLab.Samples(ratio * 10, 0));
+            results.Add(FakeLab.Rival, process, 0, FakeLab.Samples(10, 0));
+        }
+
+        var rule = new RatioRule(FakeLab.FastBar with { Width = width }, (FakeLab.Ours, FakeLab.Rival));
+
+        Assert.Equal(expected, rule.Judge(results).StateText);
+        Assert.Equal(expected == "UNCLEAR" ? [FakeLab.Ours, FakeLab.Rival] : [], rule.Undecided(results));
+    }
+
     [Fact]
     public void The_limit_inside_the_interval_is_unclear_and_asks_for_more_rounds_of_both()
     {
