@@ -42,6 +42,10 @@ internal static class LabCatalog
             .OrderBy(lab => lab.Name, StringComparer.Ordinal),
     ];
 
+    /// <summary>The labs of those names; of no name those of the quick tour.</summary>
+    public static ILab[] Select(IReadOnlyCollection<string> names) =>
+        [.. All.Where(lab => names.Count == 0 ? lab.InTour : names.Contains(lab.Name))];
+
     /// <summary>The lab of that name, or null.</summary>
     public static ILab? Find(string name) => All.FirstOrDefault(lab => lab.Name == name);
 }

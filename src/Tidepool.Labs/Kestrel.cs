@@ -5,6 +5,8 @@ namespace Tidepool.Labs;
 /// <summary>Lab <c>kestrel</c>: what does our memory behind Kestrel cost?</summary>
 internal sealed class KestrelLab : ILab
 {
+    private const int Requests = 24_000; // so many that the connections of a batch cost little beside them
+
     /// <inheritdoc/>
     public string Name => "kestrel";
 
@@ -12,7 +14,7 @@ internal sealed class KestrelLab : ILab
     public string Question => "What does Kestrel cost on our memory, beside its own pool?";
 
     /// <inheritdoc/>
-    public string Headline => KestrelMemory.Tidepool.Name();
+    public string Headline => KestrelNames.Ours;
 
     /// <inheritdoc/>
     public bool InTour => false; // six servers to warm, on one core
@@ -25,7 +27,7 @@ internal sealed class KestrelLab : ILab
     {
         bool isFull = plan.Mode == LabMode.Full;
         plan.Rivals["Kestrel"] = RivalVersion.Of(typeof(KestrelServerOptions));
-        plan.Rounds = isFull ? 8 : 4;
+        plan.Rounds = isFull ? 8 : 2;
         plan.Doublings = isFull ? 1 : 0;
         if (LoadClient.Missing is { } missing)
         {
@@ -33,6 +35,7 @@ internal sealed class KestrelLab : ILab
         }
 
         AddRequests(plan, isFull);
+        AddBurst(plan, isFull);
     }
 
     private static void AddRequests(LabPlan plan, bool isFull)
@@ -57,7 +60,7 @@ internal sealed class KestrelLab : ILab
                     Ours = memory == KestrelMemory.Tidepool,
                     Create = () => LoadClient.Missing is null ? Open(protocol, memory) : null,
                     Missing = LoadClient.Missing ?? "not available here",
-                    FixedOperations = isFull ? 24_000 : 8000,
+                    FixedOperations = Requests,
                 });
             }
         }
@@ -65,6 +68,47 @@ internal sealed class KestrelLab : ILab
         plan.Add(new RatioRule(Bars.KestrelHttp1, PairOf(KestrelProtocol.Http1)));
         plan.Add(new RatioRule(Bars.KestrelHttp2, PairOf(KestrelProtocol.Http2)));
         plan.Add(new RatioRule(Bars.KestrelTls, PairOf(KestrelProtocol.Tls)));
+        plan.Add(new BytesNotAboveRule(Bars.KestrelBytes, [.. Enum.GetValues<KestrelProtocol>().Select(PairOf)]));
+    }
+
+    private static void AddBurst(LabPlan plan, bool isFull)
+    {
+        var section = new Section
+        {
+            Title = "Memory of a burst",
+            About = $"{BurstProbe.Clients} clients send {BurstProbe.BodyBytes >> 20} MiB each over HTTP/1.1, and the server reads when "
+                + "all of it is there. Pool: bytes of its blocks, leased and idle. RSS: memory of the process.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["burst"],
+            Order = 1,
+        };
+        Cell cell = Cell.Of(("burst", $"{BurstProbe.Clients} bodies"));
+        foreach (KestrelMemory memory in Enum.GetValues<KestrelMemory>())
+        {
+            plan.Add(new Probe
+            {
+                Key = new(cell, memory.Name()),
+                Section = section,
+                Ours = memory == KestrelMemory.Tidepool,
+                Run = site => LoadClient.Missing is null ? Burst(memory, isFull ? BurstProbe.Wait : null, site) : null,
+                Missing = LoadClient.Missing ?? "not available here",
+                Waits = isFull,
+            });
+        }
+
+        var ours = new WorkloadKey(cell, KestrelNames.Ours);
+        plan.Add(isFull
+            ? new MetricRule(Bars.KestrelIdle, BurstProbe.Kept, ours)
+            : new OmittedRule(Bars.KestrelIdle, $"run with --full: it waits for {BurstProbe.Wait.TotalSeconds:0} s"));
+        plan.Add(new MetricRule(Bars.KestrelLeased, BurstProbe.Leased, ours));
+        plan.Add(new MetricRule(Bars.KestrelFailed, BurstProbe.Failed, ours));
+    }
+
+    private static Dictionary<string, double> Burst(KestrelMemory memory, TimeSpan? wait, ProbeSite site)
+    {
+        CorePair cores = CorePair.OfThisMachine()!.Value;
+        using ServerProcess server = ServerProcess.Start(ChildCommand.OfThisProgram(), cores.Server, memory, watches: true);
+        return BurstProbe.Run(server, new LoadClient(cores.Client), wait, site);
     }
 
     private static WorkloadKey KeyOf(KestrelProtocol protocol, KestrelMemory memory) =>

@@ -46,6 +46,7 @@ internal static class LabVerb
           tidepool lab memory --json out.json          every number
           tidepool lab streams --extra-rivals          with rivals whose packages not every feed has
           tidepool lab connections --postgres          the classic experiment, with the server's own list of sessions
+          tidepool lab kestrel --full                  a server on our memory beside its own, asked by h2load
           tidepool lab resources --postgres            beside a provider's own pool, on a throw-away server
           tidepool lab pdf --file book.pdf             a PDF of yours
 
@@ -114,8 +115,7 @@ internal static class LabVerb
         }
 
         var mode = parsed.GetValue(Full) ? LabMode.Full : LabMode.Quick;
-        string[] names = parsed.GetValue(Names) ?? [];
-        ILab[] labs = [.. LabCatalog.All.Where(lab => names.Length == 0 ? lab.InTour : names.Contains(lab.Name))];
+        ILab[] labs = LabCatalog.Select(parsed.GetValue(Names) ?? []);
         var options = new LabRunOptions { Mode = mode, Seed = parsed.GetValue(Seed) };
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(ended);
         ConsoleCancelEventHandler onCtrlC = (_, pressed) =>

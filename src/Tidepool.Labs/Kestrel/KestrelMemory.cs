@@ -28,8 +28,11 @@ internal enum KestrelProtocol
 /// <summary>What is said of memory and protocols in tables.</summary>
 internal static class KestrelNames
 {
+    /// <summary>The subject of ours.</summary>
+    public const string Ours = "UseTidepoolMemoryPool";
+
     /// <summary>The subject.</summary>
-    public static string Name(this KestrelMemory memory) => memory == KestrelMemory.Own ? "Kestrel's own pool" : "UseTidepoolMemoryPool";
+    public static string Name(this KestrelMemory memory) => memory == KestrelMemory.Own ? "Kestrel's own pool" : Ours;
 
     /// <summary>The coordinate of a cell.</summary>
     public static string Name(this KestrelProtocol protocol) => protocol switch

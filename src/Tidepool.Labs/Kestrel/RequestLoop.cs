@@ -26,6 +26,7 @@ internal static class PoolServers
 internal sealed class RequestLoop(ServerProcess server, LoadClient client, KestrelMemory memory, KestrelProtocol protocol) : Loop
 {
     private const int WarmRequests = 2000;
+    private const int LeastWarmRuns = 4;
     private const int MostWarmRuns = 40;
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(150);
 
@@ -68,7 +69,7 @@ internal sealed class RequestLoop(ServerProcess server, LoadClient client, Kestr
     private void WarmServer()
     {
         int still = 0;
-        for (int run = 0; run < MostWarmRuns && still < 2; run++)
+        for (int run = 0; run < LeastWarmRuns || (run < MostWarmRuns && still < 2); run++)
         {
             long compiled = server.Ask().Compiled;
             Send(WarmRequests);

@@ -9,12 +9,13 @@ namespace Tidepool.Labs;
 internal sealed class ServerPoolWatch : IDisposable
 {
     private const string Meter = "Microsoft.AspNetCore.MemoryPool";
-    private const string Rented = "aspnetcore.memory_pool.rented";
+    private const string Allocated = "aspnetcore.memory_pool.allocated";
+    private const string Evicted = "aspnetcore.memory_pool.evicted";
     private const string Pooled = "aspnetcore.memory_pool.pooled";
 
     private readonly MeterListener? _listener;
-    private long _rented;
-    private long _pooled;
+    private long _held;
+    private long _idle;
 
     /// <summary>Begins to count; must stand before the server is made.</summary>
     public ServerPoolWatch(KestrelMemory memory)
@@ -28,14 +29,18 @@ internal sealed class ServerPoolWatch : IDisposable
         {
             InstrumentPublished = static (instrument, listener) =>
             {
-                if (instrument.Meter.Name == Meter && instrument.Name is Rented or Pooled)
+                if (instrument.Meter.Name == Meter && instrument.Name is Allocated or Evicted or Pooled)
                 {
                     listener.EnableMeasurementEvents(instrument);
                 }
             },
         };
-        _listener.SetMeasurementEventCallback<long>(
-            (instrument, change, _, _) => Interlocked.Add(ref instrument.Name == Rented ? ref _rented : ref _pooled, change));
+        _listener.SetMeasurementEventCallback<long>((instrument, bytes, _, _) => _ = instrument.Name switch
+        {
+            Allocated => Interlocked.Add(ref _held, bytes),
+            Evicted => Interlocked.Add(ref _held, -bytes),
+            _ => Interlocked.Add(ref _idle, bytes),
+        });
         _listener.Start();
     }
 
@@ -44,7 +49,8 @@ internal sealed class ServerPoolWatch : IDisposable
     {
         if (_listener is not null)
         {
-            return (Interlocked.Read(ref _rented), Interlocked.Read(ref _pooled));
+            long idle = Interlocked.Read(ref _idle);
+            return (Interlocked.Read(ref _held) - idle, idle); // its own count of rentals counts no returns
         }
 
         PoolStatistics[] pools =

@@ -53,6 +53,10 @@ internal sealed class ServerProcess : IDisposable
     /// <exception cref="LabProcessException">It ended, or is silent.</exception>
     public void Release() => Ask(ServerProgram.Release);
 
+    /// <summary>Lets it collect all garbage, and asks for its state then.</summary>
+    /// <exception cref="LabProcessException">It ended, or is silent.</exception>
+    public ServerState Collect() => Ask(ServerProgram.Collect);
+
     /// <inheritdoc/>
     public void Dispose()
     {

@@ -13,7 +13,7 @@ namespace Tidepool.Labs;
 
 /// <summary>
 /// A Kestrel in a process of its own, on loopback. It prints its ports, then answers each line of its input with its state; it ends when
-/// its input ends. The line <c>release</c> answers the requests that are held first.
+/// its input ends. Before it answers, the line <c>release</c> lets go the requests that are held, and <c>collect</c> collects garbage.
 /// </summary>
 internal sealed class ServerProgram : IAsyncDisposable
 {
@@ -25,6 +25,9 @@ internal sealed class ServerProgram : IAsyncDisposable
 
     /// <summary>The line that releases what is held.</summary>
     public const string Release = "release";
+
+    /// <summary>The line that asks for a full collection, which gives back to the system what it can.</summary>
+    public const string Collect = "collect";
 
     /// <summary>The path whose requests are held, body unread, until they are released.</summary>
     public const string HoldPath = "/hold";
@@ -70,6 +73,10 @@ internal sealed class ServerProgram : IAsyncDisposable
             {
                 server._released.TrySetResult();
             }
+            else if (line == Collect)
+            {
+                GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);
+            }
 
             await output.WriteLineAsync(MessageLine.Write(server.ReadState()));
         }
@@ -95,6 +102,7 @@ internal sealed class ServerProgram : IAsyncDisposable
 
     private void Listen(KestrelServerOptions kestrel)
     {
+        kestrel.Limits.MaxRequestBufferSize = BurstProbe.BodyBytes;
         foreach (KestrelProtocol protocol in Enum.GetValues<KestrelProtocol>())
         {
             kestrel.Listen(IPAddress.Loopback, 0, listen =>

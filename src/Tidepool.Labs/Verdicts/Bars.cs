@@ -402,6 +402,16 @@ internal static class Bars
 
     public static readonly Bar KestrelTls = RequestRate("tls", "HTTP/1.1 over TLS");
 
+    public static readonly Bar KestrelBytes = Count(
+        "kestrel.bytes", "kestrel, requests", "bytes allocated for a request: not above Kestrel's own pool, to a byte", 1);
+
+    public static readonly Bar KestrelIdle = Count(
+        "kestrel.idle", "kestrel, memory", "60 s after a burst the pool has at most 10 % of its peak", 10);
+
+    public static readonly Bar KestrelLeased = Count("kestrel.leased", "kestrel, memory", "no block is leased at the end", 0);
+
+    public static readonly Bar KestrelFailed = Count("kestrel.failed", "kestrel, memory", "no request of the burst fails", 0);
+
     public static readonly Bar HttpShared = Count(
         "http.shared.sockets", "http, sockets", "one HttpClient leaves at most 2 sockets in TIME_WAIT", 2);
 
@@ -491,7 +501,7 @@ internal static class Bars
         PdfSame, PdfReversed, PdfLargeObjects, PdfGen2,
         ResourceSync, ResourceAsync, ResourceBytes, ResourceMany64, ResourceMany1000, ResourceFair, ResourceThreads, ResourceInjection,
         ResourceWork, ResourceBurst, ResourceKilled, KeyedHot, KeyedBytes,
-        KestrelHttp1, KestrelHttp2, KestrelTls,
+        KestrelHttp1, KestrelHttp2, KestrelTls, KestrelBytes, KestrelIdle, KestrelLeased, KestrelFailed,
         HttpShared, HttpPerRequest, HttpOurs, HttpFollows, HttpPorts, HttpPortsPerRequest,
         ThreadsPooled, ThreadsAsync, ThreadsDistinct,
 

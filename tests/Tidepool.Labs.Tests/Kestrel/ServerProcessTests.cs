@@ -3,9 +3,6 @@ namespace Tidepool.Labs.Tests.Kestrel;
 /// <summary>The servers of lab <c>kestrel</c>, real ones with a real client. Nothing here depends on how fast the machine is.</summary>
 public sealed class ServerProcessTests
 {
-    private static readonly ChildCommand Program = new("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll")]);
-    private static readonly CorePair Cores = CorePair.OfThisMachine() ?? default;
-
     public static TheoryData<string, string> Rows
     {
         get
@@ -27,10 +24,10 @@ public sealed class ServerProcessTests
     [MemberData(nameof(Rows))]
     public void A_server_answers_all_requests_from_the_memory_that_it_is_said_to_have(string memory, string protocol)
     {
-        using ServerProcess server = Start(memory);
+        using ServerProcess server = LoadServers.Start(memory);
         KestrelProtocol spoken = Enum.Parse<KestrelProtocol>(protocol);
 
-        LoadResult result = new LoadClient(Cores.Client).Run(server.Ports.AddressOf(spoken), 100, spoken.LoadArguments());
+        LoadResult result = LoadServers.Client.Run(server.Ports.AddressOf(spoken), 100, spoken.LoadArguments());
 
         Assert.Equal((100, 100), (result.Total, result.Good));
         Assert.Equal(memory == nameof(KestrelMemory.Tidepool), server.Ask().Pool.StartsWith("SlabMemoryPool", StringComparison.Ordinal));
@@ -40,9 +37,9 @@ public sealed class ServerProcessTests
     [MemberData(nameof(Rows))]
     public void A_round_counts_what_the_server_allocated(string memory, string protocol)
     {
-        ServerProcess server = Start(memory);
+        ServerProcess server = LoadServers.Start(memory);
         KestrelProtocol spoken = Enum.Parse<KestrelProtocol>(protocol);
-        using var loop = new RequestLoop(server, new LoadClient(Cores.Client), Enum.Parse<KestrelMemory>(memory), spoken);
+        using var loop = new RequestLoop(server, LoadServers.Client, Enum.Parse<KestrelMemory>(memory), spoken);
 
         Sample sample = loop.Measure(200);
 
@@ -54,29 +51,35 @@ public sealed class ServerProcessTests
     public void A_row_whose_server_rents_elsewhere_is_refused()
     {
         using var loop = new RequestLoop(
-            Start(nameof(KestrelMemory.Own)), new LoadClient(Cores.Client), KestrelMemory.Tidepool, KestrelProtocol.Http1);
+            LoadServers.Start(nameof(KestrelMemory.Own)), LoadServers.Client, KestrelMemory.Tidepool, KestrelProtocol.Http1);
 
         Assert.Contains("The server rents from", Assert.Throws<LabProcessException>(() => loop.Run(1)).Message, StringComparison.Ordinal);
     }
 
     [LoadFact]
+    public void A_server_collects_when_it_is_told_to()
+    {
+        using ServerProcess server = LoadServers.Start(nameof(KestrelMemory.Own));
+        int before = server.Ask().Collections[2];
+
+        Assert.True(server.Collect().Collections[2] > before);
+    }
+
+    [LoadFact]
     public void All_requests_to_a_server_that_has_ended_fail()
     {
-        ServerProcess server = Start(nameof(KestrelMemory.Own));
+        ServerProcess server = LoadServers.Start(nameof(KestrelMemory.Own));
         server.Dispose();
 
-        Assert.Equal(100, new LoadClient(Cores.Client).Run(server.Ports.AddressOf(KestrelProtocol.Http1), 100, ["--h1"]).Failed);
+        Assert.Equal(100, LoadServers.Client.Run(server.Ports.AddressOf(KestrelProtocol.Http1), 100, ["--h1"]).Failed);
     }
 
     [LoadFact]
     public void A_program_that_is_no_server_is_refused_with_what_it_said()
     {
         var failure = Assert.Throws<LabProcessException>(
-            () => ServerProcess.Start(new("echo", ["no server"]), Cores.Server, KestrelMemory.Own, watches: false));
+            () => LoadServers.Start(new ChildCommand("echo", ["no server"]), nameof(KestrelMemory.Own)));
 
         Assert.Contains("no server", failure.Message, StringComparison.Ordinal);
     }
-
-    private static ServerProcess Start(string memory) =>
-        ServerProcess.Start(Program, Cores.Server, Enum.Parse<KestrelMemory>(memory), watches: false);
 }
