@@ -27,7 +27,7 @@ internal sealed class KestrelLab : ILab
     {
         bool isFull = plan.Mode == LabMode.Full;
         plan.Rivals["Kestrel"] = RivalVersion.Of(typeof(KestrelServerOptions));
-        plan.Rounds = isFull ? 8 : 2;
+        plan.Rounds = isFull ? 10 : 2;
         plan.Doublings = isFull ? 1 : 0;
         if (LoadClient.Missing is { } missing)
         {

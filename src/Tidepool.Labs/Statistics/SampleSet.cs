@@ -42,6 +42,9 @@ internal sealed class SampleSet
     /// <summary>Median of the batches' bytes per operation: a single trim or growth does not count, a habit does.</summary>
     public double BytesPerOperation => Samples.Select(sample => sample.Bytes).Median();
 
+    /// <summary>Bytes per operation of the batch that allocated least, where what disturbs a batch can only add to it.</summary>
+    public double LeastBytesPerOperation => Samples.Min(sample => sample.Bytes);
+
     /// <summary>Mean collections per 1000 operations.</summary>
     public (double Gen0, double Gen1, double Gen2) CollectionsPerThousand => (
         1000 * Samples.Average(sample => sample.Gen0),

@@ -403,7 +403,7 @@ internal static class Bars
     public static readonly Bar KestrelTls = RequestRate("tls", "HTTP/1.1 over TLS");
 
     public static readonly Bar KestrelBytes = Count(
-        "kestrel.bytes", "kestrel, requests", "bytes allocated for a request: not above Kestrel's own pool, to a byte", 1);
+        "kestrel.bytes", "kestrel, requests", "bytes allocated for a request: not above Kestrel's own pool (to half a byte)", 0.5);
 
     public static readonly Bar KestrelIdle = Count(
         "kestrel.idle", "kestrel, memory", "60 s after a burst the pool has at most 10 % of its peak", 10);
