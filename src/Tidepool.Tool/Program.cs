@@ -14,9 +14,9 @@ internal static class Program
             return ChildProgram.Run(lab, mode);
         }
 
-        if (arguments is [ServerProgram.Argument, .. var server])
+        if (arguments is [ServerProgram.Argument, _, ..])
         {
-            return await ServerProgram.RunAsync(server);
+            return await ServerProgram.RunAsync(arguments[1..]);
         }
 
         var help = new HelpOption();

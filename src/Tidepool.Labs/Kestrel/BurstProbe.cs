@@ -35,11 +35,12 @@ internal static class BurstProbe
     private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(25);
     private static readonly TimeSpan Longest = TimeSpan.FromSeconds(60);
 
-    /// <summary>Makes the burst, and looks again after the wait when there is one.</summary>
+    /// <summary>Sends some requests by each protocol, makes the burst, and looks again after the wait when there is one.</summary>
     /// <exception cref="LabProcessException">The server or its client failed.</exception>
     public static Dictionary<string, double> Run(ServerProcess server, LoadClient client, TimeSpan? wait, ProbeSite site)
     {
-        client.Run(server.Ports.AddressOf(KestrelProtocol.Http1), WarmRequests, KestrelProtocol.Http1.LoadArguments());
+        long failed = Enum.GetValues<KestrelProtocol>()
+            .Sum(protocol => client.Run(server.Ports.AddressOf(protocol), WarmRequests, protocol.LoadArguments()).Failed);
         ServerState start = server.Ask();
         string body = Path.Combine(RunFolder.OfThisProcess, $"body-{Environment.ProcessId}");
         File.WriteAllBytes(body, new byte[BodyBytes]);
@@ -58,7 +59,7 @@ internal static class BurstProbe
                 [PeakBytes] = BytesOf(peak),
                 ["RSS at the start_B"] = start.Resident,
                 ["RSS at the peak_B"] = peak.Resident,
-                [Failed] = result.Failed,
+                [Failed] = failed + result.Failed,
             };
             if (wait is { } time)
             {

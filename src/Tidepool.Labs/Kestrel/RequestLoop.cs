@@ -22,7 +22,7 @@ internal static class PoolServers
     }
 }
 
-/// <summary>Sends requests to a server of another process, by a client of a third.</summary>
+/// <summary>Sends requests to a server of another process, by a client of a third. The server serves other loops too.</summary>
 internal sealed class RequestLoop(ServerProcess server, LoadClient client, KestrelMemory memory, KestrelProtocol protocol) : Loop
 {
     private const int WarmRequests = 2000;
@@ -56,13 +56,6 @@ internal sealed class RequestLoop(ServerProcess server, LoadClient client, Kestr
         double Collections(int generation) => (double)(after.Collections[generation] - before.Collections[generation]) / operations;
         return new(
             1e9 / perSecond, (double)(after.Allocated - before.Allocated) / operations, Collections(0), Collections(1), Collections(2));
-    }
-
-    /// <inheritdoc/>
-    public override void Dispose()
-    {
-        server.Dispose();
-        base.Dispose();
     }
 
     /// <summary>Until the server's compiler has nothing more to do, and so over two pauses.</summary>

@@ -14,7 +14,8 @@ internal static class HtmlReport
         ("FAIL", "The whole interval lies beyond the limit; an exact count is beyond it."),
         (
             "UNCLEAR",
-            "The limit lies inside the interval, also after the rounds were doubled twice. A quieter machine or --full may decide."),
+            "The limit lies inside the interval, or the interval is wider than the bar allows, also after more rounds. A quieter machine "
+                + "or --full may decide."),
         ("NOT RUN", "A subject is missing, or the run was stopped before it. It is never counted as passed."),
     ];
 

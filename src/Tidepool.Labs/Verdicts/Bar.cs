@@ -34,7 +34,7 @@ internal enum VerdictState
     /// <summary>Not met: the whole interval is beyond the limit.</summary>
     Fail,
 
-    /// <summary>The limit lies inside the interval, also after more rounds.</summary>
+    /// <summary>The limit lies inside the interval, or the interval is wider than the bar allows, also after more rounds.</summary>
     Unclear,
 
     /// <summary>A subject is missing, or the run was stopped before it.</summary>

@@ -410,7 +410,8 @@ internal static class Bars
 
     public static readonly Bar KestrelLeased = Count("kestrel.leased", "kestrel, memory", "no block is leased at the end", 0);
 
-    public static readonly Bar KestrelFailed = Count("kestrel.failed", "kestrel, memory", "no request of the burst fails", 0);
+    public static readonly Bar KestrelFailed = Count(
+        "kestrel.failed", "kestrel, memory", "no request fails, by any protocol and in the burst", 0);
 
     public static readonly Bar HttpShared = Count(
         "http.shared.sockets", "http, sockets", "one HttpClient leaves at most 2 sockets in TIME_WAIT", 2);

@@ -37,7 +37,7 @@ public sealed class ServerProcessTests
     [MemberData(nameof(Rows))]
     public void A_round_counts_what_the_server_allocated(string memory, string protocol)
     {
-        ServerProcess server = LoadServers.Start(memory);
+        using ServerProcess server = LoadServers.Start(memory);
         KestrelProtocol spoken = Enum.Parse<KestrelProtocol>(protocol);
         using var loop = new RequestLoop(server, LoadServers.Client, Enum.Parse<KestrelMemory>(memory), spoken);
 
@@ -50,8 +50,8 @@ public sealed class ServerProcessTests
     [LoadFact]
     public void A_row_whose_server_rents_elsewhere_is_refused()
     {
-        using var loop = new RequestLoop(
-            LoadServers.Start(nameof(KestrelMemory.Own)), LoadServers.Client, KestrelMemory.Tidepool, KestrelProtocol.Http1);
+        using ServerProcess server = LoadServers.Start(nameof(KestrelMemory.Own));
+        using var loop = new RequestLoop(server, LoadServers.Client, KestrelMemory.Tidepool, KestrelProtocol.Http1);
 
         Assert.Contains("The server rents from", Assert.Throws<LabProcessException>(() => loop.Run(1)).Message, StringComparison.Ordinal);
     }
@@ -63,15 +63,6 @@ public sealed class ServerProcessTests
         int before = server.Ask().Collections[2];
 
         Assert.True(server.Collect().Collections[2] > before);
-    }
-
-    [LoadFact]
-    public void All_requests_to_a_server_that_has_ended_fail()
-    {
-        ServerProcess server = LoadServers.Start(nameof(KestrelMemory.Own));
-        server.Dispose();
-
-        Assert.Equal(100, LoadServers.Client.Run(server.Ports.AddressOf(KestrelProtocol.Http1), 100, ["--h1"]).Failed);
     }
 
     [LoadFact]
