@@ -52,7 +52,7 @@ public sealed class KestrelLabTests
             // One protocol decides: the other two are the same.
             double bytes = workload.Key.Cell["protocol"] != KestrelProtocol.Http2.Name() ? 7 : workload.Ours ? ours : own;
             results.Add(workload.Key, 0, 0, FakeLab.Samples(1000, bytes));
-            results.Add(workload.Key, 1, 0, FakeLab.Samples(1000, bytes + 900)); // disturbed
+            results.Add(workload.Key, 1, 0, FakeLab.Samples(1000, workload.Ours ? bytes + 900 : bytes)); // disturbed
         }
 
         Verdict verdict = JudgeOf(plan, Bars.KestrelBytes).Judge(results);
