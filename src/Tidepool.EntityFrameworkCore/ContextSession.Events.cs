@@ -76,21 +76,21 @@ internal sealed partial class ContextSession : IDbConnectionInterceptor, IDbComm
         return InterceptionResult.Suppress();
     }
 
-    public void ConnectionFailed(DbConnection connection, ConnectionErrorEventData eventData) => EndOpening(eventData);
+    public void ConnectionFailed(DbConnection connection, ConnectionErrorEventData eventData) => EndOpening(connection, eventData);
 
     public Task ConnectionFailedAsync(
         DbConnection connection, ConnectionErrorEventData eventData, CancellationToken cancellationToken = default)
     {
-        EndOpening(eventData);
+        EndOpening(connection, eventData);
         return Task.CompletedTask;
     }
 
-    public void ConnectionCanceled(DbConnection connection, ConnectionEndEventData eventData) => EndOpening(eventData);
+    public void ConnectionCanceled(DbConnection connection, ConnectionEndEventData eventData) => EndOpening(connection, eventData);
 
     public Task ConnectionCanceledAsync(
         DbConnection connection, ConnectionEndEventData eventData, CancellationToken cancellationToken = default)
     {
-        EndOpening(eventData);
+        EndOpening(connection, eventData);
         return Task.CompletedTask;
     }
 
@@ -233,10 +233,14 @@ internal sealed partial class ContextSession : IDbConnectionInterceptor, IDbComm
 
     private bool Closes(DbConnection connection) => _session is { } session && ReferenceEquals(connection, session.Native);
 
-    /// <summary>An opening has failed after the session was rented: in code of others that was called for it.</summary>
-    private void EndOpening(ConnectionEndEventData eventData)
+    /// <summary>An opening has failed after the session was rented: in other code that is called when a connection opens.</summary>
+    private void EndOpening(DbConnection connection, ConnectionEndEventData eventData)
     {
-        if (eventData.ConnectionId == Relational.ConnectionId)
+        if (ReferenceEquals(connection, _closed))
+        {
+            _closed.Close(); // opened outside of the pool; else it has nothing to close
+        }
+        else if (eventData.ConnectionId == Relational.ConnectionId)
         {
             EndUse();
         }

@@ -20,10 +20,21 @@ internal sealed class EfLab : ILab
     private static readonly (string Unit, int Saves)[] UnitSizes = [("one insert", 1), ("two inserts", 2)];
 
     private static readonly ContextKind[] Kinds =
-        [ContextKind.Provider, ContextKind.None, ContextKind.PooledOverProvider, ContextKind.Lease, ContextKind.PooledOverLease];
+    [
+        ContextKind.Provider, ContextKind.None, ContextKind.PooledOverProvider,
+        ContextKind.UseTidepool, ContextKind.Lease, ContextKind.PooledOverLease,
+    ];
 
     private static readonly ContextKind[] Pressing =
-        [ContextKind.Provider, ContextKind.PooledOverProvider, ContextKind.Lease, ContextKind.PooledOverLease, ContextKind.LeasePerSave];
+    [
+        ContextKind.Provider, ContextKind.PooledOverProvider,
+        ContextKind.UseTidepool, ContextKind.Lease, ContextKind.PooledOverLease, ContextKind.LeasePerSave,
+    ];
+
+    /// <summary>The server does not wait for its disk, which would hide everything else.</summary>
+    private const string WithoutDisk = ";Options=-c synchronous_commit=off";
+
+    private static readonly ContextKind[] Compared = [ContextKind.Provider, ContextKind.UseTidepool];
 
     /// <inheritdoc/>
     public string Name => "ef";
@@ -44,6 +55,7 @@ internal sealed class EfLab : ILab
         plan.Rivals["Npgsql.EntityFrameworkCore.PostgreSQL"] = RivalVersion.Of(typeof(NpgsqlDbContextOptionsBuilder));
         plan.Rivals["Npgsql"] = RivalVersion.Of(typeof(NpgsqlConnection));
         WorkloadKey looked = AddSessions(plan);
+        AddOperations(plan);
         AddTimes(plan);
         AddPressure(plan, looked);
     }
@@ -83,6 +95,44 @@ internal sealed class EfLab : ILab
         return all;
     }
 
+    /// <summary>Adds the two operations that programs do most, with the bars for them.</summary>
+    private static void AddOperations(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "A row by its key, and an insert",
+            About = "One after another, each in a new context. Entity Framework rents and returns a session for each of them. The server "
+                + "does not wait for its disk (synchronous_commit=off).",
+            Baseline = UnitContexts.NameOf(ContextKind.Provider),
+            Varies = ["operation"],
+            Operation = "operation",
+            Order = 1,
+        };
+        Add("SELECT by key", Bars.EfSelect, Find);
+        Add("INSERT", Bars.EfInsert, Time);
+
+        void Add(string operation, Bar bar, Func<UnitContexts, AsyncLoop> loop)
+        {
+            Cell cell = Cell.Of(("operation", operation));
+            WorkloadKey[] keys = [.. Compared.Select(kind => new WorkloadKey(cell, UnitContexts.NameOf(kind)))];
+            foreach (var (kind, key) in Compared.Zip(keys))
+            {
+                plan.Add(new Workload
+                {
+                    Key = key,
+                    Section = section,
+                    Ours = UnitContexts.IsOurs(kind),
+                    Create = () =>
+                        LabServer.ConnectionString is null ? null : loop(UnitContexts.Open(kind, Few, operation, WithoutDisk)),
+                    Missing = LabServer.Missing,
+                    FixedOperations = 10,
+                });
+            }
+
+            plan.Add(new RatioRule(bar, (keys[1], keys[0])));
+        }
+    }
+
     private static void AddTimes(LabPlan plan)
     {
         var section = new Section
@@ -92,7 +142,7 @@ internal sealed class EfLab : ILab
             Baseline = UnitContexts.NameOf(ContextKind.Provider),
             Varies = ["time"],
             Operation = "unit",
-            Order = 1,
+            Order = 2,
         };
         foreach (ContextKind kind in Kinds)
         {
@@ -118,7 +168,7 @@ internal sealed class EfLab : ILab
                 + "meanwhile too. Median of five times.",
             Layout = SectionLayout.Metrics,
             Varies = ["load"],
-            Order = 2,
+            Order = 3,
         };
         foreach (ContextKind kind in Pressing)
         {
@@ -157,7 +207,8 @@ internal sealed class EfLab : ILab
         }
 
         double UsedBy(ContextKind kind) => seen[StepRow.NameOf(StepOf(Cell.Of(("unit", UnitSizes[0].Unit)), kind), Used)];
-        seen[Beyond] = Math.Max(0, Math.Max(UsedBy(ContextKind.Lease), UsedBy(ContextKind.PooledOverLease)) - UsedBy(ContextKind.Provider));
+        double ours = new[] { ContextKind.UseTidepool, ContextKind.Lease, ContextKind.PooledOverLease }.Max(UsedBy);
+        seen[Beyond] = Math.Max(0, ours - UsedBy(ContextKind.Provider));
         seen[Unpooled] = UsedBy(ContextKind.None);
         return seen;
     }
@@ -208,4 +259,19 @@ internal sealed class EfLab : ILab
         },
         batchFactor: 1,
         units);
+
+    private static AsyncLoop Find(UnitContexts units)
+    {
+        int id = units.AddAsync().GetAwaiter().GetResult();
+        return new(
+            async operations =>
+            {
+                for (int i = 0; i < operations; i++)
+                {
+                    await units.FindAsync(id).ConfigureAwait(false);
+                }
+            },
+            batchFactor: 1,
+            units);
+    }
 }

@@ -178,12 +178,46 @@ internal static class ServerTraps
         }
     }
 
+    public static async Task Types_of_the_program_are_those_of_the_inner_source(TestDatabase database)
+    {
+        var text = new NpgsqlDataSourceBuilder(database.ConnectionString + ";Pooling=false");
+        text.MapEnum<Mood>();
+        await using NpgsqlDataSource inner = text.Build();
+        await using var source = new PooledDbDataSource(inner, new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        var builder = new DbContextOptionsBuilder<MoodContext>();
+        builder.UseNpgsql(inner, static npgsql => npgsql.MapEnum<Mood>("mood")).UseTidepool(source);
+        await using (var context = new MoodContext(builder.Options))
+        {
+            Assert.True(await context.Database.EnsureCreatedAsync()); // with the password that only the inner source has
+            context.Add(new Day { Mood = Mood.Sad });
+            Assert.Equal(1, await context.SaveChangesAsync());
+        }
+
+        await using var next = new MoodContext(builder.Options);
+        Assert.Equal(Mood.Sad, (await next.Set<Day>().SingleAsync(d => d.Mood == Mood.Sad)).Mood);
+        Assert.Equal(1, source.GetStatistics().Created);
+        Assert.True(await next.Database.EnsureDeletedAsync());
+    }
+
+    internal enum Mood
+    {
+        Glad,
+        Sad,
+    }
+
+    internal sealed class Day
+    {
+        public int Id { get; set; }
+
+        public Mood Mood { get; set; }
+    }
+
     internal sealed class MoodContext(DbContextOptions<MoodContext> options) : DbContext(options)
     {
         protected override void OnModelCreating(ModelBuilder modelBuilder)
         {
             modelBuilder.HasPostgresEnum("mood", ["glad", "sad"]);
-            modelBuilder.Entity<Tag>().Ignore(static t => t.Customers);
+            modelBuilder.Entity<Day>();
         }
     }
 }

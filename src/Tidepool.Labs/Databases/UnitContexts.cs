@@ -43,6 +43,9 @@ internal enum ContextKind
     /// <summary>A pooled context over the provider's pool.</summary>
     PooledOverProvider,
 
+    /// <summary>A new context that rents sessions of ours by itself.</summary>
+    UseTidepool,
+
     /// <summary>A new context over a lease of ours.</summary>
     Lease,
 
@@ -61,11 +64,16 @@ internal sealed class UnitContexts : IDisposable
     private readonly ServiceProvider? _services;
     private readonly DbContextOptions<NotesContext>? _options;
 
-    private UnitContexts(ContextKind kind, int size, string application)
+    private UnitContexts(ContextKind kind, int size, string application, string more)
     {
         _kind = kind;
-        _source = PoolKinds.OpenPostgres(PoolOf(kind), size, application: application);
-        if (kind is ContextKind.Provider or ContextKind.None)
+        _source = PoolKinds.OpenPostgres(
+            PoolOf(kind), size, application: application, connectionString: LabServer.ConnectionString + more);
+        if (kind == ContextKind.UseTidepool)
+        {
+            _options = new DbContextOptionsBuilder<NotesContext>().UseNpgsql().UseTidepool((PooledDbDataSource)_source).Options;
+        }
+        else if (kind is ContextKind.Provider or ContextKind.None)
         {
             _options = new DbContextOptionsBuilder<NotesContext>().UseNpgsql(_source).Options;
         }
@@ -83,14 +91,15 @@ internal sealed class UnitContexts : IDisposable
     /// <param name="kind">Who has contexts and connections.</param>
     /// <param name="size">The most sessions.</param>
     /// <param name="application">The name under which the server lists the sessions.</param>
-    public static UnitContexts Open(ContextKind kind, int size, string application = "units")
+    /// <param name="more">What the connection string says in addition, behind a semicolon.</param>
+    public static UnitContexts Open(ContextKind kind, int size, string application = "units", string more = "")
     {
         using var observer = DbConnections.OpenObserver();
         using var command = observer.CreateCommand();
         command.CommandText = "CREATE UNLOGGED TABLE IF NOT EXISTS notes (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text "
             + "NOT NULL, backend int NOT NULL DEFAULT pg_backend_pid())";
         command.ExecuteNonQuery();
-        return new UnitContexts(kind, size, application);
+        return new UnitContexts(kind, size, application, more);
     }
 
     /// <summary>Whether ours pools the connections.</summary>
@@ -102,6 +111,7 @@ internal sealed class UnitContexts : IDisposable
         ContextKind.Provider => "DbContext, Npgsql's pool",
         ContextKind.None => "DbContext, Pooling=false",
         ContextKind.PooledOverProvider => "AddDbContextPool, Npgsql's pool",
+        ContextKind.UseTidepool => "DbContext, UseTidepool",
         ContextKind.Lease => "DbContext, PooledDbDataSource",
         ContextKind.PooledOverLease => "AddDbContextPool, PooledDbDataSource",
         _ => "AddDbContextPool, a lease per save",
@@ -115,7 +125,7 @@ internal sealed class UnitContexts : IDisposable
     {
         switch (_kind)
         {
-            case ContextKind.Provider or ContextKind.None:
+            case ContextKind.Provider or ContextKind.None or ContextKind.UseTidepool:
                 var own = new NotesContext(_options!);
                 await using (own.ConfigureAwait(false))
                 {
@@ -147,6 +157,30 @@ internal sealed class UnitContexts : IDisposable
                 }
 
                 break;
+        }
+    }
+
+    /// <summary>Saves a row to look for.</summary>
+    /// <returns>Its key.</returns>
+    public async Task<int> AddAsync()
+    {
+        var context = new NotesContext(_options!);
+        await using (context.ConfigureAwait(false))
+        {
+            Note note = context.Notes.Add(new Note { Text = "found" }).Entity;
+            await context.SaveChangesAsync().ConfigureAwait(false);
+            return note.Id;
+        }
+    }
+
+    /// <summary>One unit of work: a row by its key, in a new context that is not a pooled one.</summary>
+    /// <param name="id">The key.</param>
+    public async Task FindAsync(int id)
+    {
+        var context = new NotesContext(_options!);
+        await using (context.ConfigureAwait(false))
+        {
+            _ = await context.Notes.AsNoTracking().SingleAsync(note => note.Id == id).ConfigureAwait(false);
         }
     }
 

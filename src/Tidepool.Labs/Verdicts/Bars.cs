@@ -488,6 +488,12 @@ internal static class Bars
     public static readonly Bar EfUnpooled = Count(
         "ef.unpooled", "ef", "five units of work without a pool use 5 sessions", 5);
 
+    public static readonly Bar EfSelect = Ratio(
+        "ef.select", "ef", "a SELECT by key through UseTidepool takes at most 1.10 of the time over Npgsql's pool", 1.10);
+
+    public static readonly Bar EfInsert = Ratio(
+        "ef.insert", "ef", "an INSERT through UseTidepool takes at most 1.10 of the time over Npgsql's pool", 1.10);
+
     /// <summary>All bars.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
@@ -508,7 +514,7 @@ internal static class Bars
 
         .. FileSessions.All, .. ServerSessions.All,
         ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
-        ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled,
+        ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
         PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,

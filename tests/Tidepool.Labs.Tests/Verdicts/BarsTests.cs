@@ -69,7 +69,7 @@ public class BarsTests
         { "connections, PostgreSQL", ["connections.latency", "connections.many.reset", "connections.many.plain", "connections.unpooled"] },
         { "connections, sessions ended", ["connections.killed"] },
         { "connections, recovery", ["connections.recovery.late", "connections.recovery.failed", "connections.recovery.tries"] },
-        { "ef", ["ef.backends", "ef.unpooled"] },
+        { "ef", ["ef.backends", "ef.insert", "ef.select", "ef.unpooled"] },
         {
             "malloc groups",
             [
