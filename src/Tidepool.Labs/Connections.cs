@@ -17,6 +17,9 @@ internal sealed class ConnectionsLab : ILab
     /// <summary>The part that it quotes for failovers.</summary>
     public const string Failovers = "Failover, PostgreSQL";
 
+    /// <summary>The part that it quotes for callers that write during a fault.</summary>
+    public const string Writing = "Writing during a fault, PostgreSQL";
+
     /// <summary>The part with outages.</summary>
     public const string Recoveries = "Recovery, PostgreSQL";
 
@@ -55,6 +58,7 @@ internal sealed class ConnectionsLab : ILab
         AddOpening(plan);
         AddAsking(plan);
         AddFailovers(plan);
+        AddFaults(plan);
         AddRecovery(plan);
         AddSizes(plan);
     }
@@ -245,6 +249,47 @@ internal sealed class ConnectionsLab : ILab
                 new WorkloadKey(Cell.Of(("server", FailoverKind.SessionsEnded.Name())), PoolKinds.Ours)));
     }
 
+    private static void AddFaults(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = Writing,
+            About = $"{Faults.Callers} callers on {Faults.Callers} sessions, each with one INSERT after another, 10 ms apart; after the "
+                + $"fault they go on for {Faults.Watched.TotalSeconds:0} s. Requests, those that failed, callers whose last request "
+                + "failed, and the longest time of a caller without an answer. Planned switchover: the server becomes read only and "
+                + "its address leads to another; what is connected to the old one stays connected.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["fault"],
+            Order = 8,
+        };
+        IReadOnlyList<ServerFault> faults = Faults.Of(plan.Mode);
+        foreach (ServerFault fault in faults)
+        {
+            foreach (PoolKind pool in (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool])
+            {
+                plan.Add(new Probe
+                {
+                    Key = new(CellOf(fault), pool.Name(Postgres)),
+                    Section = section,
+                    Ours = pool == PoolKind.Tidepool,
+                    Run = _ => LabServer.ConnectionString is null ? null : Faults.Run(fault, pool),
+                    Missing = LabServer.Missing,
+                });
+            }
+        }
+
+        Cell[] away =
+            [.. faults.Where(static fault => fault is ServerFault.Restart or ServerFault.Switchover).Select(CellOf)];
+        plan.Add(new MetricRatioRule(Bars.ConnectionFaults, Faults.Failed, [.. away.Select(Pair)]));
+        plan.Add(
+            new MetricRule(
+                Bars.ConnectionFaultsServed,
+                Faults.NotServed,
+                [.. faults.Select(static fault => new WorkloadKey(CellOf(fault), PoolKinds.Ours))]));
+    }
+
+    private static Cell CellOf(ServerFault fault) => Cell.Of(("fault", fault.Name()));
+
     private static void AddRecovery(LabPlan plan)
     {
         var section = new Section
@@ -258,7 +303,7 @@ internal sealed class ConnectionsLab : ILab
                 + "where a cell says so the server behind it is killed.",
             Layout = SectionLayout.Metrics,
             Varies = ["outage"],
-            Order = 8,
+            Order = 9,
         };
         IReadOnlyList<Outage> outages = Outage.Of(plan.Mode);
         foreach (Outage outage in outages)
@@ -296,7 +341,7 @@ internal sealed class ConnectionsLab : ILab
                 + "within which half and 99 % of the callers have theirs.",
             Layout = SectionLayout.Metrics,
             Varies = ["question", "sessions"],
-            Order = 9,
+            Order = 10,
         };
         plan.Add(new Probe
         {

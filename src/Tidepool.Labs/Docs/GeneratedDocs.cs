@@ -18,7 +18,8 @@ internal static class GeneratedDocs
             Path.Combine(repository, "docs", "connections.md"),
             ("pool-sizes", DocTables.Part("connections", ConnectionsLab.Sizes, machines)),
             ("asking", DocTables.Part("connections", ConnectionsLab.Asking, machines)),
-            ("failover", DocTables.Part("connections", ConnectionsLab.Failovers, machines)));
+            ("failover", DocTables.Part("connections", ConnectionsLab.Failovers, machines)),
+            ("faults", DocTables.Part("connections", ConnectionsLab.Writing, machines)));
         foreach (var lab in LabCatalog.All)
         {
             yield return RenderFile(

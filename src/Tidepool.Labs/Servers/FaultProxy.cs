@@ -13,12 +13,12 @@ internal sealed class FaultProxy : IAsyncDisposable
     private readonly HashSet<FaultConnection> _open = [];
     private readonly CancellationTokenSource _end = new();
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-    private readonly EndPoint _server;
     private readonly Task _accepting;
     private long _connectDelayTicks;
     private int _accepted;
     private int _mostConnecting;
     private bool _isRefusing;
+    private EndPoint _server;
 
     /// <summary>Begins to listen, on a free port of 127.0.0.1.</summary>
     /// <param name="serverPort">The server's port on 127.0.0.1, 1 to 65535.</param>
@@ -126,6 +126,18 @@ internal sealed class FaultProxy : IAsyncDisposable
         }
     }
 
+    /// <summary>Leads the connections to come to another server; open ones stay where they are.</summary>
+    /// <param name="serverPort">Its port on 127.0.0.1, 1 to 65535.</param>
+    /// <exception cref="ArgumentOutOfRangeException">It is no port.</exception>
+    public void MoveTo(int serverPort)
+    {
+        IPEndPoint server = AddressOf(serverPort);
+        lock (_gate)
+        {
+            _server = server;
+        }
+    }
+
     /// <summary>Passes nothing either way, or everything again.</summary>
     public void SetBlackhole(bool isBlackhole) => ToServer.IsBlackhole = ToClient.IsBlackhole = isBlackhole;
 
@@ -190,8 +202,14 @@ internal sealed class FaultProxy : IAsyncDisposable
 
     private void Begin(Socket client)
     {
-        ProtocolType protocol = _server is IPEndPoint ? ProtocolType.Tcp : ProtocolType.Unspecified;
-        var connection = new FaultConnection(client, new Socket(_server.AddressFamily, SocketType.Stream, protocol), this);
+        EndPoint server;
+        lock (_gate)
+        {
+            server = _server;
+        }
+
+        ProtocolType protocol = server is IPEndPoint ? ProtocolType.Tcp : ProtocolType.Unspecified;
+        var connection = new FaultConnection(client, new Socket(server.AddressFamily, SocketType.Stream, protocol), this);
         bool isRefused;
         lock (_gate)
         {
@@ -210,7 +228,7 @@ internal sealed class FaultProxy : IAsyncDisposable
             return;
         }
 
-        connection.Begin(_server, _end.Token);
+        connection.Begin(server, _end.Token);
     }
 
     /// <summary>A connection has ended.</summary>

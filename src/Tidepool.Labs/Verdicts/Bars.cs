@@ -470,6 +470,15 @@ internal static class Bars
         "connections.killed", "connections, sessions ended", "all sessions ended: no failed request beyond "
             + "the connections that were open", 0);
 
+    public static readonly Bar ConnectionFaults = Count(
+        "connections.faults.failed",
+        "connections, faults",
+        "a restart and a planned switchover fail at most a tenth of the writes that fail with Npgsql's pool",
+        0.1);
+
+    public static readonly Bar ConnectionFaultsServed = Count(
+        "connections.faults.served", "connections, faults", "after a fault every caller that writes is served again", 0);
+
     public static readonly Bar ConnectionRecovery = Ratio(
         "connections.recovery.late",
         "connections, recovery",
@@ -514,6 +523,7 @@ internal static class Bars
 
         .. FileSessions.All, .. ServerSessions.All,
         ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
+        ConnectionFaults, ConnectionFaultsServed,
         ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,

@@ -8,7 +8,7 @@ public class DatabaseLabTests
     private static readonly string[] Exact =
     [
         "connections.sqlite.", "connections.postgres.", "connections.killed",
-        "connections.recovery.failed", "connections.recovery.tries", "ef.",
+        "connections.faults.", "connections.recovery.failed", "connections.recovery.tries", "ef.backends", "ef.unpooled",
     ];
 
     [Theory]

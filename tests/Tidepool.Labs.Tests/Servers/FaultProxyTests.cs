@@ -49,6 +49,21 @@ public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
     }
 
     [Fact]
+    public async Task An_address_that_moves_leads_new_connections_elsewhere_and_keeps_the_open_ones()
+    {
+        await using var other = new EchoServer();
+        Socket before = await ConnectAsync();
+        await EchoAsync(before, 1);
+
+        _proxy.MoveTo(other.Port);
+
+        await EchoAsync(await ConnectAsync(), 2, 3, 4);
+        Assert.Equal(3, await other.ReceivedAsync(atLeast: 3));
+        await EchoAsync(before, 5);
+        Assert.Equal(2, await _server.ReceivedAsync(atLeast: 2));
+    }
+
+    [Fact]
     public async Task Only_the_loopback_address_is_listened_on()
     {
         foreach (IPAddress address in (await Dns.GetHostAddressesAsync(Dns.GetHostName())).Where(static a => !IPAddress.IsLoopback(a)))
@@ -317,6 +332,7 @@ public sealed class FaultProxyTests : IAsyncLifetime, IAsyncDisposable
     {
         Assert.Throws<ArgumentOutOfRangeException>("serverPort", () => new FaultProxy(0));
         Assert.Throws<ArgumentOutOfRangeException>("serverPort", () => new FaultProxy(65_536));
+        Assert.Throws<ArgumentOutOfRangeException>("serverPort", () => _proxy.MoveTo(0));
         Assert.Throws<ArgumentOutOfRangeException>("value", () => _proxy.ConnectDelay = -Moment);
         Assert.Throws<ArgumentOutOfRangeException>("value", () => _proxy.ToServer.Latency = -Moment);
         Assert.Throws<ArgumentOutOfRangeException>("value", () => _proxy.ToServer.BytesPerSecond = 0);

@@ -68,6 +68,7 @@ public class BarsTests
         { "connections, opening", ["connections.open"] },
         { "connections, PostgreSQL", ["connections.latency", "connections.many.reset", "connections.many.plain", "connections.unpooled"] },
         { "connections, sessions ended", ["connections.killed"] },
+        { "connections, faults", ["connections.faults.failed", "connections.faults.served"] },
         { "connections, recovery", ["connections.recovery.late", "connections.recovery.failed", "connections.recovery.tries"] },
         { "ef", ["ef.backends", "ef.insert", "ef.select", "ef.unpooled"] },
         {
