@@ -4,7 +4,7 @@ namespace Tidepool.Models.Scenarios;
 
 /// <summary>
 /// Threads rent and return objects that must rest, their own and each other's, often enough to use every place to rest, while magazines are
-/// trimmed and closed in some schedules and left alone in the others.
+/// trimmed and closed in some schedules and left alone in the others. In some no thread is known to the fast look-up.
 /// </summary>
 internal sealed class RestScenario : IScenario
 {
@@ -15,7 +15,7 @@ internal sealed class RestScenario : IScenario
     public Execution Start(Random random)
     {
         int visitRate = random.Next(3) * 5;
-        var world = new RestWorld(Threads, visitRate > 0);
+        var world = new RestWorld(Threads, visitRate > 0, isSlow: random.Next(4) == 0);
         var threads = new List<Action>();
         for (int i = 0; i < Threads; i++)
         {

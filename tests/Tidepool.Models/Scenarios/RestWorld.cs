@@ -21,13 +21,14 @@ internal sealed class RestWorld
 
     /// <param name="threads">How many threads rent.</param>
     /// <param name="visits">Whether magazines are trimmed and closed; without it items keep their order.</param>
-    internal RestWorld(int threads, bool visits)
+    /// <param name="isSlow">Whether no thread is known to the fast look-up, as where its place in the directory is another thread's.</param>
+    internal RestWorld(int threads, bool visits, bool isSlow)
     {
         _returns = new int[threads];
         _isOrdered = !visits;
-        _pool = new TrackedPool(this);
+        _pool = new TrackedPool(this, isSlow);
         _visits = new Visits(_pool, closes: true);
-        _log.Append(CultureInfo.InvariantCulture, $"{(visits ? "with" : "without")} visits:");
+        _log.Append(CultureInfo.InvariantCulture, $"{(visits ? "with" : "without")} visits{(isSlow ? ", slow" : "")}:");
     }
 
     internal void Rent(int thread)
@@ -115,7 +116,8 @@ internal sealed class RestWorld
         }
     }
 
-    private sealed class TrackedPool(RestWorld world) : InternalObjectPool<Tracked>("resting model", itemBytes: 1024, isSlow: false)
+    private sealed class TrackedPool(RestWorld world, bool isSlow)
+        : InternalObjectPool<Tracked>("resting model", itemBytes: 1024, isSlow)
     {
         /// <summary>Ends the pool, which a pool of the library itself never does.</summary>
         internal void Retire()

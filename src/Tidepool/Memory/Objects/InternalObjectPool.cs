@@ -78,22 +78,34 @@ internal abstract class InternalObjectPool<T> : TieredObjectPool
 
     internal override void ReturnItem(Bucket bucket, object item) => Put(bucket, item, hasTicket: true);
 
-    /// <summary>Too few items rest here: one that has rested and made way for others, or what the tiers have.</summary>
+    /// <summary>
+    /// Too few items rest here, or the fast look-up does not know the thread: one that has rested and made way for others, or what the
+    /// tiers have.
+    /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T RentSlow()
     {
-        T item = Unsafe.As<T>(ThreadTier.Find(_fastId)?.TryPopLast() ?? Take(_bucket, out _));
+        Magazine? magazine = ThreadTier.FindOpen(_bucket);
+        T item = Unsafe.As<T>(magazine?.TryTakeRested() ?? magazine?.TryPopLast() ?? Take(_bucket, out _));
         OnSlowRental(item);
         return item;
     }
 
-    /// <summary>Every place to rest is in use: the item that has rested longest makes way.</summary>
+    /// <summary>
+    /// Every place to rest is in use: the item that has rested longest makes way. Or the fast look-up does not know the thread, whose items
+    /// rest all the same.
+    /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void ReturnSlow(T item)
     {
         object idle = item;
-        if (ThreadTier.Find(_fastId) is { } magazine)
+        if (ThreadTier.FindOpen(_bucket) is { } magazine)
         {
+            if (magazine.TryRest(item))
+            {
+                return;
+            }
+
             idle = magazine.RestInstead(item);
             if (magazine.TryPushLast(idle, hasTicket: true))
             {
