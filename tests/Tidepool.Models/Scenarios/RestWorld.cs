@@ -21,7 +21,7 @@ internal sealed class RestWorld
 
     /// <param name="threads">How many threads rent.</param>
     /// <param name="visits">Whether magazines are trimmed and closed; without it items keep their order.</param>
-    /// <param name="isSlow">Whether no thread is known to the fast look-up, as where its place in the directory is another thread's.</param>
+    /// <param name="isSlow">Whether the fast look-up knows no thread, as where another thread has its place in the directory.</param>
     internal RestWorld(int threads, bool visits, bool isSlow)
     {
         _returns = new int[threads];
