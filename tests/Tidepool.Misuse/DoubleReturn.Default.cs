@@ -79,7 +79,7 @@ public sealed class DoubleReturnDefault() : DoubleReturn(PoolChecks.Default)
         old.Dispose();
         Assert.True(current.IsActive);
         Assert.Equal(1, Count(MisuseKind.StaleDispose));
-        Assert.Contains(Reported, message => message.Contains("leased to someone else", StringComparison.Ordinal)
+        Assert.Contains(Reported, message => message.Contains("rented again", StringComparison.Ordinal)
             && message.Contains(Name, StringComparison.Ordinal));
     }
 

@@ -12,7 +12,7 @@ public enum MisuseKind
     /// <summary>Two threads returned one rental at the same time; one of them won.</summary>
     RacingReturn,
 
-    /// <summary>An array was returned to a pool that did not hand it out.</summary>
+    /// <summary>An array or object was returned to a pool that did not hand it out, or that has it back already.</summary>
     ForeignReturn,
 
     /// <summary>An array was returned whose length no size class of the pool has.</summary>
@@ -24,6 +24,6 @@ public enum MisuseKind
     /// <summary>Returned memory was written to.</summary>
     WriteAfterReturn,
 
-    /// <summary>A lease was disposed again while its buffer was already leased to someone else.</summary>
+    /// <summary>A lease was disposed again while what it held was rented again already.</summary>
     StaleDispose,
 }

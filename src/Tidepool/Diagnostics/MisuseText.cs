@@ -30,7 +30,7 @@ internal static class MisuseText
             MisuseKind.NeverReturned => $"{what ?? "A rental"} was dropped without being returned. Return or dispose every rental",
             MisuseKind.WriteAfterReturn =>
                 "Memory was written to after it was returned. No span or array of a rental may be used after its return",
-            MisuseKind.StaleDispose => "A lease was disposed again after what it held was leased to someone else. Dispose each lease once",
+            MisuseKind.StaleDispose => "A lease was disposed again after what it held was rented again. Dispose each lease once",
             _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, null),
         };
         return detail is null ? $"{text} (pool '{pool}')." : $"{text} (pool '{pool}'). {detail}";

@@ -164,7 +164,11 @@ internal sealed partial class PoolState<T>
         : null;
 
     /// <summary>Decides who gets a good resource: the caller that has waited longest, or the idle list.</summary>
-    /// <remarks>The slot is in no list, and is counted in its state.</remarks>
+    /// <remarks>
+    /// The slot is in no list, and is counted in its state. A resource that goes back into an open hot slot does not come here
+    /// (<see cref="ResourceCore{T}.TryPutHot"/>): no caller waits then. What has expired or was cleared is destroyed, a caller of another
+    /// key that was passed over often gets the place of one, and one that must be reset first becomes idle even where a caller waits.
+    /// </remarks>
     private void GiveOrKeep(ResourceSlot<T> slot, PoolSection<T> section)
     {
         if (FindDestroyReason(slot, section) is { } why)

@@ -232,3 +232,28 @@ public sealed class ResourcePool<T> : IAsyncDisposable, IDisposable
     /// <summary>Checks the pool's invariants.</summary>
     internal void Validate() => _core.Validate();
 }
+
+/// <summary>Makes pools of resources from functions.</summary>
+public static class ResourcePool
+{
+    /// <summary>Makes a pool from a function that creates resources.</summary>
+    /// <typeparam name="T">The resource.</typeparam>
+    /// <param name="create">Makes a resource that is ready for use; see <see cref="ResourcePolicy{T}.CreateAsync"/>.</param>
+    /// <param name="options">Sizes, times and the rest.</param>
+    /// <param name="validate">Whether a resource that was idle still works; null never asks.</param>
+    /// <param name="reset">Makes a returned resource as good as new, or says false: then it is destroyed. Null does nothing.</param>
+    /// <returns>The pool. What it creates is disposed at its end, where it is disposable.</returns>
+    /// <remarks>
+    /// It creates only for callers that await. A pool for <see cref="ResourcePool{T}.Rent(CancellationToken)"/>, or with more to say,
+    /// needs a class that derives from <see cref="ResourcePolicy{T}"/>.
+    /// </remarks>
+    /// <exception cref="ArgumentNullException"><paramref name="create"/> or <paramref name="options"/> is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range; the message names it, its value and the
+    /// range.</exception>
+    public static ResourcePool<T> Create<T>(
+        Func<CancellationToken, Task<T>> create,
+        ResourcePoolOptions options,
+        Func<T, CancellationToken, ValueTask<bool>>? validate = null,
+        Func<T, CancellationToken, ValueTask<bool>>? reset = null)
+        where T : class => new(ResourcePolicy.From(create, validate, reset), options);
+}

@@ -4,8 +4,7 @@ namespace Tidepool.Models.Scenarios;
 
 /// <summary>
 /// Threads rent and return objects that must rest, their own and each other's, often enough to use every place to rest, while magazines are
-/// trimmed and closed in some schedules and left alone in the others. In some the fast look-up
-/// knows no thread.
+/// trimmed and closed in some schedules and left alone in the others. In some the fast look-up knows no thread.
 /// </summary>
 internal sealed class RestScenario : IScenario
 {

@@ -43,7 +43,7 @@ internal sealed class Bucket
 
     internal long ItemBytes { get; }
 
-    /// <summary>Whether the items have no home: objects. Their magazines may grow.</summary>
+    /// <summary>Whether the items are objects, which have no home.</summary>
     internal bool HoldsObjects { get; }
 
     /// <summary>Whether its items are arrays without slots.</summary>
@@ -53,7 +53,8 @@ internal sealed class Bucket
     internal int MagazineCapacity { get; }
 
     /// <summary>
-    /// How many items a magazine of objects holds after it has overflowed; for buffers no more than <see cref="MagazineCapacity"/>.
+    /// How many items a magazine may grow to hold besides its hot one, once its thread has given many to the shared tier. For buffers that
+    /// is <see cref="MagazineCapacity"/>: a magazine grows that began smaller.
     /// </summary>
     internal int GrownCapacity { get; }
 

@@ -2,7 +2,7 @@ namespace Tidepool;
 
 /// <content>
 /// What happens when a magazine overflows. It grows, or it is flushed: older items leave in a chunk (<see cref="FlushIfFull"/>), the chunk
-/// goes to the shared tier (<see cref="PutShared(Chunk)"/>), and what the budget refuses goes to the pool.
+/// goes to the shared tier (<see cref="PutShared(Chunk)"/>), and the pool evicts what the budget refuses.
 /// </content>
 internal sealed partial class Magazine
 {
