@@ -8,6 +8,9 @@ internal abstract class HostedPool(ResourcePoolSection section)
     /// <summary>The name in messages, events and metrics.</summary>
     internal abstract string Name { get; }
 
+    /// <summary>Whether its resources are of several keys, of which some may work while others fail.</summary>
+    internal virtual bool HasKeys => false;
+
     internal TimeSpan ShutdownGrace => section.ShutdownGrace;
 
     internal TimeSpan ProbeTimeout => section.ProbeTimeout;
@@ -49,6 +52,8 @@ internal sealed class HostedKeyedPool<TKey, T>(KeyedResourcePoolSection section,
     where T : class
 {
     internal override string Name => pool.Name;
+
+    internal override bool HasKeys => true;
 
     internal override Task WarmUpAsync(int count, CancellationToken cancellationToken) => Task.CompletedTask;
 

@@ -11,7 +11,7 @@ namespace Tidepool;
 internal sealed class PoolHealthCheck(HostedPool pool) : IHealthCheck
 {
     /// <summary>The numbers of the last look, for what has happened since.</summary>
-    private (long TimedOut, long Rejected) _last;
+    private (long TimedOut, long Rejected, long CreateFailures) _last;
 
     public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
     {
@@ -21,17 +21,18 @@ internal sealed class PoolHealthCheck(HostedPool pool) : IHealthCheck
             return new HealthCheckResult(context.Registration.FailureStatus, $"Pool '{pool.Name}' was shut down.");
         }
 
-        failure ??= s.LastCreateError;
-        long timedOut = s.TimedOut - Interlocked.Exchange(ref _last.TimedOut, s.TimedOut);
-        long rejected = s.Rejected - Interlocked.Exchange(ref _last.Rejected, s.Rejected);
+        long timedOut = CountSince(ref _last.TimedOut, s.TimedOut);
+        long rejected = CountSince(ref _last.Rejected, s.Rejected);
+        long failed = CountSince(ref _last.CreateFailures, s.CreateFailures);
         string numbers = Describe(s);
-        if (failure is not null)
+
+        // The last error stays until a creation succeeds. A pool that has needed none since then is well.
+        bool failsNow = failure is not null || (s.LastCreateError is not null && (failed > 0 || s.Waiting > 0));
+        if ((failure ?? s.LastCreateError) is { } error && (failsNow || s.Total == 0))
         {
-            string error = $"{failure.GetType().Name}: {failure.Message}";
-            (HealthStatus status, string what) = s.Total == 0
-                ? (context.Registration.FailureStatus, "has no resource and cannot create one.")
-                : (HealthStatus.Degraded, "serves what it has and cannot create more.");
-            return new HealthCheckResult(status, $"Pool '{pool.Name}' {what} {error} {numbers}", failure, DataOf(s));
+            (HealthStatus status, string what) = Judge(failsNow, s.Total, context.Registration.FailureStatus);
+            string why = $"{error.GetType().Name}: {error.Message}";
+            return new HealthCheckResult(status, $"Pool '{pool.Name}' {what}: {numbers} {why}", error, DataOf(s));
         }
 
         if (timedOut + rejected > 0 || (s.Waiting > 0 && s.Leased >= s.MaxSize))
@@ -42,6 +43,23 @@ internal sealed class PoolHealthCheck(HostedPool pool) : IHealthCheck
 
         return HealthCheckResult.Healthy($"Pool '{pool.Name}': {numbers}", DataOf(s));
     }
+
+    /// <summary>How many more there are than at the last look. With keys a count falls when a key is forgotten: then none.</summary>
+    private static long CountSince(ref long last, long now) => Math.Max(0, now - Interlocked.Exchange(ref last, now));
+
+    /// <summary>What a failed creation says of the pool.</summary>
+    /// <remarks>
+    /// An old failure is no outage: a pool that may not be probed would stay out of use, for nothing would rent from it any more. Nor is
+    /// that of one key, because others may work.
+    /// </remarks>
+    private (HealthStatus Status, string What) Judge(bool failsNow, int total, HealthStatus outage) =>
+        (failsNow, total, pool.HasKeys) switch
+        {
+            (true, 0, false) => (outage, "has no resource and cannot create one"),
+            (true, 0, true) => (HealthStatus.Degraded, "has no resource and could not create one for a key"),
+            (true, _, _) => (HealthStatus.Degraded, "serves what it has and cannot create more"),
+            _ => (HealthStatus.Degraded, "has no resource, and the last creation failed"),
+        };
 
     /// <summary>Rents as a caller would, unless the pool is busy or that is switched off.</summary>
     /// <returns>Why there was no resource, or null.</returns>

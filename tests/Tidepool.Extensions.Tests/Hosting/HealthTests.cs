@@ -49,7 +49,7 @@ public sealed class HealthTests : IAsyncDisposable
         Assert.Equal(HealthStatus.Unhealthy, entry.Status);
         Assert.Same(_policy.Failure, entry.Exception);
         Assert.Equal(
-            $"Pool '{_name}' has no resource and cannot create one. IOException: refused 0 leased of 2, 0 idle, 0 waiting.",
+            $"Pool '{_name}' has no resource and cannot create one: 0 leased of 2, 0 idle, 0 waiting. IOException: refused",
             entry.Description);
 
         _policy.Failure = null;
@@ -66,7 +66,54 @@ public sealed class HealthTests : IAsyncDisposable
         HealthReportEntry entry = await EntryAsync();
         Assert.Equal(HealthStatus.Degraded, entry.Status);
         Assert.Same(_policy.Failure, entry.Exception);
-        Assert.StartsWith($"Pool '{_name}' serves what it has and cannot create more. IOException: refused", entry.Description);
+        Assert.Equal(
+            $"Pool '{_name}' serves what it has and cannot create more: 1 leased of 2, 0 idle, 0 waiting. IOException: refused",
+            entry.Description);
+    }
+
+    [Fact]
+    public async Task A_creation_that_failed_once_does_not_keep_a_pool_degraded()
+    {
+        Build(static section => section.MaxSize = 2);
+        using (ResourceLease<Client> held = await Pool.RentAsync())
+        {
+            _policy.Failure = new IOException("refused");
+            await Assert.ThrowsAsync<ResourceCreateException>(async () => await Pool.RentAsync());
+        }
+
+        _policy.Failure = null;
+        Assert.Equal(HealthStatus.Degraded, (await EntryAsync()).Status); // since the last check
+        HealthReportEntry entry = await EntryAsync();
+        Assert.NotNull(Pool.GetStatistics().LastCreateError);
+        Assert.Equal((HealthStatus.Healthy, null), (entry.Status, entry.Exception));
+    }
+
+    [Fact]
+    public async Task A_pool_that_may_not_be_probed_is_asked_to_try_again()
+    {
+        Build(static section => (section.MaxSize, section.ProbeTimeout) = (2, TimeSpan.Zero));
+        _policy.Failure = new IOException("refused");
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await Pool.RentAsync());
+        Assert.Equal(HealthStatus.Unhealthy, (await EntryAsync()).Status);
+        HealthReportEntry entry = await EntryAsync(); // an unhealthy program would get no caller that could end this
+        Assert.Equal(HealthStatus.Degraded, entry.Status);
+        Assert.StartsWith($"Pool '{_name}' has no resource, and the last creation failed: 0 leased of 2, ", entry.Description);
+    }
+
+    [Fact]
+    public async Task One_key_that_fails_is_no_outage_of_the_others()
+    {
+        Build(static section => section.MaxSize = 2);
+        KeyedResourcePool<int, Client> keyed = _provider!.GetRequiredService<KeyedResourcePool<int, Client>>();
+        _policy.Failure = new IOException("refused");
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await keyed.RentAsync(1));
+        HealthReportEntry entry = (await ReportAsync()).Entries[$"tidepool:{_name} keys"];
+        Assert.Equal((HealthStatus.Degraded, _policy.Failure), (entry.Status, entry.Exception));
+        Assert.StartsWith($"Pool '{_name} keys' has no resource and could not create one for a key: ", entry.Description);
+
+        _policy.Failure = null;
+        (await keyed.RentAsync(2)).Dispose();
+        Assert.Equal(HealthStatus.Healthy, (await ReportAsync()).Entries[$"tidepool:{_name} keys"].Status);
     }
 
     [Fact]
