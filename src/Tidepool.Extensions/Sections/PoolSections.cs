@@ -71,6 +71,11 @@ internal static class PoolSections
         }
 
         IConfigurationSection values = configuration.GetSection(KeyOf(name));
+        if (SectionValues.FindUnreadable(values, typeof(TSection)) is { } unreadable)
+        {
+            throw new OptionsValidationException(name, typeof(TSection), [$"{KeyOf(name)}:{unreadable}"]);
+        }
+
         try
         {
             bind(values, section);
@@ -78,10 +83,7 @@ internal static class PoolSections
         catch (InvalidOperationException e)
         {
             string cause = e.InnerException is { } inner ? $" {inner.Message}" : string.Empty;
-            string message = SectionValues.FindUnreadable(values, typeof(TSection)) is { } unreadable
-                ? $"{KeyOf(name)}:{unreadable}"
-                : $"{KeyOf(name)} cannot be read: {e.Message}{cause}";
-            throw new OptionsValidationException(name, typeof(TSection), [message]);
+            throw new OptionsValidationException(name, typeof(TSection), [$"{KeyOf(name)} cannot be read: {e.Message}{cause}"]);
         }
     }
 

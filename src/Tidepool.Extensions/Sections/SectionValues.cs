@@ -22,7 +22,7 @@ internal static class SectionValues
         [nameof(KeyedResourcePoolSection.MaxKeys)] = "1 or more",
     };
 
-    /// <summary>Describes the first value that is not of its option's type.</summary>
+    /// <summary>Describes the first value that is not of its option's type, or that would be read as something else.</summary>
     /// <returns>A sentence with the option's name, its value and what is allowed, or null when all can be read.</returns>
     internal static string? FindUnreadable(
         IConfiguration section, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicProperties)] Type type)
@@ -31,6 +31,11 @@ internal static class SectionValues
         {
             PropertyInfo? option = Array.Find(
                 type.GetProperties(), option => option.Name.Equals(child.Key, StringComparison.OrdinalIgnoreCase));
+            if (option is not null && child.GetChildren().Any())
+            {
+                return $"{option.Name} has keys below it; allowed is one value.";
+            }
+
             if (option is not null && child.Value is { Length: > 0 } text && FindAllowed(option, text) is { } allowed)
             {
                 return $"{option.Name} is '{text}'; allowed is {allowed}.";
@@ -50,12 +55,18 @@ internal static class SectionValues
         {
             _ when type == typeof(int) => int.TryParse(text, culture, out _) ? null : $"a whole number up to {int.MaxValue}{range}",
             _ when type == typeof(long) => long.TryParse(text, culture, out _) ? null : $"a whole number up to {long.MaxValue}{range}",
-            _ when type == typeof(double) => double.TryParse(text, culture, out _) ? null : $"a number{range}",
+            _ when type == typeof(double) => double.TryParse(text, NumberStyles.Float, culture, out _) ? null : $"a number{range}",
             _ when type == typeof(bool) => bool.TryParse(text, out _) ? null : "true or false",
-            _ when type == typeof(TimeSpan) => TimeSpan.TryParse(text, culture, out _)
-                ? null : "a time, written hours:minutes:seconds, such as 00:00:30",
+            _ when type == typeof(TimeSpan) => IsTime(text)
+                ? null : "a time, written hours:minutes:seconds, such as 00:00:30, with whole days before them, such as 1.00:00:00",
             { IsEnum: true } => Enum.TryParse(type, text, ignoreCase: true, out _) ? null : string.Join(" or ", Enum.GetNames(type)),
             _ => null,
         };
     }
+
+    /// <summary>
+    /// Refuses what would be read as days and hardly means them: a bare number, and hours from 24 on. 0 is the same in every unit.
+    /// </summary>
+    private static bool IsTime(string text) =>
+        text == "0" || (text.Contains(':', StringComparison.Ordinal) && TimeSpan.TryParseExact(text, "c", null, out _));
 }

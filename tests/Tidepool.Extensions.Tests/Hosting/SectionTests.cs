@@ -104,6 +104,10 @@ public sealed class SectionTests
     [InlineData("smtp:maxsize", "3000000000", "Tidepool:Pools:smtp:MaxSize is '3000000000'; allowed is a whole number up to 2147483647, ")]
     [InlineData("smtp:LifetimeJitter", "half", "Tidepool:Pools:smtp:LifetimeJitter is 'half'; allowed is a number, 0 to 1.")]
     [InlineData("smtp:RentTimeout", "soon", "Tidepool:Pools:smtp:RentTimeout is 'soon'; allowed is a time, written hours:minutes:seconds")]
+    [InlineData("smtp:RentTimeout", "30", "Tidepool:Pools:smtp:RentTimeout is '30'; allowed is a time, written hours:minutes:seconds")]
+    [InlineData("smtp:IdleTimeout", "-1", "Tidepool:Pools:smtp:IdleTimeout is '-1'; allowed is a time, written hours:minutes:seconds")]
+    [InlineData("smtp:MaxLifetime", "24:00:00", "Tidepool:Pools:smtp:MaxLifetime is '24:00:00'; allowed is a time, written hours:")]
+    [InlineData("smtp:RentTimeout:Seconds", "5", "Tidepool:Pools:smtp:RentTimeout has keys below it; allowed is one value.")]
     [InlineData("smtp:ReuseOrder", "Random", "Tidepool:Pools:smtp:ReuseOrder is 'Random'; allowed is LastIn or FirstIn.")]
     [InlineData("smtp:ReclaimLeaks", "maybe", "Tidepool:Pools:smtp:ReclaimLeaks is 'maybe'; allowed is true or false.")]
     [InlineData("uploads:Budget", "lots", "Tidepool:Pools:uploads:Budget is 'lots'; allowed is a whole number up to 9223372036854775807.")]
@@ -126,6 +130,23 @@ public sealed class SectionTests
         OptionsValidationException refusal = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
         Assert.Contains(message, refusal.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("(Parameter", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("0", 0)]
+    [InlineData("00:00:02.5", 2_500)]
+    [InlineData("0:30", 1_800_000)]
+    [InlineData("23:59:59", 86_399_000)]
+    [InlineData("1.12:00:00", 129_600_000)]
+    [InlineData("-00:00:00.001", -1)]
+    [InlineData("", 15_000)]
+    public void A_time_is_read_as_it_is_written(string text, int milliseconds)
+    {
+        using IHost host = Build(
+            static pools => pools.AddResourcePool("smtp", static _ => new ClientPolicy(), static section => section.MaxSize = 1),
+            ("Tidepool:Pools:smtp:RentTimeout", text));
+        TimeSpan time = host.Services.GetRequiredService<IOptionsMonitor<ResourcePoolSection>>().Get("smtp").RentTimeout;
+        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), time);
     }
 
     [Fact]
