@@ -10,6 +10,7 @@ public static class TidepoolHealthExtensions
     /// <remarks>
     /// Healthy: a rental works. Degraded: rentals time out or are refused, or creations fail while resources live; with the numbers.
     /// Unhealthy: no resource lives and none can be created; with the last error. A check rents once, if the pool is not busy.
+    /// May be called again: a pool has one check, as the first call says.
     /// </remarks>
     /// <param name="builder">The program's health checks.</param>
     /// <param name="failureStatus">What a pool without a resource is; null for <see cref="HealthStatus.Unhealthy"/>.</param>
@@ -27,8 +28,12 @@ public static class TidepoolHealthExtensions
         {
             foreach (string name in pools.Hosted)
             {
-                options.Registrations.Add(new HealthCheckRegistration(
-                    $"tidepool:{name}", services => services.GetRequiredKeyedService<PoolHealthCheck>(name), failureStatus, all));
+                string check = $"tidepool:{name}";
+                if (options.Registrations.All(known => known.Name != check))
+                {
+                    options.Registrations.Add(new HealthCheckRegistration(
+                        check, services => services.GetRequiredKeyedService<PoolHealthCheck>(name), failureStatus, all));
+                }
             }
         });
         return builder;

@@ -137,6 +137,17 @@ public sealed class HealthTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_pool_has_one_check_however_often_they_are_added()
+    {
+        var services = new ServiceCollection();
+        services.AddLogging();
+        services.AddTidepool().AddResourcePool(_name, _ => _policy, static section => section.MaxSize = 2);
+        services.AddHealthChecks().AddTidepool(tags: ["ready"]).AddTidepool(tags: ["live"]);
+        _provider = services.BuildServiceProvider();
+        Assert.Equal(["ready"], Assert.Single((await ReportAsync()).Entries).Value.Tags);
+    }
+
+    [Fact]
     public void Listing_the_checks_makes_no_pool()
     {
         Build(static section => section.MaxSize = 2);
