@@ -74,6 +74,9 @@ internal sealed class PoolLifecycle(TidepoolBuilder builder, IServiceProvider se
             // The host's time is over: what is out ends when it comes back.
         }
 
-        PoolLog.StillLeased(_log, pool.Name, pool.FindStatistics()?.Leased ?? 0, pool.ShutdownGrace);
+        if (pool.FindStatistics() is { Leased: > 0 } statistics)
+        {
+            PoolLog.StillLeased(_log, pool.Name, statistics.Leased, pool.ShutdownGrace);
+        }
     }
 }

@@ -16,6 +16,9 @@ public sealed class ClientPolicy : ResourcePolicy<Client>
     /// <summary>What a creation throws, or null.</summary>
     public Exception? Failure { get; set; }
 
+    /// <summary>What a destruction waits for, or null.</summary>
+    public Task? Ending { get; set; }
+
     public int Created => Volatile.Read(ref _created);
 
     public override ValueTask<Client> CreateAsync(CancellationToken cancellationToken)
@@ -27,5 +30,11 @@ public sealed class ClientPolicy : ResourcePolicy<Client>
 
         Interlocked.Increment(ref _created);
         return new(new Client());
+    }
+
+    public override async ValueTask DestroyAsync(Client resource, DestroyReason reason)
+    {
+        await (Ending ?? Task.CompletedTask);
+        resource.Dispose();
     }
 }

@@ -105,6 +105,18 @@ public sealed class LifecycleTests : IDisposable
     }
 
     [Fact]
+    public async Task A_pool_without_leases_is_not_said_to_have_some_when_its_resources_end_slowly()
+    {
+        var ending = new TaskCompletionSource();
+        _policy.Ending = ending.Task;
+        using IHost host = Build(new Server(), static section => (section.MaxSize, section.WarmUp) = (2, 2));
+        await host.StartAsync();
+        await host.StopAsync(new CancellationToken(canceled: true)); // the time of the host is over at once
+        Assert.DoesNotContain(_log.Lines, static line => line.StartsWith("Warning 9:", StringComparison.Ordinal));
+        ending.SetResult();
+    }
+
+    [Fact]
     public async Task What_pools_report_is_logged_while_the_host_lives_and_not_after_it()
     {
         string name = $"logged {Guid.NewGuid():N}";
