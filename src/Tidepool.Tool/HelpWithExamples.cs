@@ -4,14 +4,15 @@ using System.CommandLine.Invocation;
 
 namespace Tidepool.Tool;
 
-/// <summary>The parser's help, and examples below it.</summary>
+/// <summary>The parser's help, and examples below it: those of the verb, or those of the labs.</summary>
 internal sealed class HelpWithExamples(HelpAction help) : SynchronousCommandLineAction
 {
     /// <inheritdoc/>
     public override int Invoke(ParseResult parseResult)
     {
         int code = help.Invoke(parseResult);
-        parseResult.InvocationConfiguration.Output.WriteLine(LabVerb.Examples);
+        string examples = parseResult.CommandResult.Command.Name == CompareVerb.Name ? CompareVerb.Examples : LabVerb.Examples;
+        parseResult.InvocationConfiguration.Output.WriteLine(examples);
         return code;
     }
 }

@@ -26,11 +26,12 @@ internal static class Program
             help,
             new VersionOption(),
             LabVerb.Create(),
+            CompareVerb.Create(),
             DocsVerb.Create(),
         };
         help.Recursive = true;
         var parsed = root.Parse(arguments);
-        if (parsed.Errors.Count > 0)
+        if (parsed.Errors.Count > 0 && parsed.Action is not HelpWithExamples)
         {
             return ExplainErrors(parsed);
         }

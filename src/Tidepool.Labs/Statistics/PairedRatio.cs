@@ -20,6 +20,12 @@ internal readonly record struct RatioEstimate(double Value, double Low, double H
         : High < 1 ? RatioWord.Faster
         : Low > 1 ? RatioWord.Slower
         : RatioWord.Undecided;
+
+    /// <summary>
+    /// This ratio over one of another run. No round pairs the two runs, so the interval is the widest that both allow:
+    /// it leaves 1 out only where their intervals do not overlap.
+    /// </summary>
+    public RatioEstimate Over(RatioEstimate other) => new(Value / other.Value, Low / other.High, High / other.Low);
 }
 
 /// <summary>What a ratio with its interval says about two times.</summary>

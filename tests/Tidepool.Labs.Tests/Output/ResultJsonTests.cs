@@ -9,7 +9,8 @@ public class ResultJsonTests
     private static readonly JsonObject Json = JsonNode.Parse(ResultJson.Write(Report, Labs))!.AsObject();
 
     [Fact]
-    public void The_file_is_one_object_with_machine_and_labs() => Assert.Equal(["machine", "labs"], Keys(Json));
+    public void The_file_is_one_object_with_machine_and_labs() =>
+        Assert.Equal(["schema", "time", "commit", "machine", "labs"], Keys(Json));
 
     [Fact]
     public void A_lab_has_its_keys() => Assert.Equal(["name", "processes", "rows", "verdicts"], Keys(Lab));

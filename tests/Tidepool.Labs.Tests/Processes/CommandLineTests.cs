@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Text.RegularExpressions;
 
 namespace Tidepool.Labs.Tests.Processes;
@@ -87,17 +86,5 @@ public class CommandLineTests
         Assert.All(LabCatalog.All, lab => Assert.Matches($@"\n  {lab.Name} {{2,}}{Regex.Escape(lab.Question)}\r?\n", output));
     }
 
-    private static async Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments)
-    {
-        using var process =
-            Process.Start(new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll"), .. arguments])
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        })!;
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        await process.WaitForExitAsync();
-        return (process.ExitCode, await output, await errors);
-    }
+    private static Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments) => ToolProgram.RunAsync(arguments);
 }
