@@ -39,6 +39,28 @@ public sealed class PublishedProgramTests(PostgresServer server)
     [Trait("Category", "Slow")]
     [InlineData(PublishedProgram.Native)]
     [InlineData(PublishedProgram.Trimmed)]
+    public async Task Misuse_is_told_to_the_callback_and_the_log_beside_a_callback_that_throws(string kind)
+    {
+        (string output, string errors) = await PublishedProgram.RunAsync(kind, "misuse", ("TIDEPOOL_CHECKS", "full,log"));
+
+        string[] logged = errors.Split('\n');
+        string[] pools = ["buffer", "array", "object"];
+        Assert.Equal(
+            pools.SelectMany(static pool => (string[])[$"reported {pool}: DoubleReturn", "thrown: DoubleReturn"]),
+            output.Split('\n', StringSplitOptions.RemoveEmptyEntries));
+        foreach (string pool in pools)
+        {
+            int report = Array.FindIndex(logged, line => line.Contains(" was returned twice. ", StringComparison.Ordinal)
+                && line.EndsWith($"(pool '{pool}'). Rented at:", StringComparison.Ordinal));
+            Assert.True(report >= 0, $"nothing of {pool} in the log:\n{errors}");
+            Assert.StartsWith("   at Tidepool.Published.Misuses.Run(", logged[report + 1], StringComparison.Ordinal);
+        }
+    }
+
+    [PublishedTheory(needsServer: false)]
+    [Trait("Category", "Slow")]
+    [InlineData(PublishedProgram.Native)]
+    [InlineData(PublishedProgram.Trimmed)]
     public async Task A_web_program_has_pools_from_its_configuration_health_and_logging(string kind)
     {
         (string output, _) = await PublishedProgram.RunAsync(
