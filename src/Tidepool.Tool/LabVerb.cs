@@ -7,6 +7,9 @@ namespace Tidepool.Tool;
 /// <summary><c>tidepool lab</c>: runs experiments and shows what they found.</summary>
 internal static class LabVerb
 {
+    /// <summary>What the user types.</summary>
+    public const string Name = "lab";
+
     private static readonly Argument<string[]> Names = new("name")
     {
         Description =
@@ -57,7 +60,7 @@ internal static class LabVerb
     /// <summary>The verb for the parser.</summary>
     public static Command Create()
     {
-        var verb = new Command("lab", "Runs experiments: rivals and ours side by "
+        var verb = new Command(Name, "Runs experiments: rivals and ours side by "
             + "side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Input, ExtraRivals, Postgres, Seed };
         verb.Validators.Add(result =>
         {

@@ -24,7 +24,7 @@ internal static class Program
         var root = new Command("tidepool", "Tidepool: rent, use, return. Shows on your own machine whether a pool pays at all.")
         {
             help,
-            new VersionOption(),
+            new VersionOption { Action = new VersionText() },
             LabVerb.Create(),
             CompareVerb.Create(),
             DocsVerb.Create(),
@@ -41,17 +41,39 @@ internal static class Program
 
     private static int ExplainErrors(ParseResult parsed)
     {
-        foreach (string message in parsed.Errors.Select(error => error.Message).Distinct())
+        string[] messages = [.. parsed.Errors.Select(error => error.Message).Distinct()];
+        foreach (string message in messages)
         {
             Console.Error.WriteLine($"tidepool: {message}");
         }
 
         var command = parsed.CommandResult.Command;
+        Suggest(parsed, messages);
         var options = command.Options.Where(option => !option.Hidden).Select(option => option.Name);
         var verbs = command.Subcommands.Where(verb => !verb.Hidden).Select(verb => verb.Name);
         Console.Error.WriteLine(command.Subcommands.Count > 0
             ? $"There are the verbs: {string.Join(", ", verbs)}. See: tidepool --help"
             : $"'{command.Name}' has the options: {string.Join(", ", options)}. See: tidepool {command.Name} --help");
         return ExitRule.BadUsage;
+    }
+
+    /// <summary>Names what may have been meant by each word that a message quotes.</summary>
+    private static void Suggest(ParseResult parsed, string[] messages)
+    {
+        var command = parsed.CommandResult.Command;
+        string[] known =
+        [
+            .. command.Subcommands.Where(verb => !verb.Hidden).Select(verb => verb.Name),
+            .. command.Options.Where(option => !option.Hidden).Select(option => option.Name),
+            .. command.Name == LabVerb.Name ? LabCatalog.All.Select(lab => lab.Name) : [],
+        ];
+        foreach (string word in parsed.Tokens.Select(token => token.Value).Except(known))
+        {
+            bool isQuoted = messages.Any(message => message.Contains($"'{word}'", StringComparison.Ordinal));
+            if (isQuoted && Spelling.FindNearest(word, known) is { } nearest)
+            {
+                Console.Error.WriteLine($"Did you mean '{nearest}'?");
+            }
+        }
     }
 }

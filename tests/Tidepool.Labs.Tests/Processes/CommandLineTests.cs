@@ -58,6 +58,43 @@ public class CommandLineTests
     }
 
     [Theory]
+    [InlineData("lab", "labb")]
+    [InlineData("lab", "alb")]
+    [InlineData("arrays", "lab", "arays")]
+    [InlineData("--full", "lab", "arrays", "--ful")]
+    [InlineData("compare", "comprae", "a.json", "b.json")]
+    public async Task A_mistyped_word_is_bad_usage_and_the_right_one_is_named(string meant, params string[] arguments)
+    {
+        var (code, _, errors) = await RunAsync(arguments);
+
+        Assert.Equal(2, code);
+        Assert.Contains($"Did you mean '{meant}'?", errors, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("nonsense")]
+    [InlineData("lab", "nonsense")]
+    [InlineData("lab", "--nonsense")]
+    [InlineData("lab", "arrays", "--seed", "labb")]
+    public async Task A_word_that_is_like_none_is_no_reason_to_suggest_one(params string[] arguments)
+    {
+        var (code, _, errors) = await RunAsync(arguments);
+
+        Assert.Equal(2, code);
+        Assert.DoesNotContain("Did you mean", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_version_is_one_line_with_the_commit_where_it_is_known()
+    {
+        var (code, output, _) = await RunAsync("--version");
+
+        Assert.Equal(0, code);
+        Assert.Equal(BuildVersion.Text, output.TrimEnd('\n'));
+        Assert.Matches(@"^\d+\.\d+\.\d+\S*( \(commit [0-9a-f]{7,12}\))?\n$", output);
+    }
+
+    [Theory]
     [InlineData("lab", "--quick", "--full")]
     [InlineData("lab", "--html", "/no/such/folder/page.html")]
     [InlineData("lab", "--seed", "many")]
