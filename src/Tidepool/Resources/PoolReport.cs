@@ -164,10 +164,15 @@ internal sealed class PoolReport
 /// <summary>Where a rental was made, as text: the frames of the program, without those of the thread pool at the end.</summary>
 internal static class RentSite
 {
-    /// <summary>Between the program and the pool: the pools, the base classes of ADO.NET, what starts asynchronous methods.</summary>
+    /// <summary>
+    /// Between the program and the pool: the pools, the base classes of ADO.NET, what starts asynchronous methods, and Entity Framework
+    /// Core, which opens a connection for what the program asked of a context.
+    /// </summary>
     private static readonly string[] Between =
     [
         "Tidepool", "Tidepool.Extensions", "Tidepool.Native", "System.Data.Common", "System.Private.CoreLib",
+        "Tidepool.EntityFrameworkCore", "Microsoft.EntityFrameworkCore", "Microsoft.EntityFrameworkCore.Relational",
+        "Microsoft.EntityFrameworkCore.Sqlite", "Npgsql.EntityFrameworkCore.PostgreSQL", "System.Linq", "System.Linq.Queryable",
     ];
 
     internal static StackTrace Capture() => new(skipFrames: 1, fNeedFileInfo: true);
