@@ -1,3 +1,4 @@
+using System.Data.Common;
 using Samples;
 using Tidepool.Data.Tests.Support;
 
@@ -12,6 +13,30 @@ public sealed class SampleTests(PostgresServer server)
     {
         using var file = new SqliteFile();
         await PrintsAsync(console => PoolUnderExistingCode.RunAsync(file.Path, console));
+    }
+
+    [Fact]
+    public async Task A_program_that_leaves_the_pool_of_its_provider_does_what_it_did()
+    {
+        using var file = new SqliteFile();
+        await using var console = new StringWriter { NewLine = "\n" };
+        await FromProviderPool.RunAsync(file.Path, console);
+        Assert.Equal("old: rent, use, return\nnew: rent, use, return\n", console.ToString());
+    }
+
+    [PostgresFact]
+    public async Task Sizes_and_times_move_from_the_connection_string_to_the_options()
+    {
+        string text = server.Cluster.ConnectionString;
+        await using DbDataSource old = FromProviderPool.OldPostgres(text);
+        await using DbDataSource replacement = FromProviderPool.NewPostgres(text);
+        foreach (DbDataSource source in new[] { old, replacement })
+        {
+            await using DbConnection connection = await source.OpenConnectionAsync();
+            await using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT 7";
+            Assert.Equal(7, await command.ExecuteScalarAsync());
+        }
     }
 
     [PostgresFact]

@@ -70,3 +70,50 @@ installed() {
   # shellcheck disable=SC2034 # of the scripts that source this one
   libdir=$(dirname "$(find "$prefix" -name libtidepool.so | head -1)")
 }
+
+# wrapped <file>: a block without main is the body of one, with its includes in front.
+wrapped() {
+  if grep -q 'int main' "$1"; then
+    cat "$1"
+  else
+    grep '^#include' "$1"
+    echo 'int main() {'
+    grep -v '^#include' "$1"
+    echo '}'
+  fi
+}
+
+# check_output <program> <block>: when the block after the program is its output, both must be equal.
+check_output() {
+  local number expected
+  number=$(basename "$2")
+  expected=$scratch/blocks/$(printf '%02d' $((10#${number%%.*} + 1))).output
+  "$1" >"$scratch/output" || fail "block $number ended with $?"
+  if [[ -f $expected ]]; then diff "$expected" "$scratch/output" || fail "block $number prints something else"; fi
+}
+
+# run_blocks <page>: compiles and runs the C and C++ blocks of a page against the installed library. Sets programs, the number of
+# those that ran, and absent, the number of those that need headers of Boost where there are none.
+run_blocks() {
+  local block options=(-O2 -Wall -Wextra -Werror -I"$prefix/include")
+  programs=0
+  absent=0
+  rm -rf "$scratch/blocks"
+  mkdir "$scratch/blocks"
+  awk -v out="$scratch/blocks" -f "$here/../extract.awk" "$1"
+  for block in "$scratch"/blocks/*.cpp "$scratch"/blocks/*.c; do
+    [[ -f $block ]] || continue
+    if grep -q '<boost/' "$block" && ! echo '#include <boost/pool/pool.hpp>' | "$CXX" -x c++ -fsyntax-only - 2>/dev/null; then
+      absent=$((absent + 1))
+      continue
+    fi
+    if [[ $block == *.cpp ]]; then
+      wrapped "$block" >"$scratch/program.cpp"
+      quietly cpp "$CXX" -std=c++20 "${options[@]}" "$scratch/program.cpp" -o "$scratch/program" -L"$libdir" -ltidepool -Wl,-rpath,"$libdir"
+    else
+      quietly c "$CC" -std=c11 "${options[@]}" "$block" -o "$scratch/program" -L"$libdir" -ltidepool -Wl,-rpath,"$libdir"
+    fi
+    check_output "$scratch/program" "$block"
+    programs=$((programs + 1))
+  done
+}

@@ -22,4 +22,20 @@ public sealed class SampleTests
         string page = await File.ReadAllTextAsync(Path.Combine(folder!.FullName, "docs", "hosts.md"));
         Assert.Contains($"```output\n{console}```\n", page, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public async Task The_program_that_leaves_object_pools_of_Microsoft_does_what_it_did()
+    {
+        await using var console = new StringWriter { NewLine = "\n" };
+        FromMicrosoftObjectPool.Run(console);
+        Assert.Equal(
+            """
+            old: rent, use, return
+            new: rent, use, return
+            ready-made: rent, use, return
+            provider: code that was there before
+
+            """,
+            console.ToString());
+    }
 }

@@ -22,4 +22,20 @@ public sealed class SampleTests
             """,
             console.ToString());
     }
+
+    [Fact]
+    public void The_program_that_leaves_RecyclableMemoryStream_does_what_it_did()
+    {
+        using var console = new StringWriter { NewLine = "\n" };
+        FromRecyclableMemoryStream.Run(console);
+        Assert.Equal(
+            """
+            old: 7 bytes
+            new: 7 bytes
+            old: 100000 bytes within a limit
+            new: 100000 bytes within a budget
+
+            """,
+            console.ToString());
+    }
 }

@@ -4,44 +4,7 @@ source "$(dirname "$0")/../common.sh"
 
 installed
 readme=$native/README.md
-rm -rf "$scratch/blocks"
-mkdir "$scratch/blocks"
-awk -v out="$scratch/blocks" -f "$here/extract.awk" "$readme"
-
-# wrapped <file>: a block without main is the body of one, with its includes in front.
-wrapped() {
-  if grep -q 'int main' "$1"; then
-    cat "$1"
-  else
-    grep '^#include' "$1"
-    echo 'int main() {'
-    grep -v '^#include' "$1"
-    echo '}'
-  fi
-}
-
-# check_output <program> <file>: when the block after the program is its output, both must be equal.
-check_output() {
-  local number expected
-  number=$(basename "$2")
-  expected=$scratch/blocks/$(printf '%02d' $((10#${number%%.*} + 1))).output
-  "$1" >"$scratch/output" || fail "block $number ended with $?"
-  if [[ -f $expected ]]; then diff "$expected" "$scratch/output" || fail "block $number prints something else"; fi
-}
-
-programs=0
-for block in "$scratch"/blocks/*.cpp; do
-  wrapped "$block" >"$scratch/program.cpp"
-  quietly cpp "$CXX" -std=c++20 -O2 -Wall -Wextra -Werror -I"$prefix/include" "$scratch/program.cpp" -o "$scratch/program" \
-    -L"$libdir" -ltidepool -Wl,-rpath,"$libdir"
-  check_output "$scratch/program" "$block"
-  programs=$((programs + 1))
-done
-for block in "$scratch"/blocks/*.c; do
-  quietly c "$CC" -std=c11 -O2 -Wall -Wextra -Werror -I"$prefix/include" "$block" -o "$scratch/program" -L"$libdir" -ltidepool -Wl,-rpath,"$libdir"
-  check_output "$scratch/program" "$block"
-  programs=$((programs + 1))
-done
+run_blocks "$readme"
 [[ $programs -ge 3 ]] || fail "only $programs programs were found"
 
 # The lines for CMake, in a project around them.
