@@ -23,6 +23,10 @@ internal static class LabVerb
         new("--full") { Description = "The whole grid in seven processes; ratio verdicts count for the exit code." };
     private static readonly Option<bool> Strict =
         new("--strict") { Description = "Ratio verdicts count for the exit code in a quick run too." };
+    private static readonly Option<bool> Tables =
+        new("--tables") { Description = "Print the tables of the tour too; a run of named labs prints its own always." };
+    private static readonly Option<bool> Goals = new("--goals") { Description = "Print what the authors aim at, and whether it is met; "
+        + "so do --full and --strict, where that decides the exit code." };
     private static readonly Option<FileInfo?> Html =
         new("--html") { Description = "Write one self-contained page with tables and plots.", HelpName = "FILE" };
     private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every number.", HelpName = "FILE" };
@@ -43,7 +47,8 @@ internal static class LabVerb
         {ListLabs()}
 
         Examples:
-          tidepool lab                                 quick tour of all labs
+          tidepool lab                                 quick tour of all labs: one sentence for each
+          tidepool lab --tables                        and every table
           tidepool lab arrays                          one lab
           tidepool lab arrays --full --html out.html   the whole grid, and a page with plots
           tidepool lab memory --json out.json          every number
@@ -60,8 +65,11 @@ internal static class LabVerb
     /// <summary>The verb for the parser.</summary>
     public static Command Create()
     {
-        var verb = new Command(Name, "Runs experiments: rivals and ours side by "
-            + "side, as tables with verdicts.") { Names, Quick, Full, Strict, Html, Json, Input, ExtraRivals, Postgres, Seed };
+        var verb = new Command(
+            Name, "Runs experiments, rivals and ours side by side, and says whether a pool pays on this machine.")
+        {
+            Names, Quick, Full, Strict, Tables, Goals, Html, Json, Input, ExtraRivals, Postgres, Seed,
+        };
         verb.Validators.Add(result =>
         {
             foreach (string name in result.GetValue(Names) ?? [])
@@ -148,7 +156,10 @@ internal static class LabVerb
         Console.CancelKeyPress -= onCtrlC;
 
         ReportLab[] results = [.. report.Labs.Select(ReportBuilder.Build)];
-        ConsoleReport.Print(console, report, results);
+        ReportTables shows = TablesOf(parsed, mode);
+        ConsoleReport.Print(console, report, results, shows);
+        ConsoleAnswers.Print(console, report, results);
+        ConsoleAnswers.PrintWays(console, shows.HasFlag(ReportTables.Results), results[0].Name);
         WriteFiles(parsed, console, report, results);
         if (report.Stopped)
         {
@@ -157,6 +168,14 @@ internal static class LabVerb
         }
 
         return ExitRule.Of(results.SelectMany(lab => lab.Verdicts), mode, parsed.GetValue(Strict));
+    }
+
+    private static ReportTables TablesOf(ParseResult parsed, LabMode mode)
+    {
+        bool hasNames = parsed.GetValue(Names) is { Length: > 0 };
+        bool hasGoals = parsed.GetValue(Goals) || parsed.GetValue(Strict) || mode == LabMode.Full;
+        return (hasNames || parsed.GetValue(Tables) ? ReportTables.Results : ReportTables.None)
+            | (hasGoals ? ReportTables.Goals : ReportTables.None);
     }
 
     private static void WriteFiles(

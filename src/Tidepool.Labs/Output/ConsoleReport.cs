@@ -2,6 +2,20 @@ using Spectre.Console;
 
 namespace Tidepool.Labs;
 
+/// <summary>Which tables a run prints.</summary>
+[Flags]
+internal enum ReportTables
+{
+    /// <summary>None: the last screen alone.</summary>
+    None = 0,
+
+    /// <summary>What was measured.</summary>
+    Results = 1,
+
+    /// <summary>What the authors aim at, and whether it is met.</summary>
+    Goals = 2,
+}
+
 /// <summary>Prints results as tables.</summary>
 internal static class ConsoleReport
 {
@@ -26,10 +40,14 @@ internal static class ConsoleReport
         return console;
     }
 
-    /// <summary>Prints the tables of every lab, then all verdicts.</summary>
-    public static void Print(IAnsiConsole console, LabReport report, IReadOnlyList<ReportLab> labs)
+    /// <summary>Prints the tables of every lab, then what the machine is.</summary>
+    /// <param name="console">The terminal.</param>
+    /// <param name="report">The run.</param>
+    /// <param name="labs">Its results.</param>
+    /// <param name="shows">Which tables are wanted.</param>
+    public static void Print(IAnsiConsole console, LabReport report, IReadOnlyList<ReportLab> labs, ReportTables shows)
     {
-        foreach (var (outcome, lab) in report.Labs.Zip(labs))
+        foreach (var (outcome, lab) in shows == ReportTables.None ? [] : report.Labs.Zip(labs))
         {
             bool isEmpty = lab.Rows.All(row => row.IsEmpty);
             if (isEmpty && report.Stopped)
@@ -41,16 +59,22 @@ internal static class ConsoleReport
             console.Write(new Rule($"[bold]{Markup.Escape(lab.Name)}[/]: {Markup.Escape(outcome.Lab.Question)}").LeftJustified());
             if (isEmpty)
             {
-                PrintReasons(console, lab);
+                PrintReasons(console, lab, shows);
                 continue;
             }
 
-            foreach (var section in ReportBuilder.Group(outcome.Plan, lab.Rows))
+            if (shows.HasFlag(ReportTables.Results))
             {
-                PrintSection(console, section);
+                foreach (var section in ReportBuilder.Group(outcome.Plan, lab.Rows))
+                {
+                    PrintSection(console, section);
+                }
             }
 
-            PrintVerdicts(console, lab);
+            if (shows.HasFlag(ReportTables.Goals))
+            {
+                PrintVerdicts(console, lab);
+            }
         }
 
         foreach (string hint in report.Labs.SelectMany(outcome => outcome.Plan.Hints))
@@ -60,18 +84,21 @@ internal static class ConsoleReport
         }
 
         console.WriteLine();
-        PrintMachine(console, report);
+        PrintMachine(console, report, shows);
     }
 
     /// <summary>Instead of the tables of a lab that could measure nothing: why.</summary>
-    private static void PrintReasons(IAnsiConsole console, ReportLab lab)
+    private static void PrintReasons(IAnsiConsole console, ReportLab lab, ReportTables shows)
     {
         foreach (string? reason in lab.Rows.Select(row => row.Dropped).Distinct())
         {
             console.MarkupLine($"[yellow]NOT RUN[/]: {Markup.Escape(reason ?? "not measured")}");
         }
 
-        console.MarkupLine($"[bold]Verdicts of {Markup.Escape(lab.Name)}[/]: {Markup.Escape(Summarize(lab.Verdicts))}");
+        if (shows.HasFlag(ReportTables.Goals))
+        {
+            console.MarkupLine($"[bold]Verdicts of {Markup.Escape(lab.Name)}[/]: {Markup.Escape(Summarize(lab.Verdicts))}");
+        }
     }
 
     /// <summary>One line: how many verdicts of each state.</summary>
@@ -254,13 +281,16 @@ internal static class ConsoleReport
         console.Write(table);
     }
 
-    private static void PrintMachine(IAnsiConsole console, LabReport report)
+    private static void PrintMachine(IAnsiConsole console, LabReport report, ReportTables shows)
     {
         var machine = report.Machine;
         console.MarkupLine(Markup.Escape(
             $"{machine.Processor}, {machine.Cores} cores, {machine.MemoryGiB} GiB; {machine.System}; {machine.Runtime}; "
                 + $"{machine.Collector} collector; {report.Options.Mode.ToString().ToLowerInvariant()} run, seed {report.Options.Seed}"));
-        console.MarkupLine(NumberText.RatioWords);
+        if (shows.HasFlag(ReportTables.Results))
+        {
+            console.MarkupLine(NumberText.RatioWords);
+        }
     }
 
     private static TableColumn Right(string heading) => new TableColumn(Markup.Escape(heading)).RightAligned();

@@ -130,7 +130,8 @@ public class ConsoleReportTests
     {
         using var output = new StringWriter();
         IAnsiConsole console = ConsoleReport.CreateConsole(output);
-        ConsoleReport.Print(console, report, [.. report.Labs.Select(ReportBuilder.Build)]);
+        ConsoleReport.Print(
+            console, report, [.. report.Labs.Select(ReportBuilder.Build)], ReportTables.Results | ReportTables.Goals);
         return output.ToString();
     }
 }
