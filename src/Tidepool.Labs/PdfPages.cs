@@ -15,11 +15,7 @@ internal sealed class PdfLab : ILab
     private static readonly Subject[] Subjects =
     [
         Subject.Of<PlainStream>(StreamSubject.Plain, ours: false),
-#if EXTRA_RIVALS
         Subject.Of<RecyclableStream>(StreamSubject.Recyclable, ours: false),
-#else
-        new Subject(StreamSubject.Recyclable, Ours: false, null, null),
-#endif
         Subject.Of<OwnStream<NewUse>>(StreamSubject.New, ours: true),
         Subject.Of<LeasedStream>(StreamSubject.Rented, ours: true),
     ];
@@ -72,16 +68,14 @@ internal sealed class PdfLab : ILab
                 Key = new(Document, subject.Name),
                 Section = time,
                 Ours = subject.Ours,
-                Create = () => subject.Run is { } run ? new SingleThreadLoop(run) : null,
-                Missing = StreamSubject.MissingRival,
+                Create = () => new SingleThreadLoop(subject.Run),
             });
             plan.Add(new Probe
             {
                 Key = new(Memory, subject.Name),
                 Section = memory,
                 Ours = subject.Ours,
-                Run = _ => subject.Measure?.Invoke(),
-                Missing = StreamSubject.MissingRival,
+                Run = _ => subject.Measure(),
             });
         }
 
@@ -93,7 +87,7 @@ internal sealed class PdfLab : ILab
         plan.Add(new NotAboveRule(Bars.PdfGen2, Gen2, ours, rivals));
     }
 
-    private sealed record Subject(string Name, bool Ours, Action<int>? Run, Func<Dictionary<string, double>>? Measure)
+    private sealed record Subject(string Name, bool Ours, Action<int> Run, Func<Dictionary<string, double>> Measure)
     {
         public static Subject Of<T>(string name, bool ours)
             where T : struct, IStreamSubject<T> => new(name, ours, PdfLoop<T>.Run, MeasureOf<T>);

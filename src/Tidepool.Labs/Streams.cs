@@ -224,7 +224,6 @@ internal sealed class StreamsLab : ILab
     private static void Judge(LabPlan plan)
     {
         string[] both = [StreamSubject.New, StreamSubject.Rented];
-        string[] rivals = [StreamSubject.Recyclable, StreamSubject.Slim];
         Cell[] once = [Small(100, Once), Small(Kilo, Once)];
         Cell[] tiny = [Small(100, "6 B"), Small(Kilo, "6 B")];
         Cell[] medium = [Small(50 * Kilo, Once), Small(50 * Kilo, "4 KiB")];
@@ -232,12 +231,14 @@ internal sealed class StreamsLab : ILab
         plan.Add(Within(Bars.StreamSmall, once, both, StreamSubject.Plain));
         plan.Add(new BytesRule(Bars.StreamNewBytes, [.. once.Concat(tiny).Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
         plan.Add(new BytesRule(Bars.StreamRentedBytes, [.. once.Concat(tiny).Select(cell => new WorkloadKey(cell, StreamSubject.Rented))]));
-        plan.Add(Within(Bars.StreamSmallRivals, once, both, rivals));
+        plan.Add(Within(Bars.StreamSmallRecyclable, once, both, StreamSubject.Recyclable));
+        plan.Add(Within(Bars.StreamSmallSlim, once, both, StreamSubject.Slim));
         plan.Add(Within(Bars.StreamTiny, tiny, both, StreamSubject.Plain));
-        plan.Add(Within(Bars.StreamTinyRivals, tiny, both, rivals));
+        plan.Add(Within(Bars.StreamTinyRecyclable, tiny, both, StreamSubject.Recyclable));
+        plan.Add(Within(Bars.StreamTinySlim, tiny, both, StreamSubject.Slim));
         plan.Add(Within(Bars.StreamMediumOnce, medium[..1], both, StreamSubject.Plain));
         plan.Add(Within(Bars.StreamMediumParts, medium[1..], both, StreamSubject.Plain));
-        plan.Add(Within(Bars.StreamMediumRivals, medium, both, StreamSubject.Recyclable));
+        plan.Add(Within(Bars.StreamMediumRecyclable, medium, both, StreamSubject.Recyclable));
         plan.Add(Within(Bars.StreamLarge, large, [StreamSubject.New], StreamSubject.Plain));
         plan.Add(
             new BytesRule(
@@ -252,12 +253,11 @@ internal sealed class StreamsLab : ILab
         plan.Add(new MetricRule(Bars.StreamCompared, RandomComparison.Differences, [new WorkloadKey(ComparisonCell, Comparison)]));
     }
 
-    private static RatioRule Within(Bar bar, IEnumerable<Cell> cells, IEnumerable<string> ours, params IEnumerable<string> others) => new(
+    private static RatioRule Within(Bar bar, IEnumerable<Cell> cells, IEnumerable<string> ours, string other) => new(
         bar,
         [
             .. from cell in cells
                from subject in ours
-               from other in others
                select (new WorkloadKey(cell, subject), new WorkloadKey(cell, other)),
         ]);
 }

@@ -33,8 +33,7 @@ internal static class LabVerb
     private static readonly Option<FileInfo?> Input =
         new("--file") { Description = "An input of yours instead of the one that the lab makes: a PDF for lab pdf.", HelpName = "INPUT" };
     private static readonly Option<bool> ExtraRivals =
-        new("--extra-rivals") { Description = "Rows of RecyclableMemoryStream, MemoryStreamSlim and "
-            + "PooledStream too; their packages must restore." };
+        new("--extra-rivals") { Description = "Rows of MemoryStreamSlim and PooledStream too; their packages must restore." };
     private static readonly Option<bool> Postgres = new("--postgres") { Description = "Rows that need a PostgreSQL server too: one "
         + "is started for this run, on the loopback address, and removed with it." };
     private static readonly Option<int> Seed =

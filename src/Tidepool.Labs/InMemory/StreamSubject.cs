@@ -20,12 +20,11 @@ internal abstract record StreamSubject(string Name, bool Ours)
     public static IReadOnlyList<StreamSubject> All { get; } =
     [
         Of<PlainStream>(Plain, ours: false),
-#if EXTRA_RIVALS
         Of<RecyclableStream>(Recyclable, ours: false),
+#if EXTRA_RIVALS
         Of<SlimStream>(Slim, ours: false),
         Of<ContiguousStream>(Contiguous, ours: false),
 #else
-        new MissingSubject(Recyclable),
         new MissingSubject(Slim),
         new MissingSubject(Contiguous),
 #endif
@@ -41,8 +40,8 @@ internal abstract record StreamSubject(string Name, bool Ours)
     public static void DescribeRivals(LabPlan plan)
     {
         plan.Rivals["MemoryStream"] = RivalVersion.Of(typeof(MemoryStream));
-#if EXTRA_RIVALS
         plan.Rivals["RecyclableMemoryStream"] = RivalVersion.Of(typeof(Microsoft.IO.RecyclableMemoryStream));
+#if EXTRA_RIVALS
         plan.Rivals["MemoryStreamSlim"] = RivalVersion.Of(typeof(KZDev.PerfUtils.MemoryStreamSlim));
         plan.Rivals["PooledStream"] = RivalVersion.Of(typeof(global::PooledStream.PooledMemoryStream));
 #endif

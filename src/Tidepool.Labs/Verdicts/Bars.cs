@@ -108,16 +108,21 @@ internal static class Bars
     public static readonly Bar StreamRentedBytes = Count(
         "streams.small.rented", "streams, 100 B and 1 KB", "a rented small stream allocates nothing", 0);
 
-    public static readonly Bar StreamSmallRivals = Ratio(
-        "streams.small.rivals", "streams, 100 B and 1 KB", "100 B and 1 KB in one write: at most 0.15 of "
-            + "RecyclableMemoryStream and MemoryStreamSlim", 0.15);
+    public static readonly Bar StreamSmallRecyclable = Ratio(
+        "streams.small.recyclable", "streams, 100 B and 1 KB",
+        "100 B and 1 KB in one write: at most 0.15 of RecyclableMemoryStream", 0.15);
+
+    public static readonly Bar StreamSmallSlim = Ratio(
+        "streams.small.slim", "streams, 100 B and 1 KB", "100 B and 1 KB in one write: at most 0.15 of MemoryStreamSlim", 0.15);
 
     public static readonly Bar StreamTiny = Ratio(
         "streams.tiny.time", "streams, 6-byte writes", "6-byte writes: at most 0.55 of MemoryStream", 0.55);
 
-    public static readonly Bar StreamTinyRivals = Ratio(
-        "streams.tiny.rivals", "streams, 6-byte writes", "6-byte writes: at most 0.45 of "
-            + "RecyclableMemoryStream and MemoryStreamSlim", 0.45);
+    public static readonly Bar StreamTinyRecyclable = Ratio(
+        "streams.tiny.recyclable", "streams, 6-byte writes", "6-byte writes: at most 0.45 of RecyclableMemoryStream", 0.45);
+
+    public static readonly Bar StreamTinySlim = Ratio(
+        "streams.tiny.slim", "streams, 6-byte writes", "6-byte writes: at most 0.45 of MemoryStreamSlim", 0.45);
 
     public static readonly Bar StreamMediumOnce = Ratio(
         "streams.medium.once", "streams, 50 KB", "50 KB in one write: at most 0.40 of MemoryStream", 0.4);
@@ -125,8 +130,8 @@ internal static class Bars
     public static readonly Bar StreamMediumParts = Ratio(
         "streams.medium.parts", "streams, 50 KB", "50 KB in 4 KB writes: at most 0.25 of MemoryStream", 0.25);
 
-    public static readonly Bar StreamMediumRivals = Ratio(
-        "streams.medium.rivals", "streams, 50 KB", "50 KB, either way: at most 0.80 of RecyclableMemoryStream", 0.8);
+    public static readonly Bar StreamMediumRecyclable = Ratio(
+        "streams.medium.recyclable", "streams, 50 KB", "50 KB, either way: at most 0.80 of RecyclableMemoryStream", 0.8);
 
     public static readonly Bar StreamLarge = Ratio(
         "streams.large.time", "streams, 1 to 200 MB", "1, 16 and 200 MiB: at most 0.55 of MemoryStream", 0.55);
@@ -510,8 +515,8 @@ internal static class Bars
         Depth8Inlined, Depth8CallSite, Depth8Own, ThreadsDepth8, ThreadsScaling, RingShared, RingKestrel, Hop,
         Objects, Grid, Waste, FullChecks, ReusedKestrel, ReusedShared, ReusedBytes, HeldBytes, NativeReusedBytes, NativeHeldBytes,
         IdleHeld, IdleAlive, TrimHeld, TrimAlive, IdleCollected,
-        StreamSmall, StreamNewBytes, StreamRentedBytes, StreamSmallRivals, StreamTiny, StreamTinyRivals, StreamMediumOnce,
-        StreamMediumParts, StreamMediumRivals,
+        StreamSmall, StreamNewBytes, StreamRentedBytes, StreamSmallRecyclable, StreamSmallSlim, StreamTiny, StreamTinyRecyclable,
+        StreamTinySlim, StreamMediumOnce, StreamMediumParts, StreamMediumRecyclable,
         StreamLarge, StreamLargeBytes, StreamLargeObjects, StreamLargeRecyclable, StreamLargeSlim, StreamByteExact, StreamByteBase,
         StreamParallel, StreamCompared,
         PdfSame, PdfReversed, PdfLargeObjects, PdfGen2,

@@ -25,9 +25,14 @@ public class BarsTests
         { "waste", ["arrays.waste"] },
         { "full checks", ["arrays.checks.full"] },
         { "idle", ["memory.idle.held", "memory.idle.alive", "memory.trim.held", "memory.trim.alive", "memory.idle.collected"] },
-        { "streams, 100 B and 1 KB", ["streams.small.time", "streams.small.new", "streams.small.rented", "streams.small.rivals"] },
-        { "streams, 6-byte writes", ["streams.tiny.time", "streams.tiny.rivals"] },
-        { "streams, 50 KB", ["streams.medium.once", "streams.medium.parts", "streams.medium.rivals"] },
+        {
+            "streams, 100 B and 1 KB",
+            [
+                "streams.small.time", "streams.small.new", "streams.small.rented", "streams.small.recyclable", "streams.small.slim",
+            ]
+        },
+        { "streams, 6-byte writes", ["streams.tiny.time", "streams.tiny.recyclable", "streams.tiny.slim"] },
+        { "streams, 50 KB", ["streams.medium.once", "streams.medium.parts", "streams.medium.recyclable"] },
         {
             "streams, 1 to 200 MB",
             ["streams.large.time", "streams.large.bytes", "streams.large.loh", "streams.large.recyclable", "streams.large.slim"]
