@@ -1,0 +1,231 @@
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.Operations;
+
+namespace Tidepool.Analyzers;
+
+/// <summary>Calls, constructors, properties and awaits.</summary>
+internal sealed partial class Evaluator
+{
+    private Value Invoke(IInvocationOperation call, FlowState state)
+    {
+        MethodFacts facts = graph.Catalog.Of(call.TargetMethod);
+        Value self = Evaluate(call.Instance, state);
+        Value first = Value.Unknown;
+        Value view = self;
+        bool isKnown = facts.Role != MethodRole.Unknown;
+        for (int i = 0; i < call.Arguments.Length; i++)
+        {
+            Value value = Pass(call.Arguments[i], facts, state);
+            first = call.Arguments[i].Parameter?.Ordinal == 0 ? value : first;
+            view = view.HasSite ? view : value;
+        }
+
+        if (facts.Role is not (MethodRole.ReturnArgument or MethodRole.ReturnInstance or MethodRole.Dispose))
+        {
+            walker.Throw(state, isThrown: true);
+        }
+
+        if (!isKnown)
+        {
+            graph.Conditions.Age(state);
+            if (call.Instance is null or IInstanceReferenceOperation)
+            {
+                ReplaceFields(state);
+            }
+        }
+
+        switch (facts.Role)
+        {
+            case MethodRole.Rent:
+                _lengths.Check(call, facts);
+                return Rent(call, facts.Kind, Pools.Of(call.Instance), state);
+            case MethodRole.RentAsync:
+                return Value.Of(graph.SiteOf(call, facts.Kind, null, true).Index, ValueForm.Pending);
+            case MethodRole.TryRent:
+                return Try(call, facts.Kind, state);
+            case MethodRole.ReturnArgument:
+                Return(first, call, facts.Kind, state);
+                return Value.Unknown;
+            case MethodRole.ReturnInstance:
+                ReturnInstance(self, call, facts.Kind, state);
+                return Value.Unknown;
+            case MethodRole.Dispose when self.IsRental:
+                End(self, call, state);
+                return Value.Unknown;
+            case MethodRole.HandOn:
+                Use(self, call.Instance, state);
+                Escape(self, state);
+                return Names.LeaseKind(call.Type) is null ? Value.Unknown : Rent(call, facts.Kind, null, state);
+            case MethodRole.Pending:
+                return self.HasSite && self.Form == ValueForm.Pending && call.TargetMethod.Name == "GetResult"
+                    ? Begin(self, state)
+                    : self.Form == ValueForm.Pending ? self : Value.Unknown;
+            default:
+                return CallMember(call, self, view, facts, state);
+        }
+    }
+
+    private Value CallMember(IInvocationOperation call, Value self, Value view, MethodFacts facts, FlowState state)
+    {
+        if (self.HasSite && !IsHarmless(call.TargetMethod))
+        {
+            Use(self, call.Instance, state);
+        }
+
+        if (Names.IsView(call.Type) && view.HasSite && (facts.Role == MethodRole.Reader || self.HasSite))
+        {
+            return view.As(ValueForm.View);
+        }
+
+        // 'builder = builder.Append(x)' is the same object.
+        return self.HasSite && call.Type is { IsReferenceType: true } && SymbolEqualityComparer.Default.Equals(call.Type, call.Instance?.Type)
+            ? self
+            : Value.Unknown;
+    }
+
+    /// <summary>Evaluates an argument. A method that is not known to read only may keep it.</summary>
+    private Value Pass(IArgumentOperation argument, MethodFacts facts, FlowState state)
+    {
+        IParameterSymbol? parameter = argument.Parameter;
+        if (parameter?.RefKind == RefKind.Out)
+        {
+            ForgetTargets(argument.Value, state);
+            return Value.Unknown;
+        }
+
+        Value value = Evaluate(argument.Value, state);
+        bool isReturn = facts.Role == MethodRole.ReturnArgument && parameter?.Ordinal == 0;
+        if (isReturn)
+        {
+            return value;
+        }
+
+        if (parameter is null || IsContentOf(parameter))
+        {
+            Use(value, argument.Value, state);
+        }
+
+        _wholes.Pass(value, argument);
+        bool isKept = facts.Role is not (MethodRole.Reader or MethodRole.Dispose) && !Names.Has(parameter, "Borrowed")
+            && parameter?.Type.IsRefLikeType != true;
+        if (isKept || parameter?.RefKind == RefKind.Ref)
+        {
+            Escape(value, state);
+        }
+
+        if (parameter?.RefKind == RefKind.Ref)
+        {
+            ForgetTargets(argument.Value, state);
+        }
+
+        return value;
+    }
+
+    /// <summary>Whether the parameter's type says that the content is used, not only the reference.</summary>
+    private static bool IsContentOf(IParameterSymbol parameter)
+    {
+        ITypeSymbol type = parameter.OriginalDefinition.Type;
+        return type.TypeKind is TypeKind.Array or TypeKind.Struct or TypeKind.Pointer or TypeKind.Class
+            && type.SpecialType != SpecialType.System_Object;
+    }
+
+    private static bool IsHarmless(ISymbol member) =>
+        member.Name is "Equals" or "GetHashCode" or "ToString" or "GetType" or "IsActive" or "Length" or "LongLength" or "IsEmpty" or "Count"
+            or "CanRead" or "CanWrite" or "CanSeek" or "TryGetBuffer" or "HasValue" or "Rank" or "MaxLength" or "Dispose" or "DisposeAsync"
+            or "Close" or "Key";
+
+    private Value Create(IObjectCreationOperation creation, FlowState state)
+    {
+        MethodFacts facts = creation.Constructor is { } constructor ? graph.Catalog.Of(constructor) : default;
+        Value view = Value.Unknown;
+        foreach (IArgumentOperation argument in creation.Arguments)
+        {
+            Value value = Pass(argument, facts, state);
+            view = view.HasSite ? view : value;
+        }
+
+        if (creation.Initializer is { } initializer)
+        {
+            LetEscape(initializer, state);
+        }
+
+        if (facts.Role == MethodRole.Rent)
+        {
+            return Rent(creation, facts.Kind, null, state);
+        }
+
+        return facts.Role == MethodRole.Reader && Names.IsView(creation.Type) && view.HasSite ? view.As(ValueForm.View) : Value.Unknown;
+    }
+
+    private Value ReadProperty(IPropertyReferenceOperation property, FlowState state)
+    {
+        Value self = Evaluate(property.Instance, state);
+        foreach (IArgumentOperation argument in property.Arguments)
+        {
+            Escape(Evaluate(argument.Value, state), state);
+        }
+
+        if (!self.HasSite)
+        {
+            return Value.Unknown;
+        }
+
+        if (self.Form == ValueForm.Pending)
+        {
+            return property.Property.Name == "Result" ? Begin(self, state) : Value.Unknown;
+        }
+
+        if (property.Instance?.Type?.OriginalDefinition.SpecialType == SpecialType.System_Nullable_T)
+        {
+            return property.Property.Name == "Value" ? self : Value.True;
+        }
+
+        if (property.Property.Name == "IsActive" && self.IsRental)
+        {
+            return StandingOf(self, state).Status switch
+            {
+                Status.Returned => Value.False,
+                Status.Rented => Value.True,
+                _ => Value.Unknown,
+            };
+        }
+
+        _wholes.Read(self, property);
+        if (!IsHarmless(property.Property))
+        {
+            Use(self, property.Instance, state);
+        }
+
+        bool isView = Names.IsView(property.Type)
+            || (self.IsRental && property.Property.Name is "Value" or "Array" or "Stream" or "Connection" or "Builder")
+            || (self.IsView && property.Property.Name == "Array");
+        return isView ? self.As(ValueForm.View) : Value.Unknown;
+    }
+
+    private Value Await(IAwaitOperation operation, FlowState state)
+    {
+        Value value = Evaluate(operation.Operation, state);
+        walker.Throw(state, isThrown: true);
+        ReportHeldAcross(operation, state);
+        graph.Conditions.Age(state);
+        ReplaceFields(state);
+        return value.HasSite && value.Form == ValueForm.Pending ? Begin(value, state) : Value.Unknown;
+    }
+
+    private Value Try(IInvocationOperation call, RentalKind kind, FlowState state)
+    {
+        Site site = graph.SiteOf(call, kind, null, true);
+        Renew(site, Status.Maybe, state);
+        foreach (IOperation target in call.Arguments[call.Arguments.Length - 1].Value.DescendantsAndSelf())
+        {
+            if (FlowGraph.VariableOf(target) is { } variable)
+            {
+                SetVariable(variable, Value.Of(site.Index, ValueForm.Rental), state);
+                return Value.Of(site.Index, ValueForm.Tried);
+            }
+        }
+
+        state[site.Slot] = new Standing(Status.Escaped).Code;
+        return Value.Unknown;
+    }
+}
