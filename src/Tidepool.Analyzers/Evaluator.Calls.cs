@@ -72,6 +72,11 @@ internal sealed partial class Evaluator
             Use(self, call.Instance, state);
         }
 
+        if (call.TargetMethod.Name == "GetEnumerator" && call.Instance is { } enumerated)
+        {
+            _wholes.Enumerate(self, enumerated);
+        }
+
         if (Names.IsView(call.Type) && view.HasSite && (facts.Role == MethodRole.Reader || self.HasSite))
         {
             return view.As(ValueForm.View);
@@ -105,7 +110,7 @@ internal sealed partial class Evaluator
             Use(value, argument.Value, state);
         }
 
-        _wholes.Pass(value, argument);
+        _wholes.Pass(value, argument, facts.Role == MethodRole.Reader);
         bool isKept = facts.Role is not (MethodRole.Reader or MethodRole.Dispose) && !Names.Has(parameter, "Borrowed")
             && parameter?.Type.IsRefLikeType != true;
         if (isKept || parameter?.RefKind == RefKind.Ref)
@@ -196,7 +201,7 @@ internal sealed partial class Evaluator
             Use(self, property.Instance, state);
         }
 
-        bool isView = Names.IsView(property.Type)
+        bool isView = (Names.IsView(property.Type) && property.Arguments.IsEmpty)
             || (self.IsRental && property.Property.Name is "Value" or "Array" or "Stream" or "Connection" or "Builder")
             || (self.IsView && property.Property.Name == "Array");
         return isView ? self.As(ValueForm.View) : Value.Unknown;

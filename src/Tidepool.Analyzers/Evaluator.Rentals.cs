@@ -54,10 +54,19 @@ internal sealed partial class Evaluator
 
         Standing standing = value.HasSite ? StandingOf(value, state) : default;
         bool isLate = standing.Status == Status.Returned && !standing.IsUseSeen;
+        CountLateUse(PlaceOf(operation), operation, standing, isLate);
+        if (isLate)
+        {
+            state[graph.Sites[value.Site].Slot] = standing.WithUseSeen().Code;
+        }
+    }
+
+    private void CountLateUse(SyntaxNode key, IOperation operation, Standing standing, bool isLate)
+    {
         SyntaxNode place = PlaceOf(operation);
         graph.Findings.Count(
             Rules.UsedAfterReturn,
-            place,
+            key,
             isLate,
             () => Diagnostic.Create(
                 Rules.UsedAfterReturn,
@@ -65,10 +74,6 @@ internal sealed partial class Evaluator
                 additionalLocations: [graph.Points[standing.Point].Operation.Syntax.GetLocation()],
                 place.ToString(),
                 LineOf(graph.Points[standing.Point].Operation)));
-        if (isLate)
-        {
-            state[graph.Sites[value.Site].Slot] = standing.WithUseSeen().Code;
-        }
     }
 
     private void Escape(Value value, FlowState state)
@@ -207,7 +212,8 @@ internal sealed partial class Evaluator
 
     private static bool IsReference(IOperation operation) => operation switch
     {
-        ILocalReferenceOperation or IParameterReferenceOperation or IFlowCaptureReferenceOperation => true,
+        ILocalReferenceOperation or IParameterReferenceOperation or IFlowCaptureReferenceOperation =>
+            operation.Type is not { SpecialType: not SpecialType.None },
         IConversionOperation conversion => IsReference(conversion.Operand),
         _ => false,
     };

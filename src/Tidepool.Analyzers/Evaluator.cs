@@ -62,11 +62,24 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
     }
 
     /// <summary>What leaves the method: returned, yielded or thrown.</summary>
-    internal void HandOut(IOperation operation, FlowState state)
+    /// <returns>The value that leaves.</returns>
+    internal Value HandOut(IOperation operation, FlowState state)
     {
         Value value = Evaluate(operation, state);
         Use(value, operation, state);
         Escape(value, state);
+        return value;
+    }
+
+    /// <summary>What was handed out may have been returned by a finally block on the way out.</summary>
+    internal void LeaveWith(Value value, IOperation operation, FlowState state)
+    {
+        if (IsRecording && value is { IsRental: true } or { IsView: true })
+        {
+            Standing standing = StandingOf(value, state);
+            bool isLate = standing.Status == Status.Returned && !standing.IsUseSeen;
+            CountLateUse(operation.Syntax.Parent ?? operation.Syntax, operation, standing, isLate);
+        }
     }
 
     internal void SetVariable(ISymbol variable, Value value, FlowState state)
@@ -214,7 +227,11 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
             }
         }
 
-        return Names.IsView(element.Type) && array.HasSite ? array.As(ValueForm.View) : Value.Unknown;
+        // An element may be a view of something else; a range of a span or memory is a view of the same.
+        return element is IImplicitIndexerReferenceOperation && Names.IsView(element.Type) && array.HasSite
+            && SymbolEqualityComparer.Default.Equals(element.Type, element.ChildOperations.First().Type)
+            ? array.As(ValueForm.View)
+            : Value.Unknown;
     }
 
     private Value Neutral(IOperation? operation, FlowState state)

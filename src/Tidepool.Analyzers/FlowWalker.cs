@@ -154,8 +154,8 @@ internal sealed class FlowWalker
         }
         else if (block.ConditionKind == ControlFlowConditionKind.None)
         {
-            _evaluator.HandOut(block.BranchValue, state);
-            Follow(block.FallThroughSuccessor, state);
+            Value handed = _evaluator.HandOut(block.BranchValue, state);
+            Follow(block.FallThroughSuccessor, state, handed, block.BranchValue);
         }
         else
         {
@@ -219,7 +219,7 @@ internal sealed class FlowWalker
         return state;
     }
 
-    private void Follow(ControlFlowBranch? branch, FlowState state)
+    private void Follow(ControlFlowBranch? branch, FlowState state, Value handed = default, IOperation? handedOut = null)
     {
         switch (branch?.Semantics)
         {
@@ -243,6 +243,11 @@ internal sealed class FlowWalker
 
         foreach (FlowState one in states)
         {
+            if (handedOut is not null && !branch.FinallyRegions.IsEmpty)
+            {
+                _evaluator.LeaveWith(handed, handedOut, one);
+            }
+
             foreach (ControlFlowRegion left in branch.LeavingRegions)
             {
                 Forget(left, one);

@@ -7,7 +7,7 @@ namespace Tidepool.Analyzers;
 internal sealed class WholeUses(FlowGraph graph)
 {
     /// <summary>An array is passed: as a whole, to something that reads all of it, fills all of it, or is not known.</summary>
-    internal void Pass(Value value, IArgumentOperation argument)
+    internal void Pass(Value value, IArgumentOperation argument, bool isReader)
     {
         if (!value.HasSite || argument.Parameter?.ContainingSymbol is not IMethodSymbol method)
         {
@@ -15,8 +15,7 @@ internal sealed class WholeUses(FlowGraph graph)
         }
 
         Site site = graph.Sites[value.Site];
-        bool isCut = method.Name is "AsSpan" or "Slice";
-        site.IsNeededOnHeap |= value.IsRental && !isCut;
+        site.IsNeededOnHeap |= value.IsRental && !isReader; // readers have forms that take spans
         if (site.Kind != RentalKind.Array || !site.IsRentedHere || !IsWhole(argument.Value))
         {
             return;
@@ -26,9 +25,30 @@ internal sealed class WholeUses(FlowGraph graph)
         {
             site.IsWholeMeant = true;
         }
-        else if (ReadsAll(method, argument.Parameter) && !HasFixedLength(site) && !site.WholeUses.Contains(argument.Value.Syntax))
+        else if (ReadsAll(method, argument.Parameter))
         {
-            site.WholeUses.Add(argument.Value.Syntax);
+            Add(site, argument.Value);
+        }
+    }
+
+    internal void Enumerate(Value value, IOperation array)
+    {
+        if (value.IsRental && graph.Sites[value.Site] is { Kind: RentalKind.Array, IsRentedHere: true } site && IsWhole(array))
+        {
+            Add(site, array);
+        }
+    }
+
+    private static void Add(Site site, IOperation array)
+    {
+        while (array is IConversionOperation { IsImplicit: true } conversion)
+        {
+            array = conversion.Operand;
+        }
+
+        if (!HasFixedLength(site) && !site.WholeUses.Contains(array.Syntax))
+        {
+            site.WholeUses.Add(array.Syntax);
         }
     }
 
@@ -70,7 +90,7 @@ internal sealed class WholeUses(FlowGraph graph)
         {
             "Write" or "WriteAsync" or "WriteAllBytes" or "WriteAllBytesAsync" or "AppendAllBytes" or "Send" or "SendAsync" => true,
             "GetString" or "GetCharCount" or "ToBase64String" or "ToHexString" or "ToHexStringLower" or "ComputeHash" or "HashData" => true,
-            "AppendData" => true,
+            "AppendData" or "FixedTimeEquals" => true,
             ".ctor" => type == "System.String",
             _ => type == "System.Linq.Enumerable" && parameter.Ordinal == 0,
         };
