@@ -11,10 +11,11 @@ internal sealed class Catalog
     internal MethodFacts Of(IMethodSymbol method)
     {
         IMethodSymbol definition = (method.ReducedFrom ?? method).OriginalDefinition;
-        return _known.TryGetValue(definition, out MethodFacts facts)
-            ? facts
-            : _known.GetOrAdd(definition, definition.MethodKind == MethodKind.Constructor ? OfConstructor(definition) : Classify(definition));
+        return _known.TryGetValue(definition, out MethodFacts facts) ? facts : _known.GetOrAdd(definition, Classify);
     }
+
+    private static MethodFacts Classify(IMethodSymbol method) =>
+        method.MethodKind == MethodKind.Constructor ? OfConstructor(method) : OfMethod(method);
 
     private static MethodFacts OfConstructor(IMethodSymbol constructor)
     {
@@ -35,7 +36,7 @@ internal sealed class Catalog
         return new MethodFacts(Readers.IsReader(constructor) ? MethodRole.Reader : MethodRole.Unknown);
     }
 
-    private static MethodFacts Classify(IMethodSymbol method)
+    private static MethodFacts OfMethod(IMethodSymbol method)
     {
         IMethodSymbol root = method;
         while (root.OverriddenMethod is { } overridden)
@@ -121,7 +122,8 @@ internal sealed class Catalog
         }
 
         if (method.Name == "TryRent" && method.Parameters.Length > 0
-            && method.Parameters[method.Parameters.Length - 1] is { RefKind: RefKind.Out, Type: var tried } && Names.LeaseKind(tried) is { } found)
+            && method.Parameters[method.Parameters.Length - 1] is { RefKind: RefKind.Out, Type: var tried }
+            && Names.LeaseKind(tried) is { } found)
         {
             return new MethodFacts(MethodRole.TryRent, found);
         }

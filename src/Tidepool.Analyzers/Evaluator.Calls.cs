@@ -34,6 +34,11 @@ internal sealed partial class Evaluator
             }
         }
 
+        return Apply(call, facts, self, first, view, state);
+    }
+
+    private Value Apply(IInvocationOperation call, MethodFacts facts, Value self, Value first, Value view, FlowState state)
+    {
         switch (facts.Role)
         {
             case MethodRole.Rent:
@@ -83,9 +88,9 @@ internal sealed partial class Evaluator
         }
 
         // 'builder = builder.Append(x)' is the same object.
-        return self.HasSite && call.Type is { IsReferenceType: true } && SymbolEqualityComparer.Default.Equals(call.Type, call.Instance?.Type)
-            ? self
-            : Value.Unknown;
+        bool isFluent = self.HasSite && call.Type is { IsReferenceType: true }
+            && SymbolEqualityComparer.Default.Equals(call.Type, call.Instance?.Type);
+        return isFluent ? self : Value.Unknown;
     }
 
     /// <summary>Evaluates an argument. A method that is not known to read only may keep it.</summary>
@@ -135,9 +140,9 @@ internal sealed partial class Evaluator
     }
 
     private static bool IsHarmless(ISymbol member) =>
-        member.Name is "Equals" or "GetHashCode" or "ToString" or "GetType" or "IsActive" or "Length" or "LongLength" or "IsEmpty" or "Count"
-            or "CanRead" or "CanWrite" or "CanSeek" or "TryGetBuffer" or "HasValue" or "Rank" or "MaxLength" or "Dispose" or "DisposeAsync"
-            or "Close" or "Key";
+        member.Name is "Equals" or "GetHashCode" or "ToString" or "GetType" or "IsActive" or "Length" or "LongLength" or "IsEmpty"
+            or "Count" or "CanRead" or "CanWrite" or "CanSeek" or "TryGetBuffer" or "HasValue" or "Rank" or "MaxLength" or "Dispose"
+            or "DisposeAsync" or "Close" or "Key";
 
     private Value Create(IObjectCreationOperation creation, FlowState state)
     {

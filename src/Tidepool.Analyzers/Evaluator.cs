@@ -47,7 +47,8 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
             IAwaitOperation await => Await(await, state),
             IPropertyReferenceOperation property => ReadProperty(property, state),
             IFieldReferenceOperation field => ReadField(field, state),
-            IArrayElementReferenceOperation or IImplicitIndexerReferenceOperation or IInlineArrayAccessOperation => ReadElement(operation, state),
+            IArrayElementReferenceOperation or IImplicitIndexerReferenceOperation or IInlineArrayAccessOperation =>
+                ReadElement(operation, state),
             IIsNullOperation isNull => IsNull(Evaluate(isNull.Operand, state)),
             IIsPatternOperation pattern => Match(pattern, state),
             IIsTypeOperation type => Neutral(type, state),

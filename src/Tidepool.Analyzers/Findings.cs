@@ -50,4 +50,11 @@ internal sealed class Findings
 }
 
 /// <summary>The ways that reach a place, and those that break a rule there.</summary>
-internal readonly record struct Count(int Ways, int Breaks, Diagnostic? Diagnostic);
+internal readonly struct Count(int ways, int breaks, Diagnostic? diagnostic)
+{
+    internal int Ways { get; } = ways;
+
+    internal int Breaks { get; } = breaks;
+
+    internal Diagnostic? Diagnostic { get; } = diagnostic;
+}

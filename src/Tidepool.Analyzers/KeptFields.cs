@@ -11,16 +11,16 @@ internal static class KeptFields
     internal static IFieldSymbol? FieldOf(FlowGraph graph, int point)
     {
         if (graph.Points[point].Operation is not IInvocationOperation call
-            || FieldIn(call.Arguments.FirstOrDefault(one => one.Parameter?.Ordinal == 0)?.Value) is not { ContainingType.TypeKind: TypeKind.Class } field)
+            || FieldIn(call.Arguments.FirstOrDefault(one => one.Parameter?.Ordinal == 0)?.Value) is not { } field
+            || field.ContainingType.TypeKind != TypeKind.Class)
         {
             return null;
         }
 
         // The callers of a private method may replace the field.
-        bool isCalledFromAnywhere = graph.Function is IMethodSymbol
-        {
-            MethodKind: MethodKind.Ordinary or MethodKind.ExplicitInterfaceImplementation,
-        } method && (method.DeclaredAccessibility != Accessibility.Private || method.MethodKind == MethodKind.ExplicitInterfaceImplementation);
+        bool isCalledFromAnywhere = graph.Function is IMethodSymbol method
+            && (method.MethodKind == MethodKind.ExplicitInterfaceImplementation
+                || (method.MethodKind == MethodKind.Ordinary && method.DeclaredAccessibility != Accessibility.Private));
         return isCalledFromAnywhere && !IsGuarded(graph, field) ? field : null;
     }
 

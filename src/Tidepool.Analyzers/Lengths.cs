@@ -15,7 +15,8 @@ internal sealed class Lengths(FlowGraph graph)
     internal void Check(IInvocationOperation call, MethodFacts facts)
     {
         if (facts.Kind is not (RentalKind.Array or RentalKind.Lease) || call.Arguments.Length == 0
-            || call.Arguments.FirstOrDefault(one => one.Parameter?.Ordinal == 0)?.Value.ConstantValue is not { HasValue: true, Value: int length }
+            || call.Arguments.FirstOrDefault(one => one.Parameter?.Ordinal == 0) is not { Value.ConstantValue: { HasValue: true } constant }
+            || constant.Value is not int length
             || SizeOf(ElementOf(call)) is not (> 0 and var size))
         {
             return;
@@ -46,7 +47,7 @@ internal sealed class Lengths(FlowGraph graph)
     private static ITypeSymbol? ElementOf(IInvocationOperation call) => call.Type switch
     {
         IArrayTypeSymbol array => array.ElementType,
-        INamedTypeSymbol { Arity: 1 } lease when Names.LeaseKind(lease) == RentalKind.Lease && lease.Name == "BufferLease" => lease.TypeArguments[0],
+        INamedTypeSymbol { Arity: 1, Name: "BufferLease" } lease when Names.LeaseKind(lease) is not null => lease.TypeArguments[0],
         _ => null,
     };
 

@@ -17,7 +17,8 @@ internal static class Readers
         "System.IO.TextReader", "System.IO.TextWriter", "System.Net.Sockets.Socket", "System.Net.WebSockets.WebSocket",
         "System.Numerics.Tensors.TensorPrimitives", "System.Numerics.BigInteger", "System.Diagnostics.Debug", "System.Diagnostics.Trace",
         "System.Runtime.InteropServices.MemoryMarshal", "System.Text.Decoder", "System.Text.Encoder", "System.Text.Encoding",
-        "System.Text.EncodingExtensions", "System.Text.Rune", "System.Text.StringBuilder", "System.Text.Ascii", "System.Text.Unicode.Utf8",
+        "System.Text.EncodingExtensions", "System.Text.Rune", "System.Text.StringBuilder", "System.Text.Ascii",
+        "System.Text.Unicode.Utf8",
         "System.Security.Cryptography.CryptographicOperations", "System.Security.Cryptography.HashAlgorithm",
         "System.Security.Cryptography.IncrementalHash", "System.Security.Cryptography.RandomNumberGenerator",
         "System.Security.Cryptography.SHA1", "System.Security.Cryptography.SHA256", "System.Security.Cryptography.SHA384",
@@ -33,7 +34,8 @@ internal static class Readers
         "LongCount", "Max", "Min", "SequenceEqual", "Single", "Sum", "ToArray", "ToList", "ToHashSet",
     ];
 
-    private static readonly HashSet<string> Keepers = ["AsReadOnly", "BeginRead", "BeginWrite", "AsMemory", "CreateFromPinnedArray", "TryGetArray"];
+    private static readonly HashSet<string> Keepers = ["AsReadOnly", "BeginRead", "BeginWrite", "AsMemory", "CreateFromPinnedArray",
+        "TryGetArray"];
 
     internal static bool IsReader(IMethodSymbol method)
     {

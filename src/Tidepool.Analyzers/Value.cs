@@ -26,6 +26,8 @@ internal readonly record struct Value(int Code)
 
     private const int FirstSite = 4;
 
+    internal int Code { get; } = Code;
+
     internal bool HasSite => Code >= FirstSite;
 
     internal int Site => (Code - FirstSite) >> 2;
@@ -72,6 +74,8 @@ internal readonly record struct Standing(int Code)
         : this((int)status | (point << PointShift))
     {
     }
+
+    internal int Code { get; } = Code;
 
     internal Status Status => (Status)(Code & 7);
 
