@@ -226,7 +226,8 @@ internal sealed partial class Evaluator
     {
         Site site = graph.SiteOf(call, kind, null, true);
         Renew(site, Status.Maybe, state);
-        foreach (IOperation target in call.Arguments[call.Arguments.Length - 1].Value.DescendantsAndSelf())
+        IArgumentOperation? found = call.Arguments.FirstOrDefault(one => one.Parameter?.RefKind == RefKind.Out);
+        foreach (IOperation target in found?.Value.DescendantsAndSelf() ?? [])
         {
             if (FlowGraph.VariableOf(target) is { } variable)
             {

@@ -91,7 +91,11 @@ internal sealed partial class Evaluator
 
     private void Return(Value value, IInvocationOperation call, RentalKind kind, FlowState state)
     {
-        IOperation argument = call.Arguments.First(one => one.Parameter?.Ordinal == 0).Value;
+        if (call.Arguments.FirstOrDefault(one => one.Parameter?.Ordinal == 0)?.Value is not { } argument)
+        {
+            return; // code that does not compile
+        }
+
         ReportKeptField(argument, call, state);
         Secrets.Check(graph, call, argument);
         if (!value.HasSite)
