@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
@@ -22,6 +23,7 @@ internal sealed class PoolLifecycle(TidepoolBuilder builder, IServiceProvider se
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
         _reports ??= new PoolLog(_log);
+        ReportSectionsWithoutPool();
         _pools = [.. builder.Hosted.Select(name => services.GetRequiredKeyedService<HostedPool>(name))];
         await Task.WhenAll(_pools.Select(pool => WarmUpAsync(pool, cancellationToken))).ConfigureAwait(false);
     }
@@ -39,6 +41,24 @@ internal sealed class PoolLifecycle(TidepoolBuilder builder, IServiceProvider se
         Task.WhenAll(_pools.Select(pool => ShutdownAsync(pool, cancellationToken)));
 
     public void Dispose() => _reports?.Dispose();
+
+    /// <summary>A mistyped name would leave a pool with its defaults, unnoticed. Programs may share one file, so it is no error.</summary>
+    private void ReportSectionsWithoutPool()
+    {
+        IEnumerable<IConfigurationSection> sections =
+            services.GetService<IConfiguration>()?.GetSection(PoolSections.Root).GetChildren() ?? [];
+        foreach (string name in sections.Select(static section => section.Key))
+        {
+            if (!builder.Names.Contains(name, StringComparer.OrdinalIgnoreCase))
+            {
+                PoolLog.SectionNotRead(_log, PoolSections.KeyOf(name), Advise(name));
+            }
+        }
+    }
+
+    private string Advise(string name) => Spelling.FindNearest(name, builder.Names) is { } nearest
+        ? $"Did you mean '{nearest}'?"
+        : $"Registered are: {(builder.Names.Count > 0 ? string.Join(", ", builder.Names.Order(StringComparer.Ordinal)) : "none")}.";
 
     /// <summary>A server that is down must not keep the program down: the pool goes on trying when it is rented from.</summary>
     private async Task WarmUpAsync(HostedPool pool, CancellationToken cancellationToken)

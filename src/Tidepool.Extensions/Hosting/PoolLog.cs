@@ -34,6 +34,9 @@ internal sealed partial class PoolLog : IDisposable
     [LoggerMessage(9, LogLevel.Warning, "Pool {Pool} was shut down while {Leased} leases were out; the grace was {Grace}.")]
     internal static partial void StillLeased(ILogger log, string pool, int leased, TimeSpan grace);
 
+    [LoggerMessage(10, LogLevel.Warning, "The configuration has {Section}, and no pool has that name: it is not read. {Advice}")]
+    internal static partial void SectionNotRead(ILogger log, string section, string advice);
+
     [LoggerMessage(1, LogLevel.Error, "Misuse of pool {Pool}, {Kind}: {Report}")]
     private static partial void Misused(ILogger log, string pool, MisuseKind kind, string report);
 

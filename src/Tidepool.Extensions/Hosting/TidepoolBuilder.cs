@@ -28,6 +28,9 @@ public sealed class TidepoolBuilder
     /// <summary>The program's services.</summary>
     public IServiceCollection Services { get; }
 
+    /// <summary>The names of all pools.</summary>
+    internal IReadOnlyCollection<string> Names => _names;
+
     /// <summary>The pools that a host starts and stops: each name is the key of a <see cref="HostedPool"/>.</summary>
     internal IReadOnlyList<string> Hosted => _hosted;
 

@@ -71,6 +71,12 @@ internal static class PoolSections
         }
 
         IConfigurationSection values = configuration.GetSection(KeyOf(name));
+        if (values.Value is { Length: > 0 } text && !values.GetChildren().Any())
+        {
+            throw new OptionsValidationException(
+                name, typeof(TSection), [$"{KeyOf(name)} is '{text}'; allowed are the keys of options below it."]);
+        }
+
         if (SectionValues.FindUnreadable(values, typeof(TSection)) is { } unreadable)
         {
             throw new OptionsValidationException(name, typeof(TSection), [$"{KeyOf(name)}:{unreadable}"]);

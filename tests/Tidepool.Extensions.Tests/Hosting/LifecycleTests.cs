@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
@@ -22,6 +23,27 @@ public sealed class LifecycleTests : IDisposable
         await host.StartAsync();
         Assert.True(server.HasStarted);
         Assert.Contains($"Information 7: Pool {_name} has 3 resources ready.", _log.Lines);
+        await host.StopAsync();
+    }
+
+    [Fact]
+    public async Task A_section_without_a_pool_is_named_at_the_start_with_the_pool_that_was_meant()
+    {
+        using IHost host = Build(
+            new Server(),
+            static section => section.MaxSize = 4,
+            ($"Tidepool:Pools:{_name.Replace("life", "Lief", StringComparison.Ordinal)}:MaxSize", "7"),
+            ("Tidepool:Pools:something else:MaxSize", "7"),
+            ($"tidepool:pools:{_name.ToUpperInvariant()}:MinIdle", "1"));
+        await host.StartAsync();
+        Assert.Equal(
+            [
+                $"Warning 10: The configuration has Tidepool:Pools:{_name.Replace("life", "Lief", StringComparison.Ordinal)}, and no pool "
+                    + $"has that name: it is not read. Did you mean '{_name}'?",
+                "Warning 10: The configuration has Tidepool:Pools:something else, and no pool has that name: it is not read. "
+                    + $"Registered are: {_name}.",
+            ],
+            _log.Lines.Where(static line => line.StartsWith("Warning 10", StringComparison.Ordinal)).Order(StringComparer.Ordinal));
         await host.StopAsync();
     }
 
@@ -151,6 +173,55 @@ public sealed class LifecycleTests : IDisposable
         Assert.EndsWith("<IOException>", lines.Single(line => line.StartsWith(expected[1], StringComparison.Ordinal)));
     }
 
+    [Fact]
+    [Trait("Category", "Environment")] // a lease is out for a real time
+    public async Task A_lease_that_is_out_for_too_long_is_logged_as_a_leak_with_the_place_of_its_rental()
+    {
+        using IHost host = Build(
+            new Server(),
+            static section => (section.MaxSize, section.LeakThreshold, section.LeakCapture)
+                = (1, TimeSpan.FromMilliseconds(20), LeakCapture.Stack));
+        await host.StartAsync();
+        using (await host.Services.GetRequiredService<ResourcePool<Client>>().RentAsync())
+        {
+            await _log.WaitForAsync($"Warning 2: Leak of pool {_name}: ");
+        }
+
+        string line = _log.Lines.First(static line => line.StartsWith("Warning 2:", StringComparison.Ordinal));
+        Assert.Contains(nameof(A_lease_that_is_out_for_too_long_is_logged_as_a_leak_with_the_place_of_its_rental), line);
+        Assert.DoesNotContain("Error 1:", string.Join('\n', _log.Lines), StringComparison.Ordinal);
+        await host.StopAsync();
+    }
+
+    [Fact]
+    public async Task A_rental_that_is_dropped_is_logged_as_a_leak()
+    {
+        string name = $"dropped {Guid.NewGuid():N}";
+        using BufferPool<byte> buffers = BufferPool<byte>.Create(new() { Name = name, Checks = PoolChecks.Full });
+        using IHost host = Build(new Server(), static section => section.MaxSize = 1);
+        await host.StartAsync();
+        Drop(buffers);
+        long deadline = Environment.TickCount64 + 60_000;
+        while (!_log.Lines.Any(line => line.StartsWith($"Warning 2: Leak of pool {name}: ", StringComparison.Ordinal)))
+        {
+            Assert.True(Environment.TickCount64 < deadline, string.Join('\n', _log.Lines));
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            await Task.Delay(1);
+        }
+
+        await host.StopAsync();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void Drop(BufferPool<byte> pool)
+    {
+        for (int i = 0; i < 8; i++)
+        {
+            _ = pool.Rent(100).Length; // several, so that a register that still has one does not matter
+        }
+    }
+
     private static void Misuse(BufferPool<byte> pool)
     {
         BufferLease<byte> lease = pool.Rent(1);
@@ -158,9 +229,14 @@ public sealed class LifecycleTests : IDisposable
         Assert.Throws<PoolMisuseException>(() => lease.Return());
     }
 
-    private IHost Build(Server server, Action<ResourcePoolSection> configure)
+    private IHost Build(Server server, Action<ResourcePoolSection> configure, params (string Key, string Value)[] settings)
     {
         var builder = new HostApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
+        foreach ((string key, string value) in settings)
+        {
+            builder.Configuration[key] = value;
+        }
+
         builder.Logging.AddProvider(_log).SetMinimumLevel(LogLevel.Trace);
         builder.Services.AddHostedService(_ => server); // before the pools: the order of registration decides nothing
         builder.Services.AddTidepool().AddResourcePool(_name, _ => _policy, configure);

@@ -112,6 +112,7 @@ public sealed class SectionTests
     [InlineData("smtp:ReclaimLeaks", "maybe", "Tidepool:Pools:smtp:ReclaimLeaks is 'maybe'; allowed is true or false.")]
     [InlineData("uploads:Budget", "lots", "Tidepool:Pools:uploads:Budget is 'lots'; allowed is a whole number up to 9223372036854775807.")]
     [InlineData("smtp:MaxSise", "4", "'MaxSise'")]
+    [InlineData("reports", "4", "Tidepool:Pools:reports is '4'; allowed are the keys of options below it.")]
     public async Task A_wrong_value_stops_the_start_and_names_key_value_and_range(string key, string value, string message)
     {
         using IHost host = Build(

@@ -1,12 +1,12 @@
-namespace Tidepool.Tool;
+namespace Tidepool;
 
-/// <summary>What a user may have meant by a mistyped word.</summary>
+/// <summary>What a user may have meant by a mistyped word. Upper and lower case are one.</summary>
 internal static class Spelling
 {
     private const int MostEdits = 2;
 
     /// <summary>The known word that is nearest; null when none is within two edits, or the words have less than half in common.</summary>
-    public static string? FindNearest(string word, IEnumerable<string> known)
+    internal static string? FindNearest(string word, IEnumerable<string> known)
     {
         var nearest = known.Select(candidate => (Word: candidate, Edits: CountEdits(word, candidate)))
             .OrderBy(static candidate => candidate.Edits)
@@ -29,9 +29,9 @@ internal static class Spelling
                     continue;
                 }
 
-                int replaced = edits[i - 1, j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+                int replaced = edits[i - 1, j - 1] + (IsSame(from[i - 1], to[j - 1]) ? 0 : 1);
                 edits[i, j] = Math.Min(replaced, Math.Min(edits[i - 1, j], edits[i, j - 1]) + 1);
-                if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+                if (i > 1 && j > 1 && IsSame(from[i - 1], to[j - 2]) && IsSame(from[i - 2], to[j - 1]))
                 {
                     edits[i, j] = Math.Min(edits[i, j], edits[i - 2, j - 2] + 1);
                 }
@@ -40,4 +40,6 @@ internal static class Spelling
 
         return edits[from.Length, to.Length];
     }
+
+    private static bool IsSame(char one, char other) => char.ToUpperInvariant(one) == char.ToUpperInvariant(other);
 }
