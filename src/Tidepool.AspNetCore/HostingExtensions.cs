@@ -10,8 +10,8 @@ public static class HostingExtensions
 {
     /// <summary>Lets Kestrel rent its buffers from Tidepool, in place of its own pool.</summary>
     /// <remarks>
-    /// Call it after <c>UseKestrel</c>; <c>WebApplication.CreateBuilder</c> has called that. In the other order Kestrel's own pool would be
-    /// used, and the host refuses to start.
+    /// It holds before and after <c>UseKestrel</c>. A host whose servers would use another factory all the same refuses to start: one that
+    /// the program added afterwards, or Kestrel's own with the old <c>WebHostBuilder</c>.
     /// </remarks>
     /// <param name="builder">The host: <c>builder.WebHost</c> of a web application.</param>
     /// <param name="budget">The most bytes that may wait idle in all I/O queues together, 0 or more; null for the budget of the
@@ -23,6 +23,7 @@ public static class HostingExtensions
     {
         ArgumentNullException.ThrowIfNull(builder);
         var factory = new SlabMemoryPoolFactory(budget);
+        MemoryPoolPromotion.Watch(); // now: the callback may run when the host is being built already
         return builder.ConfigureServices(services => Register(services, factory));
     }
 
@@ -30,7 +31,10 @@ public static class HostingExtensions
     /// Registers a <see cref="SlabMemoryPoolFactory"/> as the <see cref="IMemoryPoolFactory{T}"/> of bytes, in place of one that is
     /// there: what <see cref="UseTidepoolMemoryPool"/> does, for a collection of services.
     /// </summary>
-    /// <remarks>Call it after <c>UseKestrel</c>; in the other order the host refuses to start.</remarks>
+    /// <remarks>
+    /// It holds before and after <c>UseKestrel</c>. Inside of a callback of <c>IHostBuilder.ConfigureServices</c> it may come too late for
+    /// a <c>UseKestrel</c> after it: then the host refuses to start, and <see cref="UseTidepoolMemoryPool"/> is the call to use.
+    /// </remarks>
     /// <param name="services">The services of the host.</param>
     /// <param name="budget">The most bytes that may wait idle in all I/O queues together, 0 or more; null for the budget of the
     /// process.</param>
@@ -49,5 +53,6 @@ public static class HostingExtensions
         services.RemoveAll<IMemoryPoolFactory<byte>>();
         services.AddSingleton<IMemoryPoolFactory<byte>>(factory);
         services.AddHostedService<MemoryPoolCheck>();
+        MemoryPoolPromotion.Watch();
     }
 }

@@ -4,8 +4,8 @@ using Microsoft.Extensions.Hosting;
 namespace Tidepool;
 
 /// <summary>
-/// Refuses to start a host whose servers would not use our pools. Kestrel adds its own factory when it is chosen, and of two factories the
-/// later one is used: a silent loss without this check.
+/// Refuses to start a host whose servers would not use our pools. Of two factories the later one is used, and
+/// <see cref="MemoryPoolPromotion"/> does not overrule the program's own: a silent loss without this check.
 /// </summary>
 internal sealed class MemoryPoolCheck(IMemoryPoolFactory<byte> used) : IHostedLifecycleService
 {

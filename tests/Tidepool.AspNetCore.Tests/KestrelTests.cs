@@ -1,9 +1,15 @@
+using System.Buffers;
 using System.Net;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 
 namespace Tidepool.AspNetCore.Tests;
 
@@ -33,6 +39,23 @@ public sealed class KestrelTests
             await Task.WhenAll(Enumerable.Range(0, 16).Select(caller => EchoAsync(client, caller, requests: 20)));
         }
 
+        await server.StopAsync();
+        AssertAllReturned(server);
+    }
+
+    [ServerFact]
+    public async Task Several_endpoints_are_served_at_once_and_all_blocks_come_back()
+    {
+        (HttpProtocols, bool)[] endpoints =
+            [(HttpProtocols.Http1, false), (HttpProtocols.Http2, false), (HttpProtocols.Http1AndHttp2, true), (HttpProtocols.Http1, true)];
+        Version[] versions = [HttpVersion.Version11, HttpVersion.Version20, HttpVersion.Version20, HttpVersion.Version11];
+        await using Server server = await Server.StartAsync(endpoints, builder => builder.WebHost.UseTidepoolMemoryPool());
+        await Task.WhenAll(versions.Select(async (version, endpoint) =>
+        {
+            using HttpClient client = server.NewClient(version, endpoint);
+            await Task.WhenAll(Enumerable.Range(0, 4).Select(caller => EchoAsync(client, caller, requests: 10)));
+            await Task.WhenAll(Enumerable.Range(0, 4).Select(caller => AbortAsync(client, caller)));
+        }));
         await server.StopAsync();
         AssertAllReturned(server);
     }
@@ -76,17 +99,46 @@ public sealed class KestrelTests
         Assert.IsType<SlabMemoryPoolFactory>(Assert.Single(services.GetServices<IMemoryPoolFactory<byte>>()));
     }
 
+    [ServerTheory]
+    [InlineData("WebApplication")]
+    [InlineData("empty WebApplication")]
+    [InlineData("HostBuilder")]
+    public async Task Our_pool_is_used_when_the_server_is_chosen_after_it(string kind)
+    {
+        using IHost host = BuildEarly(kind);
+        Assert.IsType<SlabMemoryPoolFactory>(Assert.Single(host.Services.GetServices<IMemoryPoolFactory<byte>>()));
+        await host.StartAsync();
+        string address = host.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
+        using (var client = new HttpClient { BaseAddress = new Uri(address) })
+        {
+            Assert.Equal("SlabMemoryPool`1", await client.GetStringAsync("/"));
+        }
+
+        await host.StopAsync();
+    }
+
     [ServerFact]
-    public async Task A_server_that_is_chosen_afterwards_and_would_use_its_own_pool_does_not_start()
+    public async Task A_factory_that_the_program_adds_afterwards_does_not_replace_ours_in_silence()
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new());
         builder.Services.AddTidepoolMemoryPool();
         builder.WebHost.UseKestrelCore().UseUrls("http://127.0.0.1:0");
+        builder.Services.AddSingleton<IMemoryPoolFactory<byte>, OwnFactory>();
         await using WebApplication app = builder.Build();
         app.Run(static context => Task.CompletedTask);
         var error = await Assert.ThrowsAsync<InvalidOperationException>(() => app.StartAsync());
-        Assert.Contains("PinnedBlockMemoryPoolFactory", error.Message, StringComparison.Ordinal);
-        Assert.Contains("after UseKestrel", error.Message, StringComparison.Ordinal);
+        Assert.Contains(nameof(OwnFactory), error.Message, StringComparison.Ordinal);
+        Assert.Contains("leave the call out", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_host_without_our_pool_keeps_the_factory_of_its_server()
+    {
+        new ServiceCollection().AddTidepoolMemoryPool(); // hosts are watched now
+        WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new());
+        builder.WebHost.UseKestrelCore();
+        var factory = builder.Build().Services.GetRequiredService<IMemoryPoolFactory<byte>>();
+        Assert.Equal("PinnedBlockMemoryPoolFactory", factory.GetType().Name);
     }
 
     [ServerFact]
@@ -141,6 +193,28 @@ public sealed class KestrelTests
                 builder.WebHost.UseKestrelCore();
                 builder.WebHost.UseTidepoolMemoryPool();
                 break;
+        }
+    }
+
+    /// <summary>A host that says which kind of pool serves a request; our pool is registered before its server is chosen.</summary>
+    private static IHost BuildEarly(string kind)
+    {
+        static void Configure(IWebHostBuilder web) => web.UseTidepoolMemoryPool().UseKestrelCore().UseUrls("http://127.0.0.1:0")
+            .Configure(static app => app.Run(AnswerAsync));
+        static Task AnswerAsync(HttpContext context) =>
+            context.Response.WriteAsync(context.Features.Get<IMemoryPoolFeature>()!.MemoryPool.GetType().Name);
+        switch (kind)
+        {
+            case "HostBuilder":
+                return new HostBuilder().ConfigureWebHost(Configure).Build();
+            default:
+                WebApplicationBuilder builder =
+                    kind == "WebApplication" ? WebApplication.CreateBuilder() : WebApplication.CreateEmptyBuilder(new());
+                builder.WebHost.UseTidepoolMemoryPool();
+                builder.WebHost.UseKestrelCore().UseUrls("http://127.0.0.1:0");
+                WebApplication app = builder.Build();
+                app.Run(AnswerAsync);
+                return app;
         }
     }
 
@@ -199,5 +273,10 @@ public sealed class KestrelTests
             computed = length;
             return true;
         }
+    }
+
+    private sealed class OwnFactory : IMemoryPoolFactory<byte>
+    {
+        public MemoryPool<byte> Create(MemoryPoolOptions? options = null) => MemoryPool<byte>.Shared;
     }
 }

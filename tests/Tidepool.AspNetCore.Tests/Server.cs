@@ -20,19 +20,21 @@ internal sealed class Server : IAsyncDisposable
     private readonly WebApplication _app;
     private int _foreign;
 
-    private Server(HttpProtocols protocols, bool isSecure, Action<WebApplicationBuilder> configure)
+    private Server((HttpProtocols Protocols, bool IsSecure)[] endpoints, Action<WebApplicationBuilder> configure)
     {
         WebApplicationBuilder builder = WebApplication.CreateBuilder();
         builder.Logging.ClearProviders();
         configure(builder);
-        builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0, listen =>
-        {
-            listen.Protocols = protocols;
-            if (isSecure)
+        builder.WebHost.ConfigureKestrel(kestrel => Array.ForEach(
+            endpoints,
+            endpoint => kestrel.Listen(IPAddress.Loopback, 0, listen =>
             {
-                listen.UseHttps(_certificate);
-            }
-        }));
+                listen.Protocols = endpoint.Protocols;
+                if (endpoint.IsSecure)
+                {
+                    listen.UseHttps(_certificate);
+                }
+            })));
         _app = builder.Build();
         _app.Run(EchoAsync);
     }
@@ -43,21 +45,24 @@ internal sealed class Server : IAsyncDisposable
     /// <summary>The requests that were served from a pool that is not ours.</summary>
     internal int Foreign => Volatile.Read(ref _foreign);
 
-    internal static async Task<Server> StartAsync(HttpProtocols protocols, bool isSecure, Action<WebApplicationBuilder> configure)
+    internal static Task<Server> StartAsync(HttpProtocols protocols, bool isSecure, Action<WebApplicationBuilder> configure) =>
+        StartAsync([(protocols, isSecure)], configure);
+
+    internal static async Task<Server> StartAsync((HttpProtocols, bool)[] endpoints, Action<WebApplicationBuilder> configure)
     {
-        var server = new Server(protocols, isSecure, configure);
+        var server = new Server(endpoints, configure);
         await server._app.StartAsync();
         return server;
     }
 
     /// <summary>A client that accepts the certificate of this server only.</summary>
-    internal HttpClient NewClient(Version version)
+    internal HttpClient NewClient(Version version, int endpoint = 0)
     {
         var handler = new SocketsHttpHandler { MaxConnectionsPerServer = 32, EnableMultipleHttp2Connections = true };
         handler.SslOptions.RemoteCertificateValidationCallback = IsMine;
         return new HttpClient(handler)
         {
-            BaseAddress = new Uri(_app.Urls.Single()),
+            BaseAddress = new Uri(_app.Urls.ElementAt(endpoint)),
             DefaultRequestVersion = version,
             DefaultVersionPolicy = HttpVersionPolicy.RequestVersionExact,
         };
