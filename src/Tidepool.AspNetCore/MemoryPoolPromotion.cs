@@ -52,7 +52,7 @@ internal sealed class MemoryPoolPromotion : IObserver<DiagnosticListener>, IObse
         // No listener of a host reports one.
     }
 
-    /// <summary>Puts our factory last, unless the program has added one of its own after it: that was its choice, or a mistake to tell.</summary>
+    /// <summary>Puts our factory last, unless the program has added one of its own after it: its choice, or a mistake to tell.</summary>
     private static void Promote(IServiceCollection services)
     {
         ServiceDescriptor[] factories =

@@ -64,11 +64,14 @@ public sealed class PublishedProgramTests(PostgresServer server)
     public async Task A_web_program_has_pools_from_its_configuration_health_and_logging(string kind)
     {
         (string output, _) = await PublishedProgram.RunAsync(
-            kind, "web", ("Tidepool__Pools__clients__MaxSize", "2"), ("Tidepool__Pools__clients__WarmUp", "2"));
+            kind, "web", ("Tidepool__Pools__clients__MaxSize", "2"), ("Tidepool__Pools__clients__WarmUp", "2"),
+            ("Tidepool__Pools__client__MaxSize", "3"));
         string[] lines = output.Split('\n');
         foreach (string line in (string[])
         [
             "Information: Tidepool[7] Pool clients has 2 resources ready.",
+            "Warning: Tidepool[10] The configuration has Tidepool:Pools:client, and no pool has that name: it is not read. "
+                + "Did you mean 'clients'?",
             "warm: 2",
             "health: 200 Healthy",
             "Information: Tidepool[6] Pool 'clients' was cleared: 2 idle ones end now, 0 in use when they come back.",
@@ -79,7 +82,9 @@ public sealed class PublishedProgramTests(PostgresServer server)
             Assert.Contains(line, lines);
         }
 
-        Assert.Contains(lines, static line => line is "answer: 100 bytes, client 1" or "answer: 100 bytes, client 2"); // made side by side
+        const string answer = "answer: 100 bytes, client ";
+        const string memory = ", memory of SlabMemoryPool`1";
+        Assert.Contains(lines, static line => line is answer + "1" + memory or answer + "2" + memory); // made side by side
         foreach (string start in (string[])
         [
             "Error: Tidepool[3] Pool 'clients' could not create a resource: IOException: refused (",

@@ -1,7 +1,9 @@
 using System.Text;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -54,7 +56,7 @@ internal static class Web
     private static WebApplication Build(Policy policy)
     {
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
-        builder.WebHost.UseUrls("http://127.0.0.1:0");
+        builder.WebHost.UseTidepoolMemoryPool().UseKestrelCore().UseUrls("http://127.0.0.1:0"); // it holds in this order too
         builder.Logging.ClearProviders().AddProvider(new LogPrinter());
         builder.Logging.AddFilter("Microsoft", LogLevel.Warning);
         builder.Services.AddTidepool()
@@ -78,7 +80,8 @@ internal static class Web
         IServiceProvider services = context.RequestServices;
         using BufferLease<byte> buffer = services.GetRequiredKeyedService<BufferPool<byte>>("bodies").Rent(100);
         using ResourceLease<Client> client = await services.GetRequiredService<ResourcePool<Client>>().RentAsync();
-        await context.Response.WriteAsync($"{buffer.Length} bytes, client {client.Value.Number}");
+        string memory = context.Features.GetRequiredFeature<IMemoryPoolFeature>().MemoryPool.GetType().Name;
+        await context.Response.WriteAsync($"{buffer.Length} bytes, client {client.Value.Number}, memory of {memory}");
     }
 
     private static async Task<string> AskAsync(HttpClient client)

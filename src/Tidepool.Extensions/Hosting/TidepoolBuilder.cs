@@ -44,7 +44,7 @@ public sealed class TidepoolBuilder
         string name, Action<BufferPoolSection>? configure = null, Func<IServiceProvider, BufferSource<T>>? source = null)
     {
         TakeName(name);
-        PoolSections.Add(Services, name, PoolSections.Bind, configure, section => section.ToOptions<T>(name, null).Validate());
+        PoolSections.Add(Services, name, PoolSections.Bind, configure, section => section.Check<T>(name, hasSource: source is not null));
         return Add(name, services => BufferPool<T>.Create(
             PoolSections.Get<BufferPoolSection>(services, name).ToOptions(name, source?.Invoke(services))));
     }
@@ -138,10 +138,16 @@ public sealed class TidepoolBuilder
     /// <param name="name">The pool's name.</param>
     /// <param name="policy">Gives how the resources of a key are made and looked after; called for each new key.</param>
     /// <param name="configure">Sets options in code, after the configuration; or null.</param>
+    /// <param name="comparer">Says which keys are the same; null for the default of the type.</param>
+    /// <param name="maxSizeOf">The most resources of a key; null, or a result of null, for the section's <c>MaxSize</c>.</param>
     /// <exception cref="ArgumentNullException"><paramref name="policy"/> is null.</exception>
     /// <exception cref="ArgumentException">The name is empty or white space, or another pool has it.</exception>
     public TidepoolBuilder AddKeyedResourcePool<TKey, T>(
-        string name, Func<IServiceProvider, TKey, ResourcePolicy<T>> policy, Action<KeyedResourcePoolSection>? configure = null)
+        string name,
+        Func<IServiceProvider, TKey, ResourcePolicy<T>> policy,
+        Action<KeyedResourcePoolSection>? configure = null,
+        IEqualityComparer<TKey>? comparer = null,
+        Func<TKey, int?>? maxSizeOf = null)
         where TKey : notnull
         where T : class
     {
@@ -153,7 +159,8 @@ public sealed class TidepoolBuilder
             section.CheckHosted();
         });
         Add(name, services => new KeyedResourcePool<TKey, T>(
-            key => policy(services, key), PoolSections.Get<KeyedResourcePoolSection>(services, name).ToOptions<TKey>(name, services)));
+            key => policy(services, key),
+            PoolSections.Get<KeyedResourcePoolSection>(services, name).ToOptions(name, services, comparer, maxSizeOf)));
         return AddHosted<KeyedResourcePoolSection, KeyedResourcePool<TKey, T>>(
             name, static (section, pool) => new HostedKeyedPool<TKey, T>(section, pool));
     }

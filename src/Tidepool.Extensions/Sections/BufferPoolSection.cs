@@ -1,3 +1,5 @@
+using System.Numerics;
+
 namespace Tidepool;
 
 /// <summary>What <c>Tidepool:Pools:NAME</c> may say of a buffer pool, or of the memory pool over one.</summary>
@@ -30,14 +32,28 @@ public sealed class BufferPoolSection
     /// <inheritdoc cref="BufferPoolOptions{T}.LeakSampling"/>
     public int LeakSampling { get; set; } = Defaults.LeakSampling;
 
-    internal BufferPoolOptions<T> ToOptions<T>(string name, BufferSource<T>? source) => new()
+    /// <summary>Refuses what is out of range, as far as it is known before there is a source.</summary>
+    /// <exception cref="ArgumentException">A value is out of its range; the message names it, its value and the range.</exception>
+    internal void Check<T>(string name, bool hasSource)
+    {
+        if (hasSource && Alignment != 0 && !BitOperations.IsPow2(Alignment))
+        {
+            throw new ArgumentException($"Alignment is {Alignment}; allowed is 0 or a power of two that the source promises.");
+        }
+
+        ToOptions<T>(name, null, hasSource ? 0 : Alignment).Validate();
+    }
+
+    internal BufferPoolOptions<T> ToOptions<T>(string name, BufferSource<T>? source) => ToOptions(name, source, Alignment);
+
+    private BufferPoolOptions<T> ToOptions<T>(string name, BufferSource<T>? source, int alignment) => new()
     {
         Name = name,
         Source = source,
         Budget = Budget,
         Clear = Clear,
         Secrets = Secrets,
-        Alignment = Alignment,
+        Alignment = alignment,
         MaxLength = MaxLength,
         Checks = Checks,
         CaptureStacks = CaptureStacks,

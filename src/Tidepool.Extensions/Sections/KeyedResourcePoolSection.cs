@@ -23,12 +23,15 @@ public sealed class KeyedResourcePoolSection : ResourcePoolSection
         }
     }
 
-    internal KeyedResourcePoolOptions<TKey> ToOptions<TKey>(string name, IServiceProvider? services)
+    internal KeyedResourcePoolOptions<TKey> ToOptions<TKey>(
+        string name, IServiceProvider? services, IEqualityComparer<TKey>? comparer = null, Func<TKey, int?>? maxSizeOf = null)
         where TKey : notnull => new()
         {
             PerKey = ToOptions(name, services),
             MaxTotal = MaxTotal,
             MaxKeys = MaxKeys,
             StealIdleAcrossKeys = StealIdleAcrossKeys,
+            Comparer = comparer,
+            MaxSizeOf = maxSizeOf,
         };
 }

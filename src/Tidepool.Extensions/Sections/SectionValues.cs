@@ -31,18 +31,32 @@ internal static class SectionValues
         {
             PropertyInfo? option = Array.Find(
                 type.GetProperties(), option => option.Name.Equals(child.Key, StringComparison.OrdinalIgnoreCase));
-            if (option is not null && child.GetChildren().Any())
+            if (option is null)
+            {
+                return $"{child.Key} is no option of this pool. {Advise(child.Key, type)}";
+            }
+
+            if (child.GetChildren().Any())
             {
                 return $"{option.Name} has keys below it; allowed is one value.";
             }
 
-            if (option is not null && child.Value is { Length: > 0 } text && FindAllowed(option, text) is { } allowed)
+            if (child.Value is { Length: > 0 } text && FindAllowed(option, text) is { } allowed)
             {
                 return $"{option.Name} is '{text}'; allowed is {allowed}.";
             }
         }
 
         return null;
+    }
+
+    private static string Advise(
+        string key, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicProperties)] Type type)
+    {
+        string[] options = [.. type.GetProperties().Select(static option => option.Name).Order(StringComparer.Ordinal)];
+        return Spelling.FindNearest(key, options) is { } nearest
+            ? $"Did you mean {nearest}?"
+            : $"Its options are: {string.Join(", ", options)}.";
     }
 
     /// <summary>What an option may be, or null when the text is of its type.</summary>

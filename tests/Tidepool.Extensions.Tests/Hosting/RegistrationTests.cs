@@ -148,6 +148,25 @@ public sealed class RegistrationTests
     }
 
     [Fact]
+    public async Task Keys_are_compared_and_sized_as_the_program_says()
+    {
+        await using ServiceProvider provider = new ServiceCollection()
+            .AddTidepool()
+            .AddKeyedResourcePool<string, Client>(
+                $"hosts {Guid.NewGuid():N}",
+                static (_, _) => new ClientPolicy(),
+                static section => (section.MaxSize, section.MaxTotal) = (3, 9),
+                StringComparer.OrdinalIgnoreCase,
+                static key => key == "SMALL" ? 1 : null)
+            .Services.BuildServiceProvider();
+        KeyedResourcePool<string, Client> pool = provider.GetRequiredService<KeyedResourcePool<string, Client>>();
+        using KeyedResourceLease<string, Client> small = await pool.RentAsync("SMALL");
+        using KeyedResourceLease<string, Client> large = await pool.RentAsync("large");
+        Assert.Equal((1, 3), (pool.GetStatistics("small")?.MaxSize, pool.GetStatistics("LARGE")?.MaxSize));
+        Assert.Equal(2, pool.Keys.Count);
+    }
+
+    [Fact]
     public void A_name_is_given_once_and_can_be_a_key_of_a_configuration()
     {
         TidepoolBuilder builder = new ServiceCollection().AddTidepool().AddBufferPool<byte>("uploads");

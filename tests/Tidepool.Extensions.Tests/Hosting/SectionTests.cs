@@ -111,7 +111,9 @@ public sealed class SectionTests
     [InlineData("smtp:ReuseOrder", "Random", "Tidepool:Pools:smtp:ReuseOrder is 'Random'; allowed is LastIn or FirstIn.")]
     [InlineData("smtp:ReclaimLeaks", "maybe", "Tidepool:Pools:smtp:ReclaimLeaks is 'maybe'; allowed is true or false.")]
     [InlineData("uploads:Budget", "lots", "Tidepool:Pools:uploads:Budget is 'lots'; allowed is a whole number up to 9223372036854775807.")]
-    [InlineData("smtp:MaxSise", "4", "'MaxSise'")]
+    [InlineData("smtp:MaxSise", "4", "Tidepool:Pools:smtp:MaxSise is no option of this pool. Did you mean MaxSize?")]
+    [InlineData("reports:Size", "4", "reports:Size is no option of this pool. Its options are: Budget, InitialSize, MaxLength, ")]
+    [InlineData("aligned:Alignment", "48", "aligned:Alignment is 48; allowed is 0 or a power of two that the source promises.")]
     [InlineData("reports", "4", "Tidepool:Pools:reports is '4'; allowed are the keys of options below it.")]
     public async Task A_wrong_value_stops_the_start_and_names_key_value_and_range(string key, string value, string message)
     {
@@ -120,6 +122,7 @@ public sealed class SectionTests
                 .AddBufferPool<byte>("uploads")
                 .AddObjectPool("lists", static _ => new object())
                 .AddStreamPool("reports")
+                .AddBufferPool<byte>("aligned", source: static _ => new SlabSource<byte>())
                 .AddResourcePool("smtp", static _ => new ClientPolicy())
                 .AddKeyedResourcePool<int, Client>("hosts", static (_, _) => new ClientPolicy())
                 .AddDbDataSource("orders", Microsoft.Data.Sqlite.SqliteFactory.Instance),
@@ -131,6 +134,21 @@ public sealed class SectionTests
         OptionsValidationException refusal = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
         Assert.Contains(message, refusal.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("(Parameter", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task What_a_source_promises_is_allowed_in_a_section()
+    {
+        using IHost host = Build(
+            static pools => pools.AddBufferPool<byte>("aligned", source: static _ => new SlabSource<byte>()),
+            ("Tidepool:Pools:aligned:Alignment", "64"));
+        await host.StartAsync();
+        using (BufferLease<byte> lease = host.Services.GetRequiredService<BufferPool<byte>>().Rent(100))
+        {
+            Assert.Equal(100, lease.Length);
+        }
+
+        await host.StopAsync();
     }
 
     [Theory]
