@@ -114,7 +114,7 @@ public sealed class MetricsTests : IDisposable
         listener.Start();
 
         string[] measured = ["create_time", "wait_time", "use_time"];
-        foreach (string name in measured.SelectMany(static name => new[] { Prefix + name, "pool.resource." + name }))
+        foreach (string name in measured.SelectMany(static name => new[] { Prefix + name, "tidepool.resource." + name }))
         {
             (string? unit, IReadOnlyList<double>? bounds) = advised[name];
             Assert.Equal("s", unit);

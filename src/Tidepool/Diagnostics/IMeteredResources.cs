@@ -25,6 +25,6 @@ internal interface IMeteredResources
     /// <summary>The pool's name.</summary>
     string Name { get; }
 
-    /// <summary>One number at this moment.</summary>
-    int Read(ResourceGauge gauge);
+    /// <summary>One number at this moment: one for the pool, or for each label of its keys.</summary>
+    IReadOnlyCollection<(string? Key, int Value)> Read(ResourceGauge gauge);
 }

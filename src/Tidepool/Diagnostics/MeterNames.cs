@@ -6,9 +6,9 @@ internal sealed record MeterNames
     /// <summary>Names of pools of anything.</summary>
     internal static readonly MeterNames Resources = new()
     {
-        Prefix = "pool.resource.",
-        PoolTag = "pool.name",
-        StateTag = "state",
+        Prefix = "tidepool.resource.",
+        PoolTag = Telemetry.PoolTag,
+        StateTag = "tidepool.resource.state",
         Unit = "{resource}",
     };
 
@@ -33,9 +33,4 @@ internal sealed record MeterNames
 
     /// <summary>Whether the sizes of the pool are reported as limits of idle ones.</summary>
     internal bool HasIdleSizes { get; init; }
-
-    /// <summary>A name of the code as values of tags are written: <c>double_return</c>.</summary>
-    internal static string Snake(string name) =>
-        string.Concat(name.Select(static (letter, place) => place > 0 && char.IsUpper(letter) ? $"_{letter}" : $"{letter}"))
-            .ToLowerInvariant();
 }

@@ -11,9 +11,10 @@ namespace Tidepool;
 /// </summary>
 internal sealed class ResourceMeter
 {
-    private static readonly Meter Own = new("Tidepool");
     private static readonly ConditionalWeakTable<Meter, Dictionary<MeterNames, ResourceMeter>> Meters = [];
-    private static readonly string[] Reasons = [.. Enum.GetNames<DestroyReason>().Select(MeterNames.Snake)];
+    private const string ReasonTag = "tidepool.destroy.reason";
+
+    private static readonly string[] Reasons = [.. Enum.GetNames<DestroyReason>().Select(Telemetry.Snake)];
 
     private static readonly (ResourceGauge Gauge, string Name)[] States = [(ResourceGauge.Idle, "idle"), (ResourceGauge.Used, "used")];
 
@@ -38,7 +39,7 @@ internal sealed class ResourceMeter
     {
         _names = names;
         string prefix = names.Prefix;
-        const string general = "pool.resource.";
+        string general = MeterNames.Resources.Prefix;
         meter.CreateObservableUpDownCounter(prefix + "count", MeasureStates, names.Unit, "Resources, by state.");
         Gauge(meter, prefix + "max", names.Unit, "The largest size.", ResourceGauge.Max);
         if (names.HasIdleSizes)
@@ -71,7 +72,7 @@ internal sealed class ResourceMeter
     /// <summary>The instruments on the factory's meter, or on the process's.</summary>
     internal static ResourceMeter Of(IMeterFactory? factory, MeterNames names)
     {
-        Meter meter = factory?.Create("Tidepool") ?? Own;
+        Meter meter = factory?.Create(Telemetry.Name) ?? Telemetry.Meter;
         Dictionary<MeterNames, ResourceMeter> sets = Meters.GetValue(meter, static _ => []);
         lock (sets)
         {
@@ -93,32 +94,32 @@ internal sealed class ResourceMeter
         }
     }
 
-    internal void TimedOut(string pool) => Count(_timeouts, Tag(pool));
+    internal void TimedOut(in ResourceSeries series) => Count(_timeouts, series.Tags(_names.PoolTag));
 
-    internal void Rejected(string pool) => Count(_rejected, General(pool));
+    internal void Rejected(in ResourceSeries series) => Count(_rejected, series.Tags());
 
-    internal void Leaked(string pool) => Count(_leaked, General(pool));
+    internal void Leaked(in ResourceSeries series) => Count(_leaked, series.Tags());
 
-    internal void Destroyed(string pool, DestroyReason reason) =>
-        Count(_destroyed, General(pool), new("reason", Reasons[(int)reason]));
+    internal void Destroyed(in ResourceSeries series, DestroyReason reason) =>
+        Count(_destroyed, series.Tags(), new(ReasonTag, Reasons[(int)reason]));
 
-    internal void CreateFailed(string pool, Exception failure) =>
-        Count(_createFailures, General(pool), new("error.type", failure.GetType().FullName));
+    internal void CreateFailed(in ResourceSeries series, Exception failure) =>
+        Count(_createFailures, series.Tags(), new(Telemetry.ErrorTag, failure.GetType().FullName));
 
-    internal void Created(string pool, long start) => Record(_createTime, pool, start);
+    internal void Created(in ResourceSeries series, long start) => Record(_createTime, series, start);
 
-    internal void Waited(string pool, long start) => Record(_waitTime, pool, start);
+    internal void Waited(in ResourceSeries series, long start) => Record(_waitTime, series, start);
 
-    internal void Used(string pool, long start) => Record(_useTime, pool, start);
+    internal void Used(in ResourceSeries series, long start) => Record(_useTime, series, start);
 
-    private void Record(Histogram<double> histogram, string pool, long start)
+    private void Record(Histogram<double> histogram, in ResourceSeries series, long start)
     {
         // A start of 0 was taken before anybody listened.
         if (histogram.Enabled && start != 0)
         {
             try
             {
-                histogram.Record(Stopwatch.GetElapsedTime(start).TotalSeconds, Tag(pool));
+                histogram.Record(Stopwatch.GetElapsedTime(start).TotalSeconds, series.Tags(_names.PoolTag));
             }
             catch (Exception)
             {
@@ -127,7 +128,13 @@ internal sealed class ResourceMeter
         }
     }
 
-    private static void Count(Counter<long> counter, params ReadOnlySpan<KeyValuePair<string, object?>> tags)
+    private static void Count(Counter<long> counter, TagList tags, KeyValuePair<string, object?> more)
+    {
+        tags.Add(more);
+        Count(counter, tags);
+    }
+
+    private static void Count(Counter<long> counter, in TagList tags)
     {
         if (!counter.Enabled)
         {
@@ -144,10 +151,6 @@ internal sealed class ResourceMeter
         }
     }
 
-    private KeyValuePair<string, object?> Tag(string pool) => new(_names.PoolTag, pool);
-
-    private static KeyValuePair<string, object?> General(string pool) => new(MeterNames.Resources.PoolTag, pool);
-
     private void Gauge(Meter meter, string name, string unit, string what, ResourceGauge gauge) =>
         meter.CreateObservableUpDownCounter(name, () => Measure(gauge), unit, what);
 
@@ -155,12 +158,16 @@ internal sealed class ResourceMeter
         meter.CreateHistogram(name, "s", what, tags: null, advice: Seconds);
 
     private IEnumerable<Measurement<int>> Measure(ResourceGauge gauge) =>
-        Snapshot().Select(pool => new Measurement<int>(pool.Read(gauge), Tag(pool.Name)));
+        from pool in Snapshot()
+        from one in pool.Read(gauge)
+        select new Measurement<int>(one.Value, new ResourceSeries(pool.Name, one.Key).Tags(_names.PoolTag));
 
     private IEnumerable<Measurement<int>> MeasureStates() =>
         from pool in Snapshot()
         from state in States
-        select new Measurement<int>(pool.Read(state.Gauge), Tag(pool.Name), new KeyValuePair<string, object?>(_names.StateTag, state.Name));
+        from one in pool.Read(state.Gauge)
+        let tags = new ResourceSeries(pool.Name, one.Key).Tags(_names.PoolTag)
+        select new Measurement<int>(one.Value, [.. tags, new(_names.StateTag, state.Name)]);
 
     private Dictionary<string, IMeteredResources>.ValueCollection Snapshot()
     {

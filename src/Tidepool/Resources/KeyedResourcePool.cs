@@ -277,19 +277,33 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IDisp
     /// <summary>Shuts down without grace.</summary>
     public async ValueTask DisposeAsync() => await ShutdownAsync(TimeSpan.Zero).ConfigureAwait(false);
 
-    int IMeteredResources.Read(ResourceGauge gauge)
+    IReadOnlyCollection<(string? Key, int Value)> IMeteredResources.Read(ResourceGauge gauge)
     {
-        int value;
-        using PoolSection<T> section = _group.Gate.Enter();
-        value = gauge switch
+        Func<PoolState<T>, int> number;
+        switch (gauge)
         {
-            ResourceGauge.Idle => _group.Sum(static pool => pool.Places.Idle, section),
-            ResourceGauge.Used => _group.Sum(static pool => pool.InUse, section),
-            ResourceGauge.Waiting => _group.Pools.Sum(static pool => pool.Waiting),
-            ResourceGauge.Max => _isClosed ? 0 : _options.MaxTotal,
-            _ => 0,
-        };
-        return value;
+            case ResourceGauge.Idle:
+                number = static pool => pool.Places.Idle;
+                break;
+            case ResourceGauge.Used:
+                number = static pool => pool.InUse;
+                break;
+            case ResourceGauge.Waiting:
+                number = static pool => pool.Waiting;
+                break;
+            case ResourceGauge.Max:
+                return [(null, Volatile.Read(ref _isClosed) ? 0 : _options.MaxTotal)];
+            default:
+                return [(null, 0)]; // no key has a smallest size
+        }
+
+        Dictionary<string, int> sums;
+        using (PoolSection<T> section = _group.Gate.Enter())
+        {
+            sums = _group.Sum(number, section);
+        }
+
+        return [.. sums.Select(static sum => ((string?)sum.Key, sum.Value))];
     }
 
     PoolName ILivePool.PoolName => _group.PoolName;

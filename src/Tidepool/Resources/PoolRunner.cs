@@ -6,7 +6,7 @@ namespace Tidepool;
 /// Does what the state of a pool has decided: calls the policy, with nothing held, and brings its answer into a section. Threads of the
 /// thread pool come here for work that no thread has begun.
 /// </summary>
-internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> policy, ResourceSettings settings) : IThreadPoolWorkItem
+internal sealed partial class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> policy, ResourceSettings settings) : IThreadPoolWorkItem
     where T : class
 {
     /// <summary>Detached work runs where a test says, and not on the thread pool.</summary>
@@ -55,6 +55,8 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         T? resource = null;
         Exception? failure = null;
         long start = Stopwatch.GetTimestamp();
+        PoolSpan span = PoolSpan.Begin(PoolSpan.Create, core.Series, TakeAsker(slot));
+        span.Enter();
         try
         {
             resource = await policy.CreateAsync(slot.Stopping).ConfigureAwait(false) ?? throw Null(nameof(ResourcePolicy<>.CreateAsync));
@@ -64,6 +66,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
             failure = e;
         }
 
+        span.End(failure?.GetType().FullName);
         FinishCreate(slot, resource, failure, start, null);
     }
 
@@ -77,6 +80,8 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
             : new CancellationTokenSource(TimeSpan.FromMilliseconds(Math.Max(0, waiter.Deadline - core.Clock.Now)), core.Clock.Provider);
         using CancellationTokenSource stop = CancellationTokenSource.CreateLinkedTokenSource(
             slot.Stopping, waiter.Cancellation, deadline?.Token ?? default);
+        PoolSpan span = PoolSpan.Begin(PoolSpan.Create, core.Series, TakeAsker(slot));
+        span.Enter();
         try
         {
             resource = policy.Create(stop.Token) ?? throw Null(nameof(ResourcePolicy<>.Create));
@@ -86,6 +91,8 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
             failure = e;
         }
 
+        span.Leave();
+        span.End(failure?.GetType().FullName);
         FinishCreate(slot, resource, failure, start, waiter);
     }
 
@@ -112,7 +119,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
             isInTime = core.State.FinishCreate(slot, resource, created, renter, section);
         }
 
-        settings.Meter.Created(core.Name, start);
+        settings.Meter.Created(core.Series, start);
         if (!isInTime)
         {
             DestroyLate(slot, resource);
@@ -130,7 +137,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
 
         if (isFailure)
         {
-            settings.Meter.CreateFailed(core.Name, failure);
+            settings.Meter.CreateFailed(core.Series, failure);
         }
     }
 
@@ -150,18 +157,19 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
     private async Task CheckAsync(ResourceSlot<T> slot)
     {
         T resource = slot.Resource!;
+        Activity? asker = TakeAsker(slot);
         DestroyReason? why = core.IsBroken(resource) ? DestroyReason.Broken : null;
         bool isValidated = false;
         try
         {
             bool needsValidation = why is null && core.State.NeedsValidation(slot, core.Clock.Now);
-            if (needsValidation && !await CallPolicy(slot, resets: false).ConfigureAwait(false))
+            if (needsValidation && !await ValidateAsync(slot).ConfigureAwait(false))
             {
                 why = DestroyReason.ValidationFailed;
             }
 
             isValidated = true;
-            if (why is null && slot.IsDirty && !await CallPolicy(slot, resets: true).ConfigureAwait(false))
+            if (why is null && slot.IsDirty && !await ResetAsync(slot, asker).ConfigureAwait(false))
             {
                 why = DestroyReason.ResetFailed;
             }
@@ -175,13 +183,13 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
         FinishCheck(slot, why);
     }
 
-    /// <summary>The policy's asynchronous look at a resource, or its reset; perhaps on a renter's thread.</summary>
-    private ValueTask<bool> CallPolicy(ResourceSlot<T> slot, bool resets)
+    /// <summary>The policy's asynchronous look at a resource; perhaps on a renter's thread.</summary>
+    private ValueTask<bool> ValidateAsync(ResourceSlot<T> slot)
     {
         slot.BeginCall();
         try
         {
-            return resets ? policy.ResetAsync(slot.Resource!, slot.Stopping) : policy.ValidateAsync(slot.Resource!, slot.Stopping);
+            return policy.ValidateAsync(slot.Resource!, slot.Stopping);
         }
         finally
         {
@@ -245,7 +253,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
             isValidated = isGood == true;
             if (isValidated && slot.IsDirty)
             {
-                isGood = policy.Reset(resource);
+                isGood = Reset(resource, slot.Asker);
             }
         }
         catch (Exception e)
@@ -254,6 +262,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
             isGood = false;
         }
 
+        slot.Asker = isGood is null ? slot.Asker : null;
         why = isGood != false ? null : isValidated ? DestroyReason.ResetFailed : DestroyReason.ValidationFailed;
         return isGood is not null;
     }
@@ -291,7 +300,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
     {
         try
         {
-            return policy.Reset(resource);
+            return Reset(resource, null);
         }
         catch (Exception e)
         {
@@ -323,7 +332,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
     {
         try
         {
-            return CallPolicy(slot, resets: true);
+            return ResetAsync(slot, null);
         }
         catch (Exception e)
         {
@@ -396,7 +405,7 @@ internal sealed class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy<T> poli
             TidepoolEventSource.Log.PolicyFailed("DestroyAsync", e, core.Name, core.Key);
         }
 
-        settings.Meter.Destroyed(core.Name, why);
+        settings.Meter.Destroyed(core.Series, why);
         using PoolSection<T> section = core.Gate.Enter("destroyed");
         core.State.FinishDestroy(slot, hasFailed, worker, section);
     }

@@ -364,7 +364,7 @@ internal sealed partial class PoolState<T>
         if (was == SlotState.Creating && !_isClosed)
         {
             TimeoutException failure = TookTooLong();
-            section.Then(() => _settings.Meter.CreateFailed(Core.Name, failure));
+            section.Then(() => _settings.Meter.CreateFailed(Core.Series, failure));
             FailCreation(failure, false, slot.Attempt, null, isByRenter, section);
         }
     }

@@ -107,6 +107,7 @@ internal sealed partial class PoolState<T>
     /// <summary>Gives work to the thread of the caller that it is for, if that one is parked; else to the thread pool.</summary>
     private void Assign(Waiter<T>? waiter, ResourceSlot<T> slot, SlotWork kind, PoolSection<T> section)
     {
+        slot.Asker = waiter?.Span;
         if (waiter is { IsSync: true })
         {
             BeginByRenter(slot, section);

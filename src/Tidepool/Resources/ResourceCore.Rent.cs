@@ -147,9 +147,10 @@ internal sealed partial class ResourceCore<T>
             return;
         }
 
-        _meter.Waited(Name, waiter.QueuedTicks);
+        _meter.Waited(Series, waiter.QueuedTicks);
         if (waiter.State == WaiterState.Assigned)
         {
+            PoolSpan.End(waiter.Span, null);
             ResourceLease<T> lease = waiter.IsSync ? default : NewLease(waiter.Slot!, waiter.Ticket);
             if (!waiter.TryComplete(lease, null))
             {
@@ -167,6 +168,7 @@ internal sealed partial class ResourceCore<T>
             WaiterFailure.CreateFailed => new ResourceCreateException(waiter.Report!, waiter.Cause!),
             _ => Refuse(waiter.Failure, waiter.Report!, waiter.Timeout),
         };
+        PoolSpan.End(waiter.Span, waiter.Cause.GetType().FullName);
         waiter.TryComplete(default, waiter.Cause);
     }
 
@@ -303,7 +305,9 @@ internal sealed partial class ResourceCore<T>
     /// <returns>Null when it was refused, or when the key was removed (then without a refusal).</returns>
     private Waiter<T>? Queue(long timeout, StackTrace? site, bool isSync, out Exception? refusal, CancellationToken cancellation)
     {
-        var rental = new RentalRequest(timeout, isSync, site, _meter.MeasuresWait ? Stopwatch.GetTimestamp() : 0, cancellation);
+        PoolSpan span = PoolSpan.Begin(PoolSpan.Wait, Series);
+        long now = _meter.MeasuresWait ? Stopwatch.GetTimestamp() : 0;
+        var rental = new RentalRequest(timeout, isSync, site, now, span.Activity, cancellation);
         Waiter<T>? waiter;
         WaiterFailure? why;
         PoolReport? report;
@@ -313,6 +317,18 @@ internal sealed partial class ResourceCore<T>
         }
 
         refusal = why is { } failure ? Refuse(failure, report!, timeout) : null;
+        if (waiter is null)
+        {
+            if (refusal is null)
+            {
+                span.Abandon(); // the rental begins again, with another pool of its key
+            }
+            else
+            {
+                span.End(refusal.GetType().FullName);
+            }
+        }
+
         return waiter;
     }
 
@@ -321,10 +337,10 @@ internal sealed partial class ResourceCore<T>
         switch (why)
         {
             case WaiterFailure.TimedOut:
-                _meter.TimedOut(Name);
+                _meter.TimedOut(Series);
                 return new ResourcePoolTimeoutException(report, TimeSpan.FromMilliseconds(timeout));
             case WaiterFailure.Rejected:
-                _meter.Rejected(Name);
+                _meter.Rejected(Series);
                 return new ResourcePoolRejectedException(report, $"as many as MaxWaiters = {_settings.MaxWaiters} wait");
             default:
                 return new ResourcePoolShutdownException(report);

@@ -153,7 +153,7 @@ internal sealed partial class ResourceCore<T>
             State.Reclaim(slot, section);
         }
 
-        _meter.Leaked(Name);
+        _meter.Leaked(Series);
         TidepoolEventSource.Log.LeaseReclaimed(id, site, Name, Key);
         PoolDiagnostics.ReportLeak(PoolName, PoolReport.DescribeReclaimed(Name, Key, site.Length == 0 ? null : site));
     }
@@ -189,7 +189,7 @@ internal sealed partial class ResourceCore<T>
     {
         if (slot.RentedTicks != 0)
         {
-            _meter.Used(Name, slot.RentedTicks);
+            _meter.Used(Series, slot.RentedTicks);
             slot.RentedTicks = 0;
         }
 

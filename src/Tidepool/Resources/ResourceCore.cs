@@ -54,6 +54,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
         PoolName = group?.PoolName ?? PoolName.Take(settings.Name, typeof(T).Name);
         KeyValue = key;
         Key = key is null ? string.Empty : PoolName.KeyText(key);
+        Series = new ResourceSeries(PoolName.Text, group?.Labels.Of(Key));
         _group = group;
         PolicyTraits traits = policy.Traits;
         _looksForBroken = traits.LooksForBroken;
@@ -89,6 +90,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
 
     /// <summary>The key as messages show it; empty in a pool without keys.</summary>
     internal string Key { get; }
+
+    /// <summary>The pool and the key as metrics and spans have them.</summary>
+    internal ResourceSeries Series { get; }
 
     /// <summary>The key itself; null in a pool without keys.</summary>
     internal object? KeyValue { get; }
@@ -241,7 +245,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
     /// <summary>Reports a lease that is out for too long.</summary>
     internal void ReportOverdue(long id, long age, string site)
     {
-        _meter.Leaked(Name);
+        _meter.Leaked(Series);
         TidepoolEventSource.Log.LeaseOverdue(id, age, site, Name, Key);
         PoolDiagnostics.ReportLeak(PoolName, PoolReport.DescribeOverdue(Name, Key, age, site));
     }
@@ -250,10 +254,10 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
     internal void Report(ResourceReportKind kind, string message, Exception? failure = null) =>
         PoolDiagnostics.Report(PoolName, kind, Key, message, failure);
 
-    int IMeteredResources.Read(ResourceGauge gauge)
+    IReadOnlyCollection<(string? Key, int Value)> IMeteredResources.Read(ResourceGauge gauge)
     {
         ResourcePoolStatistics s = GetStatistics();
-        return gauge switch
+        int value = gauge switch
         {
             ResourceGauge.Idle => s.Idle,
             ResourceGauge.Used => s.Leased + s.Checking,
@@ -261,6 +265,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
             ResourceGauge.Max => State.IsClosed ? 0 : s.MaxSize,
             _ => State.IsClosed ? 0 : s.MinSize,
         };
+        return [(null, value)];
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)] // a rental reads the clock of the system

@@ -33,6 +33,9 @@ internal sealed class ResourceGroup<T>
 
     internal PoolName PoolName { get; }
 
+    /// <summary>What the keys are called in metrics and spans.</summary>
+    internal KeyLabels Labels { get; } = new();
+
     internal int MaxTotal { get; }
 
     /// <summary>Places taken, over all keys.</summary>
@@ -133,15 +136,21 @@ internal sealed class ResourceGroup<T>
         _open.Clear();
     }
 
-    /// <summary>Adds up over all keys, where what is in hot slots counts as idle.</summary>
-    internal int Sum(Func<PoolState<T>, int> number, PoolSection<T> section)
+    /// <summary>Adds up over the keys of each label, where what is in hot slots counts as idle.</summary>
+    internal Dictionary<string, int> Sum(Func<PoolState<T>, int> number, PoolSection<T> section)
     {
         for (int i = 0; i < _open.Count; i++)
         {
             _open[i].DrainHot(section);
         }
 
-        return _pools.Sum(number);
+        Dictionary<string, int> sums = Labels.ToZeros();
+        foreach (PoolState<T> pool in _pools)
+        {
+            sums[pool.Core.Series.Key!] += number(pool);
+        }
+
+        return sums;
     }
 
     internal void RemoveIdle(ResourceSlot<T> slot)

@@ -68,6 +68,9 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal Clearing? Clearing;
     internal StackTrace? Site;
 
+    /// <summary>The span of the rental that its next work is for; null for none.</summary>
+    internal Activity? Asker;
+
     internal Links<ResourceSlot<T>> Links;
 
     /// <summary>Its neighbours in a list over all keys.</summary>

@@ -39,9 +39,10 @@ internal enum WaiterFailure
 /// <param name="IsSync">Its thread parks.</param>
 /// <param name="Site">Where it rents, if that is recorded.</param>
 /// <param name="QueuedTicks">When it began to wait, where that is measured; otherwise 0.</param>
+/// <param name="Span">The span of its wait, or null.</param>
 /// <param name="Cancellation">Ends the wait.</param>
 internal readonly record struct RentalRequest(
-    long Timeout, bool IsSync, StackTrace? Site, long QueuedTicks, CancellationToken Cancellation);
+    long Timeout, bool IsSync, StackTrace? Site, long QueuedTicks, Activity? Span, CancellationToken Cancellation);
 
 /// <summary>
 /// One waiting rental, of an awaiting caller or of a parked thread: both stand in one queue. The state is decided under the gate, once; the
@@ -67,6 +68,9 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
     internal CancellationToken Cancellation;
     internal StackTrace? Site;
 
+    /// <summary>The span of the wait; null where no listener wants it.</summary>
+    internal Activity? Span;
+
     private readonly object _parking = new();
     private ManualResetValueTaskSourceCore<ResourceLease<T>> _source = new() { RunContinuationsAsynchronously = true };
     private CancellationTokenRegistration _registration;
@@ -79,7 +83,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
     /// <summary>Begins a rental, which stands in no queue yet.</summary>
     internal void Begin(in RentalRequest rental, long deadline, long sequence)
     {
-        (Timeout, IsSync, Site) = (rental.Timeout, rental.IsSync, rental.Site);
+        (Timeout, IsSync, Site, Span) = (rental.Timeout, rental.IsSync, rental.Site, rental.Span);
         (Cancellation, QueuedTicks) = (rental.Cancellation, rental.QueuedTicks);
         (Deadline, Sequence) = (deadline, sequence);
     }
@@ -176,6 +180,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
         Cause = null;
         Report = null;
         Site = null;
+        Span = null;
         _isSignaled = false;
         State = WaiterState.None;
         _source.Reset();

@@ -237,7 +237,7 @@ internal sealed class StateWorld
 
         using (PoolSection<object> section = Enter())
         {
-            var rental = new RentalRequest(_bounds.Patience ?? ResourceSettings.NoLimit, isSync, null, 0, default);
+            var rental = new RentalRequest(_bounds.Patience ?? ResourceSettings.NoLimit, isSync, null, 0, null, default);
             _waiters.Add(_state.Queue(rental, out _, out _, section)!);
         }
 

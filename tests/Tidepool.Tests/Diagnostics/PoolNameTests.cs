@@ -26,10 +26,10 @@ public sealed class PoolNameTests : PoolTest
         Assert.Throws<PoolMisuseException>(() => lease.Return());
 
         Dictionary<string, long> series = Aggregate();
-        Assert.Equal((12L, 3L), (series["tidepool.rented pool.name=same"], series["tidepool.rented pool.name=same#2"]));
-        Assert.Equal(1, series["tidepool.misuses kind=double_return pool.name=same"]);
-        Assert.Equal(0, series["tidepool.misuses kind=double_return pool.name=same#2"]);
-        Assert.Equal(0, series["tidepool.misuses kind=never_returned pool.name=same"]);
+        Assert.Equal((12L, 3L), (series["tidepool.rented tidepool.pool.name=same"], series["tidepool.rented tidepool.pool.name=same#2"]));
+        Assert.Equal(1, series["tidepool.misuses tidepool.misuse.kind=double_return tidepool.pool.name=same"]);
+        Assert.Equal(0, series["tidepool.misuses tidepool.misuse.kind=double_return tidepool.pool.name=same#2"]);
+        Assert.Equal(0, series["tidepool.misuses tidepool.misuse.kind=never_returned tidepool.pool.name=same"]);
     }
 
     [Theory]
@@ -126,7 +126,7 @@ public sealed class PoolNameTests : PoolTest
         // A few pools may outlive their batch, where a register or the stack still holds them.
         Assert.InRange(names.Count, batch, batch + (batch / 2));
         Eventually.TrueAfterCollections(
-            () => !Aggregate().Keys.Any(static key => key.Contains("pool.name=dropped often", StringComparison.Ordinal)),
+            () => !Aggregate().Keys.Any(static key => key.Contains("tidepool.pool.name=dropped often", StringComparison.Ordinal)),
             "the series of the dropped pools to end");
     }
 
@@ -150,7 +150,8 @@ public sealed class PoolNameTests : PoolTest
         Assert.Equal(4, new HashSet<string> { slabs.Name, more.Name, pinned.Name, further.Name }.Count);
         slabs.Rent().Dispose();
         Dictionary<string, long> series = Aggregate();
-        Assert.Equal((1L, 0L), (series[$"tidepool.rented pool.name={slabs.Name}"], series[$"tidepool.rented pool.name={more.Name}"]));
+        Assert.Equal(1, series[$"tidepool.rented tidepool.pool.name={slabs.Name}"]);
+        Assert.Equal(0, series[$"tidepool.rented tidepool.pool.name={more.Name}"]);
     }
 
     [Fact]
@@ -159,9 +160,9 @@ public sealed class PoolNameTests : PoolTest
         var policy = new FakePolicy();
         var first = new ResourcePool<FakeResource>(policy, new() { Name = "shut down", MaxSize = 5 });
         await first.DisposeAsync();
-        Assert.Equal(0, Aggregate()["pool.resource.max pool.name=shut down"]);
+        Assert.Equal(0, Aggregate()["tidepool.resource.max tidepool.pool.name=shut down"]);
         var second = new ResourcePool<FakeResource>(policy, new() { Name = "shut down", MaxSize = 7 });
-        Assert.Equal(7, Aggregate()["pool.resource.max pool.name=shut down"]);
+        Assert.Equal(7, Aggregate()["tidepool.resource.max tidepool.pool.name=shut down"]);
         await second.DisposeAsync();
         GC.KeepAlive(first);
     }

@@ -26,11 +26,11 @@ public sealed class MeterTests : ResourceTest
         Task<ResourceLease<FakeResource>> waiting = Wait(pool, Second);
         await Assert.ThrowsAsync<ResourcePoolRejectedException>(async () => await pool.RentAsync());
         Dictionary<string, double> now = collector.Collect();
-        Assert.Equal(1, now["pool.resource.count used"]);
-        Assert.Equal(0, now["pool.resource.count idle"]);
-        Assert.Equal(1, now["pool.resource.max"]);
-        Assert.Equal(0, now["pool.resource.min"]);
-        Assert.Equal(1, now["pool.resource.pending_requests"]);
+        Assert.Equal(1, now["tidepool.resource.count used"]);
+        Assert.Equal(0, now["tidepool.resource.count idle"]);
+        Assert.Equal(1, now["tidepool.resource.max"]);
+        Assert.Equal(0, now["tidepool.resource.min"]);
+        Assert.Equal(1, now["tidepool.resource.pending_requests"]);
         Time.Advance(1000);
         await Assert.ThrowsAsync<ResourcePoolTimeoutException>(() => Soon(waiting));
         lease.Value.IsDead = true;
@@ -42,17 +42,17 @@ public sealed class MeterTests : ResourceTest
         Rent(pool).Dispose();
         await pool.DisposeAsync();
         now = collector.Collect();
-        Assert.Equal(1, now["pool.resource.timeouts"]);
-        Assert.Equal(1, now["pool.resource.rejected"]);
-        Assert.Equal(1, now["pool.resource.leaked"]);
-        Assert.Equal(1, now["pool.resource.create_failures System.IO.IOException"]);
-        Assert.Equal(1, now["pool.resource.destroyed broken"]);
-        Assert.Equal(1, now["pool.resource.destroyed shutdown"]);
-        Assert.Equal(2, now["pool.resource.create_time count"]);
-        Assert.Equal(2, now["pool.resource.use_time count"]);
-        Assert.True(now["pool.resource.wait_time count"] >= 2);
+        Assert.Equal(1, now["tidepool.resource.timeouts"]);
+        Assert.Equal(1, now["tidepool.resource.rejected"]);
+        Assert.Equal(1, now["tidepool.resource.leaked"]);
+        Assert.Equal(1, now["tidepool.resource.create_failures System.IO.IOException"]);
+        Assert.Equal(1, now["tidepool.resource.destroyed broken"]);
+        Assert.Equal(1, now["tidepool.resource.destroyed shutdown"]);
+        Assert.Equal(2, now["tidepool.resource.create_time count"]);
+        Assert.Equal(2, now["tidepool.resource.use_time count"]);
+        Assert.True(now["tidepool.resource.wait_time count"] >= 2);
         string[] levels = ["count used", "count idle", "pending_requests", "max"];
-        Assert.Equal(0, levels.Sum(name => now["pool.resource." + name]));
+        Assert.Equal(0, levels.Sum(name => now["tidepool.resource." + name]));
     }
 
     [Fact]
@@ -74,7 +74,7 @@ public sealed class MeterTests : ResourceTest
             Rent(pool).Dispose();
         }
 
-        Assert.Equal(5, collector.Collect()["pool.resource.use_time count"]);
+        Assert.Equal(5, collector.Collect()["tidepool.resource.use_time count"]);
     }
 
     [Fact]
@@ -205,7 +205,7 @@ public sealed class MeterTests : ResourceTest
             string key = instrument.Name;
             foreach (KeyValuePair<string, object?> tag in tags)
             {
-                if (tag.Key == "pool.name")
+                if (tag.Key == "tidepool.pool.name")
                 {
                     Assert.Equal("metered", tag.Value);
                 }

@@ -3,12 +3,14 @@ using System.Diagnostics.Metrics;
 namespace Tidepool;
 
 /// <summary>
-/// The meter <c>Tidepool</c>: observable instruments with the tag <c>pool.name</c>. They cost nothing without a listener.
+/// What buffer, object and stream pools add to the meter <c>Tidepool</c>: observable instruments, which cost nothing without a listener.
 /// </summary>
 internal static class PoolMeter
 {
-    private static readonly Meter Meter = new("Tidepool");
-    private static readonly string[] Kinds = [.. Enum.GetNames<MisuseKind>().Select(MeterNames.Snake)];
+    private const string StateTag = "tidepool.item.state";
+    private const string KindTag = "tidepool.misuse.kind";
+
+    private static readonly string[] Kinds = [.. Enum.GetNames<MisuseKind>().Select(Telemetry.Snake)];
     private static int s_started;
 
     /// <summary>Makes the instruments once.</summary>
@@ -30,13 +32,13 @@ internal static class PoolMeter
         Counter("tidepool.trimmed", "{item}", "Idle items that were given up.", static s => s.Trimmed);
         Counter("tidepool.refused", "{item}", "Objects that could not be reset or were not valid any more.", static s => s.Refused);
         Counter("tidepool.failures", "{failure}", "Exceptions of policies that no caller got.", static s => s.Failures);
-        Meter.CreateObservableCounter("tidepool.misuses", CountMisuses, "{misuse}", "Misuse that was noticed, by kind.");
-        Meter.CreateObservableUpDownCounter("tidepool.items", CountItems, "{item}", "Items by state: idle or leased.");
-        Meter.CreateObservableUpDownCounter("tidepool.bytes", CountBytes, "By", "Bytes by state: idle or leased.");
+        Telemetry.Meter.CreateObservableCounter("tidepool.misuses", CountMisuses, "{misuse}", "Misuse that was noticed, by kind.");
+        Telemetry.Meter.CreateObservableUpDownCounter("tidepool.items", CountItems, "{item}", "Items by state: idle or leased.");
+        Telemetry.Meter.CreateObservableUpDownCounter("tidepool.bytes", CountBytes, "By", "Bytes by state: idle or leased.");
     }
 
     private static void Counter(string name, string unit, string what, Func<PoolStatistics, long> value) =>
-        Meter.CreateObservableCounter(name, () => Measure(value), unit, what);
+        Telemetry.Meter.CreateObservableCounter(name, () => Measure(value), unit, what);
 
     private static IEnumerable<Measurement<long>> CountItems() => ByState(static s => s.Idle, static s => s.Leased);
 
@@ -47,8 +49,8 @@ internal static class PoolMeter
         foreach (TieredPool pool in Trimmer.Snapshot())
         {
             PoolStatistics statistics = pool.GetStatistics();
-            yield return new Measurement<long>(idle(statistics), Tag(pool), new("state", "idle"));
-            yield return new Measurement<long>(leased(statistics), Tag(pool), new("state", "leased"));
+            yield return new Measurement<long>(idle(statistics), Tag(pool), new(StateTag, "idle"));
+            yield return new Measurement<long>(leased(statistics), Tag(pool), new(StateTag, "leased"));
         }
     }
 
@@ -60,7 +62,7 @@ internal static class PoolMeter
             PoolStatistics statistics = pool.GetStatistics();
             for (int kind = 0; kind < Kinds.Length; kind++)
             {
-                yield return new Measurement<long>(statistics.GetMisuse((MisuseKind)kind), Tag(pool), new("kind", Kinds[kind]));
+                yield return new Measurement<long>(statistics.GetMisuse((MisuseKind)kind), Tag(pool), new(KindTag, Kinds[kind]));
             }
         }
     }
@@ -73,5 +75,5 @@ internal static class PoolMeter
         }
     }
 
-    private static KeyValuePair<string, object?> Tag(TieredPool pool) => new(MeterNames.Resources.PoolTag, pool.Name);
+    private static KeyValuePair<string, object?> Tag(TieredPool pool) => new(Telemetry.PoolTag, pool.Name);
 }
