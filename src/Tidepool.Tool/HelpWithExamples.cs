@@ -11,7 +11,13 @@ internal sealed class HelpWithExamples(HelpAction help) : SynchronousCommandLine
     public override int Invoke(ParseResult parseResult)
     {
         int code = help.Invoke(parseResult);
-        string examples = parseResult.CommandResult.Command.Name == CompareVerb.Name ? CompareVerb.Examples : LabVerb.Examples;
+        string examples = parseResult.CommandResult.Command.Name switch
+        {
+            CompareVerb.Name => CompareVerb.Examples,
+            PsVerb.Name => PsVerb.Examples,
+            WatchVerb.Name => WatchVerb.Examples,
+            _ => LabVerb.Examples,
+        };
         parseResult.InvocationConfiguration.Output.WriteLine(examples);
         return code;
     }

@@ -27,6 +27,8 @@ internal static class Program
             new VersionOption { Action = new VersionText() },
             LabVerb.Create(),
             CompareVerb.Create(),
+            PsVerb.Create(),
+            WatchVerb.Create(),
             DocsVerb.Create(),
         };
         help.Recursive = true;

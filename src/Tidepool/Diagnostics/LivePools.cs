@@ -8,7 +8,15 @@ internal interface ILivePool
 
     /// <summary>The pool at this moment.</summary>
     PoolInfo Describe();
+
+    /// <summary>How long the oldest lease has been out, and where it was rented; null where the pool notes no times, or none is out.</summary>
+    OldestLease? DescribeOldest() => null;
 }
+
+/// <summary>The lease that has been out for the longest time.</summary>
+/// <param name="Milliseconds">Its age.</param>
+/// <param name="Site">Where it was rented; empty unless the pool captures call sites.</param>
+internal readonly record struct OldestLease(long Milliseconds, string Site);
 
 /// <summary>
 /// Refers weakly to each live pool. A pool that ended is left out; references to what was collected go when the list has doubled since it

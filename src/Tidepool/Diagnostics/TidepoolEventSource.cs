@@ -8,7 +8,8 @@ namespace Tidepool;
 /// </summary>
 /// <remarks>
 /// Rents and returns are written only while a listener enables <see cref="Keywords.Rentals"/> at verbose level: pools then take their
-/// slow path, so that an unobserved rental pays nothing. All other events come from slow paths.
+/// slow path, so that an unobserved rental pays nothing. All other events come from slow paths. A listener that passes the argument
+/// <c>PoolInterval</c> with <see cref="Keywords.Pools"/> gets the state of every live pool each so many milliseconds.
 /// </remarks>
 [EventSource(Name = "Tidepool")]
 internal sealed class TidepoolEventSource : EventSource
@@ -83,8 +84,45 @@ internal sealed class TidepoolEventSource : EventSource
     [Event(30, Level = EventLevel.Warning)]
     internal void PoolerFound(string message, string pool) => WriteEvent(30, message, pool);
 
+    /// <summary>One live pool. A number that its kind has not is -1; counts are since the pool was made.</summary>
+    /// <remarks>Passes at every level, so that one who asks for pools does not get each allocation and drop with them.</remarks>
+    [Event(40, Level = EventLevel.LogAlways, Keywords = Keywords.Pools)]
+    internal void PoolDescribed(
+        string pool,
+        string kind,
+        long rented,
+        long returned,
+        long missed,
+        long dropped,
+        long idle,
+        long leased,
+        long bytesIdle,
+        long bytesLeased,
+        long misuses,
+        long failed,
+        int waiting,
+        int maxSize,
+        long oldestMilliseconds,
+        string oldestSite) =>
+        WriteEvent(
+            40,
+            [
+                pool, kind, rented, returned, missed, dropped, idle, leased, bytesIdle, bytesLeased, misuses, failed, waiting, maxSize,
+                oldestMilliseconds, oldestSite,
+            ]);
+
+    /// <summary>The events before this one are all live pools of this moment.</summary>
+    [Event(41, Level = EventLevel.LogAlways, Keywords = Keywords.Pools)]
+    internal void PoolsDescribed(int pools) => WriteEvent(41, pools);
+
     protected override void OnEventCommand(EventCommandEventArgs command)
     {
+        bool pools = IsEnabled(EventLevel.LogAlways, Keywords.Pools);
+        if (!pools || PoolPublisher.IntervalOf(command.Arguments) is not null)
+        {
+            PoolPublisher.Change(pools ? PoolPublisher.IntervalOf(command.Arguments) : null);
+        }
+
         bool rentals = IsEnabled(EventLevel.Verbose, Keywords.Rentals);
         if (rentals != Rentals)
         {
@@ -97,5 +135,6 @@ internal sealed class TidepoolEventSource : EventSource
     public static class Keywords
     {
         public const EventKeywords Rentals = (EventKeywords)1;
+        public const EventKeywords Pools = (EventKeywords)2;
     }
 }

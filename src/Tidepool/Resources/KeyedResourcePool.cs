@@ -310,6 +310,9 @@ public sealed partial class KeyedResourcePool<TKey, T> : IAsyncDisposable, IDisp
 
     PoolInfo ILivePool.Describe() => new(Name, PoolKind.KeyedResources) { ResourceStatistics = SumStatistics() };
 
+    OldestLease? ILivePool.DescribeOldest() =>
+        _cores.Values.Select(static core => core.DescribeOldest()).MaxBy(static lease => lease?.Milliseconds ?? -1);
+
     /// <summary>Keys that were forgotten, for tests.</summary>
     internal long Forgotten => Interlocked.Read(ref _cleared);
 

@@ -118,6 +118,22 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
 
     PoolInfo ILivePool.Describe() => new(Name, _settings.Kind) { ResourceStatistics = GetStatistics() };
 
+    OldestLease? ILivePool.DescribeOldest() => DescribeOldest();
+
+    /// <summary>The oldest lease that is out. Its call site becomes text outside of the lock: that may read symbols.</summary>
+    internal OldestLease? DescribeOldest()
+    {
+        (long Age, StackTrace? Site)? oldest;
+        using (PoolSection<T> section = Gate.Enter())
+        {
+            oldest = State.FindOldest(section);
+        }
+
+        return oldest is not var (age, site)
+            ? null
+            : new OldestLease(age, site is null ? string.Empty : RentSite.Describe(site, _settings.LeakCapture));
+    }
+
     /// <summary>Checks every invariant of the state at this moment.</summary>
     /// <exception cref="InvalidOperationException">One does not hold.</exception>
     internal void Validate()

@@ -1,0 +1,60 @@
+using System.Net.Sockets;
+using Microsoft.Diagnostics.NETCore.Client;
+
+namespace Tidepool.Advice;
+
+/// <summary>Opens and closes sessions with a process that may end at any moment.</summary>
+internal static class Connection
+{
+    /// <summary>Opens a session.</summary>
+    /// <exception cref="TargetException">The process does not answer, or refuses.</exception>
+    public static EventPipeSession Open(DiagnosticsClient client, TargetProcess target, EventPipeSessionConfiguration configuration)
+    {
+        try
+        {
+            return client.StartEventPipeSession(configuration);
+        }
+        catch (UnauthorizedAccessException)
+        {
+            throw new TargetException(
+                TargetProblem.OutOfReach, $"process {target.Id} ({target.Name}) belongs to another user: run tidepool as that user.");
+        }
+        catch (Exception failure) when (IsGone(failure))
+        {
+            throw new TargetException(
+                TargetProblem.OutOfReach,
+                $"process {target.Id} ({target.Name}) does not answer on its diagnostic port: {failure.Message.TrimEnd('.')}. "
+                    + "It may have ended, be stopped, or its socket may be gone.");
+        }
+    }
+
+    /// <summary>Whether a failure means that the process, or its diagnostic port, is gone.</summary>
+    public static bool IsGone(Exception failure) =>
+        failure is DiagnosticsClientException or IOException or SocketException or TimeoutException or ObjectDisposedException
+            or InvalidOperationException or FormatException or UnauthorizedAccessException;
+
+    /// <summary>Stops a session, and closes it also when the process does not answer in time.</summary>
+    public static void Close(EventPipeSession session, int milliseconds)
+    {
+        Stop(session, milliseconds);
+        session.Dispose();
+    }
+
+    /// <summary>Asks the process to write what it has left, and to end the session.</summary>
+    public static void Stop(EventPipeSession session, int milliseconds)
+    {
+        try
+        {
+            using var patience = new CancellationTokenSource(milliseconds);
+            session.StopAsync(patience.Token).Wait(milliseconds);
+        }
+        catch (AggregateException)
+        {
+            // The process has ended: there is nothing to stop.
+        }
+        catch (Exception failure) when (IsGone(failure))
+        {
+            // As above.
+        }
+    }
+}

@@ -1,0 +1,47 @@
+using System.Diagnostics;
+
+namespace Tidepool.Advice.Tests.Programs;
+
+/// <summary>One of the programs, in a process of its own that ends with the test.</summary>
+internal sealed class ChildProcess : IDisposable
+{
+    private readonly Process _process;
+
+    private ChildProcess(Process process) => _process = process;
+
+    public int Id => _process.Id;
+
+    /// <summary>Starts a program and waits until it says that it is ready.</summary>
+    public static ChildProcess Start(params string[] arguments)
+    {
+        string dotnet = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet";
+        var start = new ProcessStartInfo(dotnet) { RedirectStandardInput = true, RedirectStandardOutput = true, UseShellExecute = false };
+        start.ArgumentList.Add(typeof(ChildProcess).Assembly.Location);
+        foreach (string argument in arguments)
+        {
+            start.ArgumentList.Add(argument);
+        }
+
+        var child = new ChildProcess(Process.Start(start)!);
+        Assert.Equal(WatchedProgram.Ready, child._process.StandardOutput.ReadLine());
+        return child;
+    }
+
+    /// <summary>Lets the program come to its end.</summary>
+    public void End()
+    {
+        _process.StandardInput.Close();
+        Assert.True(_process.WaitForExit(TimeSpan.FromSeconds(60)), "the program did not end");
+    }
+
+    public void Dispose()
+    {
+        if (!_process.HasExited)
+        {
+            _process.Kill();
+            _process.WaitForExit();
+        }
+
+        _process.Dispose();
+    }
+}

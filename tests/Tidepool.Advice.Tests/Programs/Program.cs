@@ -1,0 +1,18 @@
+namespace Tidepool.Advice.Tests.Programs;
+
+/// <summary>The programs that tests attach to: what the test assembly does when it is started as one.</summary>
+internal static class Program
+{
+    private static async Task<int> Main(string[] arguments)
+    {
+        switch (arguments)
+        {
+            case [WatchedProgram.Name]:
+                await WatchedProgram.RunAsync();
+                return 0;
+            default:
+                await Console.Error.WriteLineAsync("This is a test assembly: run it with dotnet test.");
+                return 2;
+        }
+    }
+}
