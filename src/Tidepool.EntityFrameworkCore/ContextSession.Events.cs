@@ -165,14 +165,19 @@ internal sealed partial class ContextSession : IDbConnectionInterceptor, IDbComm
 
     public InterceptionResult DataReaderDisposing(DbCommand command, DataReaderDisposingEventData eventData, InterceptionResult result)
     {
-        EndStatement(eventData.ConnectionId);
+        _running.Remove(eventData.CommandId);
         EndIfDead();
         return result;
     }
 
     public void CommandFailed(DbCommand command, CommandErrorEventData eventData)
     {
-        EndStatement(eventData);
+        if (!_followsStatements || eventData.Exception is DbException or OperationCanceledException)
+        {
+            EndStatement(eventData);
+        }
+
+        // Other code has failed after the statement, perhaps with a reader that is open: SQLite shows nothing of it on return.
         NoteError(eventData.ConnectionId, eventData.Exception);
     }
 
@@ -277,7 +282,7 @@ internal sealed partial class ContextSession : IDbConnectionInterceptor, IDbComm
             command.Connection = session.Native; // Entity Framework makes some commands before it opens the connection
         }
 
-        _running++;
+        _running.Add(eventData.CommandId);
         _hasExecuted = true;
         if (_followsStatements)
         {
@@ -290,15 +295,8 @@ internal sealed partial class ContextSession : IDbConnectionInterceptor, IDbComm
         }
     }
 
-    private void EndStatement(CommandEndEventData eventData) => EndStatement(eventData.ConnectionId);
-
-    private void EndStatement(Guid connectionId)
-    {
-        if (_session is not null && connectionId == Relational.ConnectionId)
-        {
-            _running--;
-        }
-    }
+    /// <summary>Of a statement that never began, because another interceptor refused it, there is nothing to end.</summary>
+    private void EndStatement(CommandEndEventData eventData) => _running.Remove(eventData.CommandId);
 
     private void NoteError(Guid connectionId, Exception error)
     {

@@ -25,6 +25,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
     private readonly bool _followsStatements;
 
     private IRelationalConnection? _relational;
+    private SessionEnd? _end;
 
     /// <summary>A connection of the provider that is closed, unless work outside of the pool opens it.</summary>
     private DbConnection? _closed;
@@ -38,7 +39,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
     private Transaction? _enlisted;
 
     /// <summary>Statements under way, with those whose reader is open.</summary>
-    private int _running;
+    private readonly List<Guid> _running = [];
     private bool _hasExecuted;
 
     /// <summary>How many pieces of work outside of the pool are under way, one inside the other.</summary>
@@ -64,9 +65,27 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
         return new UnpooledScope(this);
     }
 
+    /// <summary>Refuses to change a database in memory that each connection has for itself: nothing of it would reach the pool.</summary>
+    internal void CheckIsShared()
+    {
+        var text = new DbConnectionStringBuilder { ConnectionString = _source.Text.Unpooled };
+        bool isInMemory = Is("Data Source", ":memory:") || Is("Mode", "Memory");
+        if (isInMemory && !Is("Cache", "Shared"))
+        {
+            throw new InvalidOperationException(
+                $"The database of pool '{_source.Name}' is in memory, and each of its connections has one of its own: what is made over "
+                    + "one, no session would find. Use 'Data Source=NAME;Mode=Memory;Cache=Shared', and keep a connection to it open, "
+                    + "with which the database lives.");
+        }
+
+        bool Is(string key, string value) =>
+            text.TryGetValue(key, out object? given) && value.Equals($"{given}", StringComparison.OrdinalIgnoreCase);
+    }
+
     /// <summary>Changes the database outside of the pool; the pool's sessions from before and from meanwhile are not used again.</summary>
     internal void Change(Action work)
     {
+        CheckIsShared();
         RenewSessions();
         try
         {
@@ -84,6 +103,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
     /// <inheritdoc cref="Change"/>
     internal async Task ChangeAsync(Func<Task> work)
     {
+        CheckIsShared();
         await RenewSessionsAsync().ConfigureAwait(false);
         try
         {
@@ -164,6 +184,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
     /// <summary>Rents a session and gives its connection to the context.</summary>
     private async ValueTask BeginUseAsync(bool isAsync, CancellationToken cancellationToken)
     {
+        _end ??= _services.GetRequiredService<SessionEnd>();
         ReturnSession(); // of a session that was closed in the middle, and whose end was not told
         Check();
         ResourceLease<DbSession> lease;
@@ -181,7 +202,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
         _lease = lease;
         _session = lease.Value;
         _native = _session.Native;
-        _running = 0;
+        _running.Clear();
         _hasExecuted = false;
         try
         {
@@ -250,10 +271,18 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
 
     private void EndUse()
     {
-        if (_session is not null)
+        if (_session is null)
+        {
+            return;
+        }
+
+        try
         {
             Close();
-            ReturnSession();
+        }
+        finally
+        {
+            ReturnSession(); // also when a transaction cannot be rolled back: the pool looks at the session
         }
     }
 
@@ -264,10 +293,16 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
             return;
         }
 
-        Close();
-        if (TakeSession(out ResourceLease<DbSession> lease))
+        try
         {
-            await lease.DisposeAsync(isAsync).ConfigureAwait(false);
+            Close();
+        }
+        finally
+        {
+            if (TakeSession(out ResourceLease<DbSession> lease))
+            {
+                await lease.DisposeAsync(isAsync).ConfigureAwait(false);
+            }
         }
     }
 
@@ -291,7 +326,7 @@ internal sealed partial class ContextSession : IResettableService, IDisposable, 
 
         _session = null;
         _lease = default;
-        if (_running != 0)
+        if (_running.Count > 0)
         {
             session.GiveUp(); // a reader is open, or a statement under way on another thread
         }

@@ -42,6 +42,7 @@ internal sealed class SessionOptionsExtension : IDbContextOptionsExtension
     {
         services.AddSingleton<SessionPreparation>();
         services.AddScoped<ContextSession>();
+        services.AddScoped<SessionEnd>();
         services.AddScoped<IInterceptor>(static provider => provider.GetRequiredService<ContextSession>());
         services.AddScoped<IResettableService>(static provider => provider.GetRequiredService<ContextSession>());
         Wrap<IRelationalDatabaseCreator>(
@@ -50,10 +51,39 @@ internal sealed class SessionOptionsExtension : IDbContextOptionsExtension
         Wrap<IMigrator>(services, static (provider, inner) => ActivatorUtilities.CreateInstance<UnpooledMigrator>(provider, inner));
     }
 
+    /// <summary>
+    /// Puts services around those that the program has in place of the provider's: replacements are made last, so a replacement would
+    /// stand in the place of ours.
+    /// </summary>
+    internal static CoreOptionsExtension WrapReplacements(CoreOptionsExtension core)
+    {
+        CoreOptionsExtension wrapped = core;
+        foreach (((Type service, Type? current), Type own) in core.ReplacedServices ?? new Dictionary<(Type, Type?), Type>())
+        {
+            if (current is null && FindWrapper(service) is { } wrapper && !IsWrapper(own))
+            {
+                wrapped = wrapped.WithReplacedService(service, wrapper.MakeGenericType(own));
+            }
+        }
+
+        return wrapped;
+    }
+
     /// <inheritdoc/>
     public void Validate(IDbContextOptions options)
     {
         Check(options);
+        foreach (((Type service, Type? current), Type own) in
+            options.FindExtension<CoreOptionsExtension>()?.ReplacedServices ?? new Dictionary<(Type, Type?), Type>())
+        {
+            if (FindWrapper(service) is not null && (current is not null || !IsWrapper(own)))
+            {
+                throw new InvalidOperationException(
+                    $"UseTidepool needs to know of {own.Name} in place of {service.Name}: call ReplaceService<{service.Name}, "
+                        + $"{own.Name}>() before UseTidepool, and without the type that it replaces.");
+            }
+        }
+
         if (options.FindExtension<CoreOptionsExtension>()?.InternalServiceProvider is not null)
         {
             throw new InvalidOperationException(
@@ -61,6 +91,16 @@ internal sealed class SessionOptionsExtension : IDbContextOptionsExtension
                     + "UseInternalServiceProvider.");
         }
     }
+
+    private static Type? FindWrapper(Type service) =>
+        service == typeof(IMigrator) ? typeof(UnpooledMigrator<>)
+        : service == typeof(IRelationalDatabaseCreator) ? typeof(UnpooledDatabaseCreator<>)
+        : null;
+
+    private static bool IsWrapper(Type type) =>
+        type.IsConstructedGenericType
+        && (type.GetGenericTypeDefinition() == typeof(UnpooledMigrator<>)
+            || type.GetGenericTypeDefinition() == typeof(UnpooledDatabaseCreator<>));
 
     /// <summary>Puts a service around the provider's, which was added before.</summary>
     private static void Wrap<TService>(IServiceCollection services, Func<IServiceProvider, TService, TService> wrap)

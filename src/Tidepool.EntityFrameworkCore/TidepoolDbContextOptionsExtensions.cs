@@ -28,7 +28,13 @@ public static class TidepoolDbContextOptionsExtensions
         ArgumentNullException.ThrowIfNull(optionsBuilder);
         ArgumentNullException.ThrowIfNull(source);
         SessionOptionsExtension.Check(optionsBuilder.Options);
-        ((IDbContextOptionsBuilderInfrastructure)optionsBuilder).AddOrUpdateExtension(new SessionOptionsExtension(source));
+        var builder = (IDbContextOptionsBuilderInfrastructure)optionsBuilder;
+        builder.AddOrUpdateExtension(new SessionOptionsExtension(source));
+        if (optionsBuilder.Options.FindExtension<CoreOptionsExtension>() is { } core)
+        {
+            builder.AddOrUpdateExtension(SessionOptionsExtension.WrapReplacements(core));
+        }
+
         return optionsBuilder;
     }
 

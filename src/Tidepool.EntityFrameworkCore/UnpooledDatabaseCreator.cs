@@ -1,4 +1,6 @@
+using System.Diagnostics.CodeAnalysis;
 using Microsoft.EntityFrameworkCore.Storage;
+using Microsoft.Extensions.DependencyInjection;
 
 namespace Tidepool.Data;
 
@@ -6,7 +8,7 @@ namespace Tidepool.Data;
 /// Creates and deletes databases over a connection outside of the pool, whose sessions cannot be of a database that is not there. When
 /// there is another database than before, the pool's sessions are made anew.
 /// </summary>
-internal sealed class UnpooledDatabaseCreator(
+internal class UnpooledDatabaseCreator(
     RelationalDatabaseCreatorDependencies dependencies, IRelationalDatabaseCreator inner, ContextSession session)
     : RelationalDatabaseCreator(dependencies)
 {
@@ -77,29 +79,43 @@ internal sealed class UnpooledDatabaseCreator(
 
     public override bool EnsureCreated()
     {
+        session.CheckIsShared();
         using (session.WorkUnpooled())
         {
-            bool created = inner.EnsureCreated();
-            if (created)
+            bool isChanged = true; // a creation that fails may have changed it
+            try
             {
-                session.RenewSessions();
+                isChanged = inner.EnsureCreated();
+                return isChanged;
             }
-
-            return created;
+            finally
+            {
+                if (isChanged)
+                {
+                    session.RenewSessions();
+                }
+            }
         }
     }
 
     public override async Task<bool> EnsureCreatedAsync(CancellationToken cancellationToken = default)
     {
+        session.CheckIsShared();
         using (session.WorkUnpooled())
         {
-            bool created = await inner.EnsureCreatedAsync(cancellationToken).ConfigureAwait(false);
-            if (created)
+            bool isChanged = true;
+            try
             {
-                await session.RenewSessionsAsync().ConfigureAwait(false);
+                isChanged = await inner.EnsureCreatedAsync(cancellationToken).ConfigureAwait(false);
+                return isChanged;
             }
-
-            return created;
+            finally
+            {
+                if (isChanged)
+                {
+                    await session.RenewSessionsAsync().ConfigureAwait(false);
+                }
+            }
         }
     }
 
@@ -118,3 +134,10 @@ internal sealed class UnpooledDatabaseCreator(
         return deleted;
     }
 }
+
+/// <summary>Around a creator of the program's own.</summary>
+[SuppressMessage("Performance", "CA1812", Justification = "Made by Entity Framework.")]
+internal sealed class UnpooledDatabaseCreator<TInner>(
+    RelationalDatabaseCreatorDependencies dependencies, IServiceProvider services, ContextSession session)
+    : UnpooledDatabaseCreator(dependencies, ActivatorUtilities.CreateInstance<TInner>(services), session)
+    where TInner : class, IRelationalDatabaseCreator;

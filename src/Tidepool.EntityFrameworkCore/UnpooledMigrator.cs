@@ -1,4 +1,6 @@
+using System.Diagnostics.CodeAnalysis;
 using Microsoft.EntityFrameworkCore.Migrations;
+using Microsoft.Extensions.DependencyInjection;
 
 namespace Tidepool.Data;
 
@@ -6,7 +8,7 @@ namespace Tidepool.Data;
 /// Migrates over a connection outside of the pool. The provider reloads the database's types on the connection that it took before it
 /// opened it, so that one stays the same; the pool's sessions are made anew to know them too.
 /// </summary>
-internal sealed class UnpooledMigrator(IMigrator inner, ContextSession session) : IMigrator
+internal class UnpooledMigrator(IMigrator inner, ContextSession session) : IMigrator
 {
     public void Migrate(string? targetMigration = null) => session.Change(() => inner.Migrate(targetMigration));
 
@@ -21,3 +23,9 @@ internal sealed class UnpooledMigrator(IMigrator inner, ContextSession session) 
 
     public bool HasPendingModelChanges() => inner.HasPendingModelChanges();
 }
+
+/// <summary>Around a migrator of the program's own.</summary>
+[SuppressMessage("Performance", "CA1812", Justification = "Made by Entity Framework.")]
+internal sealed class UnpooledMigrator<TInner>(IServiceProvider services, ContextSession session)
+    : UnpooledMigrator(ActivatorUtilities.CreateInstance<TInner>(services), session)
+    where TInner : class, IMigrator;

@@ -105,6 +105,60 @@ internal static class ServerTraps
         Assert.Equal(0, source.GetStatistics().Leased);
     }
 
+    public static async Task A_save_that_is_cancelled_gives_its_session_back(TestDatabase database)
+    {
+        await database.FillAsync();
+        await using PooledDbDataSource source = database.NewPool(1);
+        await using var blocker = new NpgsqlConnection(database.ConnectionString + ";Pooling=false");
+        await blocker.OpenAsync();
+        foreach (bool hasTransaction in new[] { false, true })
+        {
+            await using NpgsqlTransaction transaction = await blocker.BeginTransactionAsync();
+            await using (var hold = new NpgsqlCommand("SELECT 1 FROM \"Customers\" FOR UPDATE", blocker, transaction))
+            {
+                await hold.ExecuteScalarAsync();
+            }
+
+            await using var context = new ShopContext(database.Options(source));
+            Customer customer = await context.Customers.OrderBy(static c => c.Id).FirstAsync();
+            customer.Name = $"changed {hasTransaction}";
+            Microsoft.EntityFrameworkCore.Storage.IDbContextTransaction? own =
+                hasTransaction ? await context.Database.BeginTransactionAsync() : null;
+            using var stop = new CancellationTokenSource();
+            Task<int> saving = context.SaveChangesAsync(stop.Token);
+            await WaitUntilBlockedAsync(database); // the statement has reached the server
+            await stop.CancelAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => saving);
+            Assert.Equal(hasTransaction ? 1 : 0, source.GetStatistics().Leased);
+            await transaction.RollbackAsync();
+            if (own is not null)
+            {
+                await own.RollbackAsync();
+                await own.DisposeAsync();
+            }
+
+            Assert.Equal(0, source.GetStatistics().Leased);
+            Assert.Equal(1, await context.SaveChangesAsync()); // the same change
+            Assert.Equal(5, await context.Customers.CountAsync());
+
+            // Inside a transaction Entity Framework goes back to its savepoint with the cancelled token, after which Npgsql reads the
+            // wrong answers on that connection; the reset finds it, and the session ends.
+            Assert.InRange(source.GetStatistics().Created, 1, hasTransaction ? 2 : 1);
+        }
+    }
+
+    private static async Task WaitUntilBlockedAsync(TestDatabase database)
+    {
+        await using var observer = new NpgsqlConnection(database.ConnectionString + ";Pooling=false");
+        await observer.OpenAsync();
+        await using var question = new NpgsqlCommand(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()", observer);
+        for (long deadline = Environment.TickCount64 + 60_000; await question.ExecuteScalarAsync() is 0L; await Task.Delay(5))
+        {
+            Assert.True(Environment.TickCount64 < deadline, "the save never waited for the lock");
+        }
+    }
+
     public static async Task A_refused_opening_throws_the_providers_exception(TestDatabase database)
     {
         await using PooledDbDataSource source = database.NewPool(1);

@@ -13,7 +13,7 @@ namespace Tidepool.Data.Tests;
 
 /// <summary>Where swapping the connection of a context could go wrong, with any provider.</summary>
 [SuppressMessage("Performance", "SYSLIB1045", Justification = "The provider translates the call.")]
-internal static class Traps
+internal static partial class Traps
 {
     public static async Task A_context_that_has_queried_and_idles_holds_no_session(TestDatabase database)
     {
