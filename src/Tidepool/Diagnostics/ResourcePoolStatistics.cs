@@ -41,6 +41,19 @@ public readonly record struct ResourcePoolStatistics
     /// <summary>Leases that ended: returned, detached or reclaimed.</summary>
     public long Returned { get; init; }
 
+    /// <summary>For how long leases were held, all together; of those that have ended.</summary>
+    /// <remarks>
+    /// The differences of two snapshots say how long a lease is held on average: <see cref="PoolLoad.Between"/>. A single time is noted to
+    /// a millisecond, which evens out over many.
+    /// </remarks>
+    public TimeSpan HeldTime { get; init; }
+
+    /// <summary>Rentals that got a resource after they had waited in the queue.</summary>
+    public long Waited { get; init; }
+
+    /// <summary>For how long those waited, all together.</summary>
+    public TimeSpan WaitTime { get; init; }
+
     /// <summary>Resources created.</summary>
     public long Created { get; init; }
 
@@ -96,6 +109,9 @@ public readonly record struct ResourcePoolStatistics
         MaxSize = (int)Math.Min((long)a.MaxSize + b.MaxSize, int.MaxValue),
         Rented = a.Rented + b.Rented,
         Returned = a.Returned + b.Returned,
+        HeldTime = a.HeldTime + b.HeldTime,
+        Waited = a.Waited + b.Waited,
+        WaitTime = a.WaitTime + b.WaitTime,
         Created = a.Created + b.Created,
         Detached = a.Detached + b.Detached,
         CreateFailures = a.CreateFailures + b.CreateFailures,

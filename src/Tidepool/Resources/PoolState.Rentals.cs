@@ -94,6 +94,7 @@ internal sealed partial class PoolState<T>
 
         Waiter<T> waiter = _waiters.TakeNode() ?? new Waiter<T>(Core);
         waiter.Begin(rental, ResourceSettings.After(section.Now, rental.Timeout), _group is null ? ++_sequence : ++_group.Sequence);
+        waiter.QueuedAt = section.Now;
         Enqueue(waiter, section);
         Dispatch(section);
         if (waiter.State == WaiterState.Queued && IsHopeless(section))
@@ -204,6 +205,7 @@ internal sealed partial class PoolState<T>
     internal void Detach(ResourceSlot<T> slot, PoolSection<T> section)
     {
         _detached++;
+        _heldFor += section.Now - slot.LeasedAt;
         Release(slot, SlotState.Free, section);
         Dispatch(section);
     }
@@ -212,6 +214,7 @@ internal sealed partial class PoolState<T>
     internal void Reclaim(ResourceSlot<T> slot, PoolSection<T> section)
     {
         _reclaimed++;
+        _heldFor += section.Now - slot.LeasedAt;
         Destroy(slot, DestroyReason.Leaked, section);
         Dispatch(section);
     }
@@ -313,6 +316,7 @@ internal sealed partial class PoolState<T>
     /// <summary>The renter has gone.</summary>
     private void EndLease(ResourceSlot<T> slot, PoolSection<T> section)
     {
+        _heldFor += section.Now - slot.LeasedAt;
         slot.LastUsed = slot.CheckedAt = slot.KeptAlive = section.Now;
         slot.IsDirty = _resetMode == ResetMode.OnRent;
         slot.Site = null;
@@ -378,6 +382,8 @@ internal sealed partial class PoolState<T>
     private void Give(Waiter<T> waiter, ResourceSlot<T> slot, PoolSection<T> section)
     {
         Dequeue(waiter, section);
+        _waited++;
+        _waitedFor += section.Now - waiter.QueuedAt;
         waiter.State = WaiterState.Assigned;
         waiter.Slot = slot;
         waiter.Ticket = Lease(slot, waiter.Site, section);

@@ -58,6 +58,9 @@ internal sealed partial class PoolState<T>
     private Exception? _lastError;
 
     private long _rented;
+    private long _heldFor;
+    private long _waited;
+    private long _waitedFor;
     private long _mostReturned;
     private long _created;
     private long _detached;
@@ -221,7 +224,8 @@ internal sealed partial class PoolState<T>
         slot.Site = null;
         slot.IsMarked = slot.IsDirty = false;
         _rented += slot.HotUses;
-        slot.HotUses = 0;
+        _heldFor += slot.HeldFor;
+        slot.HotUses = slot.HeldFor = 0;
         if (slot.Clearing is { } clearing)
         {
             slot.Clearing = null;
@@ -274,18 +278,19 @@ internal sealed partial class PoolState<T>
     private ResourcePoolStatistics Snapshot()
     {
         Core.Gate.AssertHeld();
-        long rented = _rented;
+        (long rented, long heldFor) = (_rented, _heldFor);
         foreach (ResourceSlot<T> slot in _slots)
         {
             rented += Volatile.Read(ref slot.HotUses);
+            heldFor += Volatile.Read(ref slot.HeldFor);
         }
 
         // A rental that has just taken the hot resource is leased and not yet counted: it was not returned before it was rented.
         _mostReturned = Math.Max(_mostReturned, rented - Count(SlotState.Leased));
-        return Snapshot(_mostReturned + Count(SlotState.Leased), _mostReturned);
+        return Snapshot(_mostReturned + Count(SlotState.Leased), _mostReturned, heldFor);
     }
 
-    private ResourcePoolStatistics Snapshot(long rented, long returned) => new()
+    private ResourcePoolStatistics Snapshot(long rented, long returned, long heldFor) => new()
     {
         Idle = Count(SlotState.Idle),
         Leased = Count(SlotState.Leased),
@@ -297,6 +302,9 @@ internal sealed partial class PoolState<T>
         MaxSize = _max,
         Rented = rented,
         Returned = returned,
+        HeldTime = TimeSpan.FromMilliseconds(heldFor),
+        Waited = _waited,
+        WaitTime = TimeSpan.FromMilliseconds(_waitedFor),
         Created = _created,
         Detached = _detached,
         CreateFailures = _createFailures,

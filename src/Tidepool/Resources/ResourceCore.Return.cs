@@ -223,6 +223,7 @@ internal sealed partial class ResourceCore<T>
             return false;
         }
 
+        slot.HeldFor += now - slot.LeasedAt;
         slot.LastUsed = now; // the other times follow when it leaves the slot for the idle list
         Schedule.Point("hot: put");
         ResourceSlot<T>? older = _hot.Put(slot);

@@ -28,6 +28,9 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
 
     /// <summary>Rentals from the hot slot, counted by the thread that took it.</summary>
     internal long HotUses;
+
+    /// <summary>For how long it was held by renters who returned it to the hot slot, counted by the thread that returns.</summary>
+    internal long HeldFor;
     internal DateTimeOffset CreatedAt;
 
     /// <summary>Until when the resource may be handed out without a look at it.</summary>

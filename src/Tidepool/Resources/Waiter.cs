@@ -62,6 +62,7 @@ internal sealed class Waiter<T> : IValueTaskSource<ResourceLease<T>>
     internal long Sequence;
     internal long Deadline;
     internal long Timeout;
+    internal long QueuedAt;
     internal long QueuedTicks;
     internal ResourceSlot<T>? Slot;
     internal long Ticket;

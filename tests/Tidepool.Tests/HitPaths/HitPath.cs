@@ -26,7 +26,7 @@ internal sealed record HitPath(string Name, string[] Methods, JitListing Limit)
         Of("rent a stream", new(107, 7, 0), "RentStream"),
         Of("return a stream", new(94, 5, 1), "ReturnStream"),
         Of("rent a resource", new(166, 13, 2), "RentResource", "Tidepool.ResourcePool`1:Rent", "Tidepool.ResourceCore`1:TakeOpenHot"),
-        Of("return a resource", new(242, 17, 4), "ReturnResource", "Tidepool.ResourceLease`1:Dispose", "Tidepool.ResourceCore`1:Return"),
+        Of("return a resource", new(248, 16, 4), "ReturnResource", "Tidepool.ResourceLease`1:Dispose", "Tidepool.ResourceCore`1:Return"),
     ];
 
     public override string ToString() => Name;
