@@ -61,6 +61,7 @@ internal sealed class ConnectionsLab : ILab
         AddFaults(plan);
         AddRecovery(plan);
         AddSizes(plan);
+        MySqlParts.Add(plan, order: 11);
     }
 
     /// <summary>The classic experiment: who used how many sessions, and the list at each step.</summary>

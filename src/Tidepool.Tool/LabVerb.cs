@@ -36,6 +36,8 @@ internal static class LabVerb
         new("--extra-rivals") { Description = "Rows of MemoryStreamSlim and PooledStream too; their packages must restore." };
     private static readonly Option<bool> Postgres = new("--postgres") { Description = "Rows that need a PostgreSQL server too: one "
         + "is started for this run, on the loopback address, and removed with it." };
+    private static readonly Option<bool> MySql = new("--mysql") { Description = "Rows that need a MySQL server too: a MariaDB "
+        + "is started for this run, on the loopback address, and removed with it." };
     private static readonly Option<int> Seed =
         new("--seed") { Description = "Seed of the bootstrap intervals.", HelpName = "N", DefaultValueFactory = _ => 1 };
 
@@ -53,6 +55,8 @@ internal static class LabVerb
           tidepool lab memory --json out.json          every number
           tidepool lab streams --extra-rivals          with rivals whose packages not every feed has
           tidepool lab connections --postgres          the classic experiment, with the server's own list of sessions
+          tidepool lab connections --mysql             MariaDB beside its provider's own pool, in faults too
+          tidepool lab fleet --postgres                eight processes on one server, behind PgBouncer too
           tidepool lab kestrel --full                  a server on our memory beside its own, asked by h2load
           tidepool lab resources --postgres            beside a provider's own pool, on a throw-away server
           tidepool lab pdf --file book.pdf             a PDF of yours
@@ -67,7 +71,7 @@ internal static class LabVerb
         var verb = new Command(
             Name, "Runs experiments, rivals and ours side by side, and says whether a pool pays on this machine.")
         {
-            Names, Quick, Full, Strict, Tables, Goals, Html, Json, Input, ExtraRivals, Postgres, Seed,
+            Names, Quick, Full, Strict, Tables, Goals, Html, Json, Input, ExtraRivals, Postgres, MySql, Seed,
         };
         verb.Validators.Add(result =>
         {
@@ -135,11 +139,13 @@ internal static class LabVerb
         };
         Console.CancelKeyPress += onCtrlC;
         PostgresCluster? server;
+        MariaDbServer? mySql = null;
         try
         {
             server = parsed.GetValue(Postgres) ? await LabServer.StartAsync(stop.Token) : null;
+            mySql = parsed.GetValue(MySql) ? await MySqlLabServer.StartAsync(stop.Token) : null;
         }
-        catch (PostgresClusterException failure)
+        catch (LabServerException failure)
         {
             await Console.Error.WriteLineAsync(failure.Message);
             return ExitRule.EnvironmentLacks;
@@ -150,6 +156,7 @@ internal static class LabVerb
         }
 
         await using var running = server;
+        await using var runningToo = mySql;
         var console = ConsoleReport.CreateConsole();
         var report = await ConsoleProgress.RunAsync(console, labs, options, stop.Token);
         Console.CancelKeyPress -= onCtrlC;

@@ -14,6 +14,11 @@ internal static class Program
             return ChildProgram.Run(lab, mode);
         }
 
+        if (arguments is [FleetMember.Argument])
+        {
+            return await FleetMember.RunAsync(Console.In, Console.Out);
+        }
+
         if (arguments is [ServerProgram.Argument, _, ..])
         {
             return await ServerProgram.RunAsync(arguments[1..]);

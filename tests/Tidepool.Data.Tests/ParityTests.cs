@@ -27,6 +27,7 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
         using var pooledFile = new SqliteFile();
         await using PooledDbDataSource pool = pooledFile.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         await CompareAsync(
+            output,
             pool,
             () => new SqliteConnection(bareFile.ConnectionString + ";Pooling=False"),
             hasBatches: false,
@@ -54,6 +55,7 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } }, ";Search Path=pooled");
         await using NpgsqlDataSource bare = NpgsqlDataSource.Create(server.ConnectionString + ";Search Path=bare");
         await CompareAsync(
+            output,
             pool,
             () => bare.CreateConnection(),
             hasBatches: true,
@@ -65,7 +67,14 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
             });
     }
 
-    private async Task CompareAsync(PooledDbDataSource pool, Func<DbConnection> newBare, bool hasBatches, int rounds, Func<Task> fill)
+    /// <summary>Random operations on both, one after the other.</summary>
+    internal static async Task CompareAsync(
+        ITestOutputHelper output,
+        PooledDbDataSource pool,
+        Func<DbConnection> newBare,
+        bool hasBatches,
+        int rounds,
+        Func<Task> fill)
     {
         string? given = Environment.GetEnvironmentVariable("TIDEPOOL_TEST_SEED");
         int seed = given is null ? Random.Shared.Next() : int.Parse(given, CultureInfo.InvariantCulture);
@@ -83,7 +92,7 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
             {
                 Operation operation = i == 0 ? new Operation("open", "", 0, false) : Operation.Draw(random, hasBatches);
                 string expected = await bare.DoAsync(operation);
-                string actual = await pooled.DoAsync(operation);
+                string actual = (await pooled.DoAsync(operation)).Replace("pooled", "bare", StringComparison.Ordinal); // names of databases
                 told.Add($"{operation}: {expected}");
                 failures += expected.Contains("Exception", StringComparison.Ordinal) ? 1 : 0;
                 Assert.True(

@@ -1,6 +1,7 @@
 using System.Data.Common;
 using Npgsql;
 using Tidepool.Data.Tests.Support;
+using Tidepool.Labs;
 
 namespace Tidepool.Data.Tests;
 
@@ -18,7 +19,7 @@ public sealed class PoolerTests(PostgresServer server)
     public async Task In_session_mode_no_caller_of_320_sees_what_another_left_and_one_warning_asks_for_the_mode()
     {
         using var told = new Told();
-        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster, "session");
+        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster.ConnectionString, "session");
         await using PooledDbDataSource pool = NewPool(bouncer.ConnectionString);
 
         Assert.Equal(0, await CountDirtyAsync(pool));
@@ -32,7 +33,7 @@ public sealed class PoolerTests(PostgresServer server)
     public async Task In_transaction_mode_a_pool_that_does_not_know_it_warns_once_and_goes_on()
     {
         using var told = new Told();
-        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster, "transaction");
+        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster.ConnectionString, "transaction");
         await using PooledDbDataSource pool = NewPool(bouncer.ConnectionString);
 
         await CountDirtyAsync(pool);
@@ -44,7 +45,7 @@ public sealed class PoolerTests(PostgresServer server)
     public async Task In_transaction_mode_a_pool_that_knows_it_prepares_nothing_and_resets_nothing_and_has_no_errors()
     {
         using var told = new Told();
-        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster, "transaction");
+        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster.ConnectionString, "transaction");
         await using PooledDbDataSource pool = NewPool(bouncer.ConnectionString, new PooledDbOptions
         {
             Pool = new() { MaxSize = 4 },
@@ -64,7 +65,7 @@ public sealed class PoolerTests(PostgresServer server)
     public async Task A_pool_that_knows_of_its_pooler_does_not_warn()
     {
         using var told = new Told();
-        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster, "session");
+        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster.ConnectionString, "session");
         foreach (SessionPooler known in new[] { SessionPooler.None, SessionPooler.Session, SessionPooler.Transaction })
         {
             await using PooledDbDataSource pool = NewPool(bouncer.ConnectionString, new PooledDbOptions { SessionPooler = known });
@@ -77,7 +78,7 @@ public sealed class PoolerTests(PostgresServer server)
     public async Task A_caller_that_blocks_learns_of_a_pooler_too()
     {
         using var told = new Told();
-        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster, "session");
+        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster.ConnectionString, "session");
         await using PooledDbDataSource pool = NewPool(bouncer.ConnectionString);
         pool.OpenConnection().Dispose();
         Assert.Single(told.Of(Warning, pool.Name));
@@ -86,7 +87,7 @@ public sealed class PoolerTests(PostgresServer server)
     [PgBouncerFact]
     public async Task Settings_in_the_connection_string_are_refused_by_the_pooler()
     {
-        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster, "session");
+        await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster.ConnectionString, "session");
         await using PooledDbDataSource refused = NewPool(bouncer.ConnectionString + ";Options=-c work_mem=64MB");
         PooledDbException error = await Assert.ThrowsAsync<PooledDbException>(async () => await refused.OpenConnectionAsync());
         Assert.Equal("08P01", error.SqlState);

@@ -1,5 +1,6 @@
 using System.Data.Common;
 using System.Diagnostics;
+using System.Net.Sockets;
 using Npgsql;
 
 namespace Tidepool.Labs;
@@ -132,6 +133,15 @@ internal static class Faults
             Password = "writer",
         }.ConnectionString;
         using DbDataSource source = PoolKinds.OpenPostgres(pool, Callers, application: "writer", connectionString: text);
+        return await MeasureAsync(source, happenAsync, watched).ConfigureAwait(false);
+    }
+
+    /// <summary>Lets callers write while something happens.</summary>
+    /// <param name="source">Their sessions.</param>
+    /// <param name="happenAsync">What happens.</param>
+    /// <param name="watched">How long they go on afterwards.</param>
+    internal static async Task<IReadOnlyList<FaultCaller>> MeasureAsync(DbDataSource source, Func<Task> happenAsync, TimeSpan watched)
+    {
         using var over = new CancellationTokenSource();
         Task<FaultCaller>[] callers = [.. Enumerable.Range(0, Callers).Select(_ => Task.Run(() => WriteAsync(source, over.Token)))];
         await Task.Delay(Before).ConfigureAwait(false);
@@ -185,9 +195,9 @@ internal static class Faults
                 longest = gap > longest ? gap : longest;
                 answered = Stopwatch.GetTimestamp();
             }
-            catch (DbException)
+            catch (Exception failure) when (failure is DbException or IOException or SocketException)
             {
-                failed++;
+                failed++; // the last two are let pass as they are by MySqlConnector
                 isServed = false;
             }
 

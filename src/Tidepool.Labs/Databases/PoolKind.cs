@@ -1,5 +1,6 @@
 using System.Data.Common;
 using Microsoft.Data.Sqlite;
+using MySqlConnector;
 using Npgsql;
 using Tidepool.Data;
 
@@ -65,6 +66,29 @@ internal static class PoolKinds
             ? new PooledDbDataSource(native, new PooledDbOptions
             {
                 Pool = new() { Name = application, MaxSize = size, ResetMode = resets ? ResetMode.Background : ResetMode.None },
+            })
+            : native;
+    }
+
+    /// <summary>Sessions of the run's MariaDB server.</summary>
+    /// <param name="kind">Who pools.</param>
+    /// <param name="size">The most sessions, where there is a pool.</param>
+    /// <param name="resets">Whether sessions are reset between two users.</param>
+    /// <param name="connectionString">Another server; null is that of the run.</param>
+    public static DbDataSource OpenMySql(PoolKind kind, int size, bool resets = true, string? connectionString = null)
+    {
+        string text = new MySqlConnectionStringBuilder(connectionString ?? MySqlLabServer.ConnectionString!)
+        {
+            Pooling = kind == PoolKind.Provider,
+            MaximumPoolSize = (uint)size,
+            ConnectionReset = resets,
+            AutoEnlist = false,
+        }.ConnectionString;
+        var native = new MySqlDataSource(text);
+        return kind == PoolKind.Tidepool
+            ? new PooledDbDataSource(native, new PooledDbOptions
+            {
+                Pool = new() { Name = "mysql", MaxSize = size, ResetMode = resets ? ResetMode.Background : ResetMode.None },
             })
             : native;
     }

@@ -1,4 +1,5 @@
 using System.Data.Common;
+using MySqlConnector;
 using Npgsql;
 using Tidepool.Data;
 
@@ -28,6 +29,16 @@ internal readonly struct NpgsqlSourceSubject(NpgsqlDataSource source) : ISourceS
 
     /// <inheritdoc/>
     public ValueTask<NpgsqlConnection> OpenAsync() => source.OpenConnectionAsync();
+}
+
+/// <summary>MySqlConnector, with its pool or without.</summary>
+internal readonly struct MySqlSourceSubject(MySqlDataSource source) : ISourceSubject<MySqlSourceSubject, MySqlConnection>
+{
+    /// <inheritdoc/>
+    public static MySqlSourceSubject Of(DbDataSource source) => new((MySqlDataSource)source);
+
+    /// <inheritdoc/>
+    public ValueTask<MySqlConnection> OpenAsync() => source.OpenConnectionAsync();
 }
 
 /// <summary>Ours.</summary>

@@ -20,6 +20,10 @@ internal static class GeneratedDocs
             ("asking", DocTables.Part("connections", ConnectionsLab.Asking, machines)),
             ("failover", DocTables.Part("connections", ConnectionsLab.Failovers, machines)),
             ("faults", DocTables.Part("connections", ConnectionsLab.Writing, machines)));
+        yield return RenderFile(
+            Path.Combine(repository, "docs", "fleet.md"),
+            ("fleet", DocTables.Part("fleet", FleetLab.Together, machines)),
+            ("fleet-sizes", DocTables.Part("fleet", FleetLab.Sizes, machines)));
         foreach (var lab in LabCatalog.All)
         {
             yield return RenderFile(

@@ -106,6 +106,30 @@ internal sealed class AsyncLoop(Func<int, Task> body, int batchFactor = 4, IDisp
     }
 }
 
+/// <summary>A loop that ends something with it, such as a server that it needs.</summary>
+internal sealed class HoldingLoop(Loop loop, IDisposable holds) : Loop
+{
+    /// <inheritdoc/>
+    public override int BatchFactor => loop.BatchFactor;
+
+    /// <inheritdoc/>
+    public override int Granularity => loop.Granularity;
+
+    /// <inheritdoc/>
+    public override void Run(int operations) => loop.Run(operations);
+
+    /// <inheritdoc/>
+    public override Sample Measure(int operations) => loop.Measure(operations);
+
+    /// <inheritdoc/>
+    public override void Dispose()
+    {
+        loop.Dispose();
+        holds.Dispose();
+        base.Dispose();
+    }
+}
+
 /// <summary>A loop that several threads run at the same time; its time is the wall time over all of them.</summary>
 internal sealed class ParallelLoop(Action<int, int> body, int threads, int granularity = 1) : Loop
 {

@@ -18,7 +18,10 @@ internal sealed record ChildCommand(string FileName, IReadOnlyList<string> Leadi
     }
 
     /// <summary>The start of a child for one lab.</summary>
-    public ProcessStartInfo ToStartInfo(string lab, LabMode mode)
+    public ProcessStartInfo ToStartInfo(string lab, LabMode mode) => ToStartInfo(ChildProgram.Argument, lab, mode.ToString());
+
+    /// <summary>The start of this program with arguments.</summary>
+    public ProcessStartInfo ToStartInfo(params IEnumerable<string> arguments)
     {
         var info = new ProcessStartInfo(FileName)
         {
@@ -27,7 +30,7 @@ internal sealed record ChildCommand(string FileName, IReadOnlyList<string> Leadi
             RedirectStandardError = true,
             UseShellExecute = false,
         };
-        foreach (string argument in (IEnumerable<string>)[.. LeadingArguments, ChildProgram.Argument, lab, mode.ToString()])
+        foreach (string argument in (IEnumerable<string>)[.. LeadingArguments, .. arguments])
         {
             info.ArgumentList.Add(argument);
         }

@@ -18,7 +18,7 @@ internal static class LabServer
     public static string Missing => PostgresCluster.Missing is { } missing ? $"{missing} Then run with --postgres" : "run with --postgres";
 
     /// <summary>Starts a server for this process and those that it starts; null where none can run.</summary>
-    /// <exception cref="PostgresClusterException">It did not start.</exception>
+    /// <exception cref="LabServerException">It did not start.</exception>
     public static async Task<PostgresCluster?> StartAsync(CancellationToken cancellationToken)
     {
         if (PostgresCluster.Missing is not null)

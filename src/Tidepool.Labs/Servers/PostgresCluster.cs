@@ -1,6 +1,4 @@
 using System.Globalization;
-using System.Net;
-using System.Net.Sockets;
 using System.Security.Cryptography;
 using System.Text.RegularExpressions;
 using Npgsql;
@@ -18,9 +16,6 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     /// <summary>The longest that a change of the server's state is waited for.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
 
-    /// <summary>A socket's path has at most 107 bytes, of which the folder's own name and the socket's take some 40.</summary>
-    private const int LongestPlace = 60;
-
     /// <summary>The application's name of sessions that serve this class alone.</summary>
     private const string Own = "cluster itself";
 
@@ -32,10 +27,10 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         "autovacuum = 'off'", "jit = 'off'",
     ];
 
-    private readonly PostgresSupervisor _supervisor;
+    private readonly ServerSupervisor _supervisor;
     private readonly string _password;
 
-    private PostgresCluster(PostgresSupervisor supervisor, string password)
+    private PostgresCluster(ServerSupervisor supervisor, string password)
     {
         _supervisor = supervisor;
         _password = password;
@@ -65,21 +60,30 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     /// <param name="cancellationToken">Gives up, and leaves nothing behind.</param>
     /// <exception cref="ArgumentException">A setting's name or value is none, or it is one of those that keep the server on the loopback
     /// address and in its folder.</exception>
-    /// <exception cref="PostgresClusterException">PostgreSQL is missing or did not start; the message says what to install, or what the
+    /// <exception cref="LabServerException">PostgreSQL is missing or did not start; the message says what to install, or what the
     /// server said.</exception>
     public static async Task<PostgresCluster> StartAsync(
         IReadOnlyDictionary<string, string>? settings = null, CancellationToken cancellationToken = default)
     {
         string[] lines =
             [.. Defaults, .. (settings ?? new Dictionary<string, string>()).Select(static setting => ToLine(setting.Key, setting.Value))];
-        string place = Path.TrimEndingDirectorySeparator(Path.GetTempPath());
+        if (PostgresPrograms.Missing is { } missing)
+        {
+            throw new LabServerException(missing);
+        }
+
         string password = Convert.ToHexString(RandomNumberGenerator.GetBytes(16));
-        var supervisor = await PostgresSupervisor.StartAsync(
-            place.Length <= LongestPlace ? place : "/tmp", password, lines, cancellationToken).ConfigureAwait(false);
+        ServerSupervisor supervisor = await ServerSupervisor.StartAsync(
+            "PostgreSQL",
+            ServerUser.AsOneOf(PostgresPrograms.Users)!,
+            "server.sh",
+            ["postgres", PostgresPrograms.Folder!, ServerPlace.Folder, .. lines],
+            password,
+            cancellationToken).ConfigureAwait(false);
         var cluster = new PostgresCluster(supervisor, password);
         try
         {
-            await cluster.StartOnFreePortAsync(cancellationToken).ConfigureAwait(false);
+            (cluster.Port, cluster.ServerProcess) = await supervisor.StartServerAsync(cancellationToken).ConfigureAwait(false);
             return cluster;
         }
         catch
@@ -115,8 +119,8 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     public Task DrainAsync() => _supervisor.TellAsync("drain");
 
     /// <summary>Starts the stopped server again, on the same port; returns when it accepts connections.</summary>
-    /// <exception cref="PostgresClusterException">It is running, or did not start.</exception>
-    public async Task StartAgainAsync() => ServerProcess = await StartServerAsync(Port).ConfigureAwait(false);
+    /// <exception cref="LabServerException">It is running, or did not start.</exception>
+    public async Task StartAgainAsync() => ServerProcess = await _supervisor.StartServerAsync(Port).ConfigureAwait(false);
 
     /// <summary>Stops and starts.</summary>
     public async Task RestartAsync(PostgresStop how = PostgresStop.Fast)
@@ -269,51 +273,6 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
 
     private const string LoadTime = "SELECT (extract(epoch FROM pg_conf_load_time()) * 1000000)::bigint";
 
-    private async Task StartOnFreePortAsync(CancellationToken cancellationToken)
-    {
-        for (int attempt = 0; ; attempt++)
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            int port = FindFreePort();
-            try
-            {
-                ServerProcess = await StartServerAsync(port).ConfigureAwait(false);
-                Port = port;
-                return;
-            }
-            catch (PostgresClusterException failure) when (
-                attempt < 10 && failure.Message.Contains("Address already in use", StringComparison.Ordinal))
-            {
-                // Another program was faster: another port.
-            }
-        }
-    }
-
-    private async Task<int> StartServerAsync(int port) => int.Parse(
-        await _supervisor.TellAsync($"start {port.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false),
-        CultureInfo.InvariantCulture);
-
-    /// <summary>
-    /// A port below those that the system gives to outgoing connections: one of these could hold it while the server is stopped.
-    /// </summary>
-    private static int FindFreePort()
-    {
-        while (true)
-        {
-            int port = RandomNumberGenerator.GetInt32(15_000, 32_000);
-            using var probe = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-            try
-            {
-                probe.Bind(new IPEndPoint(IPAddress.Loopback, port));
-                return port;
-            }
-            catch (SocketException failure) when (failure.SocketErrorCode == SocketError.AddressAlreadyInUse)
-            {
-                // The next one.
-            }
-        }
-    }
-
     private int CountRecoveries() => ReadLog().Split("all server processes terminated; reinitializing").Length;
 
     private static async Task WaitAsync(Func<Task<bool>> isSo, string what)
@@ -323,7 +282,7 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         {
             if (Environment.TickCount64 > deadline)
             {
-                throw new PostgresClusterException($"PostgreSQL: waited {Patience.TotalSeconds} s in vain until {what}.");
+                throw new LabServerException($"PostgreSQL: waited {Patience.TotalSeconds} s in vain until {what}.");
             }
 
             await Task.Delay(10).ConfigureAwait(false);

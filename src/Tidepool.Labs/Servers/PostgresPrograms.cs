@@ -5,7 +5,10 @@ internal static class PostgresPrograms
 {
     private const string Install = "Install it with: apt-get install postgresql";
     private const string DebianFolder = "/usr/lib/postgresql";
-    private static readonly string[] Users = ["postgres", "nobody"];
+    
+    /// <summary>Those it may run as, where this process may not run it.</summary>
+    public static IReadOnlyList<string> Users { get; } = ["postgres", "nobody"];
+
 
     /// <summary>
     /// The folder that has both <c>initdb</c> and <c>postgres</c>: that of the path, else Debian's with the highest version, else null.
@@ -17,28 +20,10 @@ internal static class PostgresPrograms
         !OperatingSystem.IsLinux() ? "The throw-away PostgreSQL server is for Linux."
         : Folder is null ? $"PostgreSQL is missing: no initdb on the path and none in {DebianFolder}. {Install}"
         : !PreloadPrograms.IsOnPath("setsid") ? "setsid is missing. Install it with: apt-get install util-linux"
-        : Environment.IsPrivilegedProcess && AsServerUser() is null
+        : Environment.IsPrivilegedProcess && ServerUser.AsOneOf(Users) is null
             ? $"PostgreSQL does not run as root, and there is no user {string.Join(" or ", Users)} "
                 + $"to run as, or no setpriv, runuser or su. {Install}"
             : null;
-
-    /// <summary>
-    /// The command in front of a program that makes it run as a user whom PostgreSQL accepts; empty when this process is such a user,
-    /// null when there is none.
-    /// </summary>
-    public static IReadOnlyList<string>? AsServerUser()
-    {
-        if (!Environment.IsPrivilegedProcess)
-        {
-            return [];
-        }
-
-        return Users.FirstOrDefault(ExistsUser) is not { } user ? null
-            : PreloadPrograms.IsOnPath("setpriv") ? ["setpriv", $"--reuid={user}", $"--regid={GroupOf(user)}", "--clear-groups", "--"]
-            : PreloadPrograms.IsOnPath("runuser") ? ["runuser", "-u", user, "--"]
-            : PreloadPrograms.IsOnPath("su") ? ["su", "-s", "/bin/sh", "-c", "exec \"$@\"", user, "--", "sh"]
-            : null;
-    }
 
     /// <summary>Looks in the folders of a path, then in the version folders of another.</summary>
     internal static string? Find(string path, string versions)
@@ -63,11 +48,4 @@ internal static class PostgresPrograms
             yield return target;
         }
     }
-
-    private static bool ExistsUser(string user) => UserLine(user) is not null;
-
-    private static string GroupOf(string user) => UserLine(user)![3];
-
-    private static string[]? UserLine(string user) =>
-        File.ReadLines("/etc/passwd").Select(static line => line.Split(':')).FirstOrDefault(line => line.Length > 3 && line[0] == user);
 }

@@ -496,6 +496,27 @@ internal static class Bars
     public static readonly Bar ConnectionRecoveryAttempts = Count(
         "connections.recovery.tries", "connections, recovery", "a server that is away is tried at most 50 times a second", 50);
 
+    public static readonly Bar MySqlFaults = Count(
+        "connections.mysql.failed",
+        "connections, MariaDB",
+        "no fault fails more writes to MariaDB than with MySqlConnector's own pool (ends of all sessions apart: one for each caller)",
+        1);
+
+    public static readonly Bar FleetTransaction = Count(
+        "fleet.transaction",
+        "fleet, together",
+        "8 processes with 20 callers on 20 connections, pooler in transaction mode: no request fails",
+        0);
+
+    public static readonly Bar FleetSession = Count(
+        "fleet.session",
+        "fleet, together",
+        "8 processes with 20 callers on 20 connections, pooler in session mode, sum of MaxSize at most 20: no request fails",
+        0);
+
+    public static readonly Bar FleetLatency = Ratio(
+        "fleet.latency", "fleet, asking", "open, SELECT 1, dispose behind PgBouncer: at most 1.10 of Npgsql's pool behind it", 1.10);
+
     public static readonly Bar EfBackends = Count(
         "ef.backends", "ef", "units of work over our pool use no more sessions than over the provider's pool", 0);
 
@@ -529,6 +550,7 @@ internal static class Bars
         .. FileSessions.All, .. ServerSessions.All,
         ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
         ConnectionFaults, ConnectionFaultsServed,
+        MySqlFaults, FleetTransaction, FleetSession, FleetLatency,
         ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,

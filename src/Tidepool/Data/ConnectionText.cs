@@ -14,11 +14,12 @@ internal sealed class ConnectionText
 
     private ConnectionText(DbConnectionStringBuilder builder)
     {
-        HasPooling = IsTrue(builder, Pooling) == true;
-        IgnoresAmbient = IsTrue(builder, "Enlist") == false;
+        bool? pools = IsTrue(Find(builder, Pooling) ?? DefaultOf(builder, Pooling));
+        HasPooling = pools == true;
+        IgnoresAmbient = IsTrue(Find(builder, "Enlist") ?? Find(builder, "Auto Enlist")) == false;
         Prepares = Find(builder, "Max Auto Prepare") is { } most && Convert.ToInt32(most, CultureInfo.InvariantCulture) > 0;
         Name = NameOf(builder);
-        if (HasPooling || (IsKnown(builder) && builder.ContainsKey(Pooling)))
+        if (HasPooling || (IsKnown(builder) && pools is not null))
         {
             builder[Pooling] = false;
         }
@@ -104,7 +105,7 @@ internal sealed class ConnectionText
         names.Select(name => Convert.ToString(Find(builder, name), CultureInfo.InvariantCulture))
             .FirstOrDefault(value => !string.IsNullOrEmpty(value)) ?? string.Empty;
 
-    private static bool? IsTrue(DbConnectionStringBuilder builder, string name) => Find(builder, name) switch
+    private static bool? IsTrue(object? setting) => setting switch
     {
         null => null,
         bool value => value,
@@ -116,6 +117,19 @@ internal sealed class ConnectionText
             _ => null,
         },
     };
+
+    /// <summary>Some builders tell the default of a word that was not set by their indexer alone.</summary>
+    private static object? DefaultOf(DbConnectionStringBuilder builder, string name)
+    {
+        try
+        {
+            return IsKnown(builder) ? builder[name] : null;
+        }
+        catch (ArgumentException)
+        {
+            return null;
+        }
+    }
 
     private static object? Find(DbConnectionStringBuilder builder, string name) =>
         builder.TryGetValue(name, out object? value) ? value : null;

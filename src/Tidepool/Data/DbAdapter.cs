@@ -17,6 +17,13 @@ public abstract class DbAdapter
     /// <summary>SQLite over Microsoft.Data.Sqlite.</summary>
     public static DbAdapter Sqlite { get; } = new SqliteAdapter();
 
+    /// <summary>MySQL and MariaDB over MySqlConnector.</summary>
+    /// <remarks>
+    /// The provider resets a session only asynchronously: after a connection was closed by a thread that blocks, that is done in the
+    /// background. A renter that sets a role costs the session, because no reset takes it back.
+    /// </remarks>
+    public static DbAdapter MySql { get; } = new MySqlAdapter();
+
     /// <summary>
     /// Any database: asks with <c>SELECT 1</c>, knows the errors of the SQL standard, and resets nothing but the transaction that a
     /// renter left open. Temporary tables and settings survive: derive an adapter where that matters.
@@ -35,6 +42,9 @@ public abstract class DbAdapter
     /// <summary>A reset asks a server, and waits for its answer.</summary>
     internal virtual bool WaitsInReset => true;
 
+    /// <summary>A thread that blocks can reset. Otherwise the asynchronous reset runs in the background.</summary>
+    internal virtual bool ResetsInline => true;
+
     /// <summary>A session whose renter had the provider's connection is closed, because nothing tells what was done with it.</summary>
     internal virtual bool EndsLentSessions => false;
 
@@ -48,6 +58,9 @@ public abstract class DbAdapter
 
     /// <summary>The provider closes the connection when a command that was to close it with its reader fails.</summary>
     internal virtual bool ClosesOnFailedRead => false;
+
+    /// <summary>The provider tells listeners of an opening that it connects, and then that it is open.</summary>
+    internal virtual bool AnnouncesConnecting => false;
 
     /// <summary>A connection of the provider may be opened again after it was disposed.</summary>
     internal virtual bool ReopensAfterDispose => false;
@@ -80,8 +93,13 @@ public abstract class DbAdapter
     /// <param name="connection">The provider's connection, open.</param>
     public virtual object? Remember(DbConnection connection) => null;
 
-    /// <summary>Describes a session that the program has initialized, which may hold what the pool must leave there.</summary>
-    internal virtual object? RememberInitialized(DbConnection connection) => Remember(connection);
+    /// <summary>What is noted of a new session by an adapter that asks the server, or looks at what the program has made of it.</summary>
+    /// <param name="isAsync">Whether to await.</param>
+    /// <param name="connection">The provider's connection, open.</param>
+    /// <param name="isInitialized">The program has made it ready: it may hold what the pool must leave there.</param>
+    /// <param name="cancellationToken">Ends the asking.</param>
+    internal virtual ValueTask<object?> RememberAsync(
+        bool isAsync, DbConnection connection, bool isInitialized, CancellationToken cancellationToken) => new(Remember(connection));
 
     /// <summary>
     /// What a session is taken for in the reset that follows its initialization: the program had the provider's connection.

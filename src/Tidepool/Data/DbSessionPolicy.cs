@@ -58,7 +58,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     public override ValueTask<bool> ResetAsync(DbSession resource, CancellationToken cancellationToken) =>
         ResetAsync(isAsync: true, resource, cancellationToken);
 
-    public override bool? Reset(DbSession resource) => ResetAsync(isAsync: false, resource, CancellationToken.None).EnsureCompleted();
+    public override bool? Reset(DbSession resource) =>
+        adapter.ResetsInline ? ResetAsync(isAsync: false, resource, CancellationToken.None).EnsureCompleted() : null;
 
     public override async ValueTask KeepAliveAsync(DbSession resource, CancellationToken cancellationToken)
     {
@@ -265,11 +266,15 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         if (Initializer is null)
         {
-            return NewSession(native, generation, adapter.Remember(native));
+            return NewSession(
+                native,
+                generation,
+                await adapter.RememberAsync(isAsync, native, isInitialized: false, cancellationToken).ConfigureAwait(false));
         }
 
         await Initializer.RunAsync(isAsync, native, cancellationToken).ConfigureAwait(false);
-        DbSession session = NewSession(native, generation, adapter.RememberInitialized(native));
+        object? remembered = await adapter.RememberAsync(isAsync, native, isInitialized: true, cancellationToken).ConfigureAwait(false);
+        DbSession session = NewSession(native, generation, remembered);
         bool isReset = true;
         try
         {
@@ -280,9 +285,9 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
             else
             {
                 DbSessionInfo info = adapter.AfterInitialization(session.Info);
-                isReset = isAsync
-                    ? await adapter.ResetAsync(native, info, cancellationToken).ConfigureAwait(false)
-                    : adapter.Reset(native, info);
+                isReset = isAsync ? await adapter.ResetAsync(native, info, cancellationToken).ConfigureAwait(false)
+                    : adapter.ResetsInline ? adapter.Reset(native, info)
+                    : adapter.ResetAsync(native, info, cancellationToken).AsTask().GetAwaiter().GetResult(); // there is no other way
             }
         }
         catch (Exception e) when (

@@ -197,6 +197,11 @@ public sealed partial class PooledDbConnection
         if (_hasNotifiedClosed)
         {
             _hasNotifiedClosed = false;
+            if (_hasNotifiedBroken)
+            {
+                _hasNotifiedBroken = false;
+                OnStateChange(ClosedBroken);
+            }
         }
         else
         {

@@ -205,7 +205,7 @@ public sealed partial class PooledDbConnection
     private void EndOpening(ResourceLease<DbSession> lease)
     {
         DbSession session = lease.Value;
-        _hasNotifiedClosed = false;
+        _hasNotifiedClosed = _hasNotifiedBroken = false;
         _lease = lease;
         Volatile.Write(ref _isOpening, 0);
         Interlocked.Exchange(ref _session, session); // with a full fence: a disposal writes its flag and then reads the session
@@ -215,7 +215,25 @@ public sealed partial class PooledDbConnection
             throw new ObjectDisposedException(nameof(PooledDbConnection), "The connection was disposed while it was being opened.");
         }
 
-        OnStateChange(Opened);
+        OnStateChange(_source.Adapter.AnnouncesConnecting ? Connected : Opened);
+    }
+
+    /// <summary>Tells listeners that a session is being rented, where the provider tells that it connects.</summary>
+    private void AnnounceOpening()
+    {
+        if (_source.Adapter.AnnouncesConnecting)
+        {
+            OnStateChange(Connecting);
+        }
+    }
+
+    private void FailOpening()
+    {
+        Volatile.Write(ref _isOpening, 0);
+        if (_source.Adapter.AnnouncesConnecting)
+        {
+            OnStateChange(NotConnected);
+        }
     }
 
     /// <summary>
@@ -227,7 +245,8 @@ public sealed partial class PooledDbConnection
         if (!_hasNotifiedClosed && Has(session))
         {
             _hasNotifiedClosed = true;
-            OnStateChange(Closed);
+            _hasNotifiedBroken = session.Native.State == ConnectionState.Broken;
+            OnStateChange(_hasNotifiedBroken ? Broken : Closed);
         }
     }
 }

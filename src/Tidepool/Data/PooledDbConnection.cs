@@ -19,6 +19,11 @@ namespace Tidepool.Data;
 public sealed partial class PooledDbConnection : DbConnection
 {
     private static readonly StateChangeEventArgs Opened = new(ConnectionState.Closed, ConnectionState.Open);
+    private static readonly StateChangeEventArgs Connecting = new(ConnectionState.Closed, ConnectionState.Connecting);
+    private static readonly StateChangeEventArgs Connected = new(ConnectionState.Connecting, ConnectionState.Open);
+    private static readonly StateChangeEventArgs NotConnected = new(ConnectionState.Connecting, ConnectionState.Closed);
+    private static readonly StateChangeEventArgs Broken = new(ConnectionState.Open, ConnectionState.Broken);
+    private static readonly StateChangeEventArgs ClosedBroken = new(ConnectionState.Broken, ConnectionState.Closed);
     private static readonly StateChangeEventArgs Closed = new(ConnectionState.Open, ConnectionState.Closed);
 
     private readonly PooledDbDataSource _source;
@@ -47,6 +52,9 @@ public sealed partial class PooledDbConnection : DbConnection
 
     /// <summary>Listeners know already that the session was closed, by an error.</summary>
     private bool _hasNotifiedClosed;
+
+    /// <summary>They know it as broken, and learn of the closing too.</summary>
+    private bool _hasNotifiedBroken;
 
     internal PooledDbConnection(PooledDbDataSource source) => _source = source;
 
@@ -166,11 +174,12 @@ public sealed partial class PooledDbConnection : DbConnection
         ResourceLease<DbSession> lease;
         try
         {
+            AnnounceOpening();
             lease = _source.Rent();
         }
         catch
         {
-            Volatile.Write(ref _isOpening, 0);
+            FailOpening();
             throw;
         }
 
@@ -196,11 +205,12 @@ public sealed partial class PooledDbConnection : DbConnection
         ResourceLease<DbSession> lease;
         try
         {
+            AnnounceOpening();
             lease = await _source.RentAsync(cancellationToken).ConfigureAwait(false);
         }
         catch
         {
-            Volatile.Write(ref _isOpening, 0);
+            FailOpening();
             throw;
         }
 

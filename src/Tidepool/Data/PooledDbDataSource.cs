@@ -375,6 +375,7 @@ public sealed class PooledDbDataSource : DbDataSource
     private static DbAdapter AdapterOf(Type provider) => provider.Namespace switch
     {
         "Npgsql" => DbAdapter.Postgres,
+        "MySqlConnector" => DbAdapter.MySql,
         "Microsoft.Data.Sqlite" => DbAdapter.Sqlite,
         _ => DbAdapter.Generic,
     };

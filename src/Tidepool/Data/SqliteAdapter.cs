@@ -61,8 +61,11 @@ internal sealed class SqliteAdapter : DbAdapter
     /// <summary>
     /// The list of attached databases reads the file; where that is locked, this waits as long as the program's own statements do.
     /// </summary>
-    internal override object? RememberInitialized(DbConnection connection) =>
-        new InitialState(MinimumResidue(connection), Databases(connection, timeoutSeconds: null));
+    internal override ValueTask<object?> RememberAsync(
+        bool isAsync, DbConnection connection, bool isInitialized, CancellationToken cancellationToken) => new(
+        isInitialized
+            ? new InitialState(MinimumResidue(connection), Databases(connection, timeoutSeconds: null))
+            : Remember(connection));
 
     /// <summary>What the program has set, added or attached stays.</summary>
     internal override DbSessionInfo AfterInitialization(DbSessionInfo session) => session with { Residue = SessionResidue.Objects };

@@ -94,11 +94,11 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
 
     private const string Clean = "postgres postgres 0 0 0 0 0 4MB";
 
-    private const string State =
+    internal const string State =
         """
         SELECT concat_ws(' ', current_user, session_user,
             (SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema()),
-            (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'),
+            (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()),
             (SELECT count(*) FROM pg_listening_channels()),
             (SELECT count(*) FROM pg_cursors WHERE name = 'walk'),
             (SELECT count(*) FROM pg_prepared_statements WHERE from_sql),

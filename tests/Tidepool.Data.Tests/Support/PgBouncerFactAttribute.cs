@@ -1,3 +1,4 @@
+using Tidepool.Labs;
 using Tidepool.Tests.Common;
 using Xunit.Sdk;
 

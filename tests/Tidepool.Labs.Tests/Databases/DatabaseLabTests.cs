@@ -7,7 +7,7 @@ public class DatabaseLabTests
 {
     private static readonly string[] Exact =
     [
-        "connections.sqlite.", "connections.postgres.", "connections.killed",
+        "connections.sqlite.", "connections.postgres.", "connections.mysql.", "connections.killed",
         "connections.faults.", "connections.recovery.failed", "connections.recovery.tries", "ef.backends", "ef.unpooled",
     ];
 
@@ -36,11 +36,12 @@ public class DatabaseLabTests
         Assert.All(verdicts, verdict =>
         {
             Assert.Equal(VerdictState.NotRun, verdict.State);
-            Assert.EndsWith("run with --postgres", verdict.Detail, StringComparison.Ordinal);
+            string option = verdict.Bar.Id.StartsWith("connections.mysql.", StringComparison.Ordinal) ? "--mysql" : "--postgres";
+            Assert.EndsWith($"run with {option}", verdict.Detail, StringComparison.Ordinal);
         });
     }
 
-    [Servers.PostgresFact]
+    [Servers.DatabasesFact]
     [Trait("Category", "Slow")]
     public async Task With_the_option_every_exact_verdict_passes_and_no_row_is_missing()
     {
@@ -49,7 +50,10 @@ public class DatabaseLabTests
         {
             using var tool = Process.Start(new ProcessStartInfo(
                 "dotnet",
-                [Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll"), "lab", "connections", "ef", "--postgres", "--json", file])
+                [
+                    Path.Combine(AppContext.BaseDirectory, "Tidepool.Tool.dll"),
+                    "lab", "connections", "ef", "--postgres", "--mysql", "--json", file,
+                ])
             {
                 RedirectStandardOutput = true,
             })!;

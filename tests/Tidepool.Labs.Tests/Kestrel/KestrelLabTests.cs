@@ -9,7 +9,7 @@ public sealed class KestrelLabTests
     public void It_is_run_by_its_name_only()
     {
         Assert.DoesNotContain(Lab, LabCatalog.Select([]));
-        Assert.Equal(LabCatalog.All.Count - 1, LabCatalog.Select([]).Length);
+        Assert.Equal(LabCatalog.All.Where(static lab => lab.InTour), LabCatalog.Select([]));
         Assert.Equal([Lab], LabCatalog.Select(["kestrel"]));
     }
 

@@ -58,7 +58,7 @@ public sealed class PostgresClusterLifeTests
         using var kill = Process.Start("kill", ["-TERM", $"{cluster.SupervisorProcess}"]);
         await kill.WaitForExitAsync();
 
-        var failure = await Assert.ThrowsAsync<PostgresClusterException>(() => cluster.ReloadAsync());
+        var failure = await Assert.ThrowsAsync<LabServerException>(() => cluster.ReloadAsync());
 
         Assert.Contains("its shell ended early", failure.Message, StringComparison.Ordinal);
         await cluster.DisposeAsync();
@@ -77,7 +77,7 @@ public sealed class PostgresClusterLifeTests
     [PostgresFact]
     public async Task A_setting_that_the_server_refuses_is_an_error_with_its_words()
     {
-        var failure = await Assert.ThrowsAsync<PostgresClusterException>(
+        var failure = await Assert.ThrowsAsync<LabServerException>(
             () => PostgresCluster.StartAsync(new Dictionary<string, string> { ["max_connections"] = "many" }));
 
         Assert.Contains("the server did not start", failure.Message, StringComparison.Ordinal);

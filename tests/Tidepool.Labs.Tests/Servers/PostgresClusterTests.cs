@@ -95,7 +95,7 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
         Assert.Equal(code, next);
         Assert.Equal(port, Cluster.Port);
         Assert.Equal(7, await Cluster.ReadAsync<int>("SELECT value FROM kept"));
-        await Assert.ThrowsAsync<PostgresClusterException>(() => Cluster.StartAgainAsync());
+        await Assert.ThrowsAsync<LabServerException>(() => Cluster.StartAgainAsync());
     }
 
     [PostgresFact]

@@ -75,6 +75,9 @@ public class BarsTests
         { "connections, sessions ended", ["connections.killed"] },
         { "connections, faults", ["connections.faults.failed", "connections.faults.served"] },
         { "connections, recovery", ["connections.recovery.late", "connections.recovery.failed", "connections.recovery.tries"] },
+        { "connections, MariaDB", ["connections.mysql.failed"] },
+        { "fleet, together", ["fleet.transaction", "fleet.session"] },
+        { "fleet, asking", ["fleet.latency"] },
         { "ef", ["ef.backends", "ef.insert", "ef.select", "ef.unpooled"] },
         {
             "malloc groups",

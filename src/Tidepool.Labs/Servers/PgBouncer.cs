@@ -1,15 +1,12 @@
 using System.Diagnostics;
-using System.Net;
-using System.Net.Sockets;
 using Npgsql;
-using Tidepool.Labs;
 
-namespace Tidepool.Data.Tests.Support;
+namespace Tidepool.Labs;
 
 /// <summary>
-/// A PgBouncer of its own before a cluster, on the loopback address; gone with its disposal, or with the end of this process.
+/// A PgBouncer of its own before a server, on the loopback address; gone with its disposal, or with the end of this process.
 /// </summary>
-internal sealed class PgBouncer : IAsyncDisposable
+internal sealed class PgBouncer : IAsyncDisposable, IDisposable
 {
     /// <summary>
     /// Owns the program and its folder; ends both when its input ends. Runs as the user of the server, because the program refuses to run
@@ -31,6 +28,8 @@ internal sealed class PgBouncer : IAsyncDisposable
         read -r line
         """;
 
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
     private readonly Process _shell;
     private readonly Task<string> _told;
 
@@ -48,41 +47,49 @@ internal sealed class PgBouncer : IAsyncDisposable
 
     internal int Port { get; }
 
-    /// <summary>For Npgsql: the database of the cluster, through the pooler.</summary>
+    /// <summary>For Npgsql: the database of the server, through the pooler.</summary>
     internal string ConnectionString { get; }
 
     private static string? Program { get; } = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':').Append("/usr/sbin")
         .Select(static folder => Path.Combine(folder, "pgbouncer")).FirstOrDefault(File.Exists);
 
-    /// <summary>Starts one with four connections to the server.</summary>
-    /// <param name="cluster">Where it leads.</param>
+    /// <summary>Starts one.</summary>
+    /// <param name="connectionString">Where it leads: a server on 127.0.0.1, for Npgsql; its user is the pooler's only one.</param>
     /// <param name="mode">Its word for the mode: session or transaction.</param>
-    internal static async Task<PgBouncer> StartAsync(PostgresCluster cluster, string mode)
+    /// <param name="poolSize">Connections to the server.</param>
+    /// <exception cref="LabServerException">It did not start; the message has what it said.</exception>
+    internal static async Task<PgBouncer> StartAsync(string connectionString, string mode, int poolSize = 4)
     {
         for (int attempt = 1; ; attempt++)
         {
-            PgBouncer bouncer = Start(cluster, mode, FreePort());
-            if (await bouncer.IsReadyAsync())
+            PgBouncer bouncer = Start(new NpgsqlConnectionStringBuilder(connectionString), mode, poolSize, ServerPlace.FindFreePort());
+            if (await bouncer.IsReadyAsync().ConfigureAwait(false))
             {
                 return bouncer;
             }
 
-            await bouncer.DisposeAsync();
-            Assert.True(attempt < 5, $"PgBouncer did not start: {await bouncer._told}");
+            await bouncer.DisposeAsync().ConfigureAwait(false);
+            if (attempt == 5)
+            {
+                throw new LabServerException($"PgBouncer did not start: {await bouncer._told.ConfigureAwait(false)}");
+            }
         }
     }
 
+    /// <summary>Ends it and removes its folder; returns when both is done.</summary>
     public async ValueTask DisposeAsync()
     {
         _shell.StandardInput.Close();
-        await _shell.WaitForExitAsync();
+        await _shell.WaitForExitAsync().ConfigureAwait(false);
         _shell.Dispose();
     }
 
-    private static PgBouncer Start(PostgresCluster cluster, string mode, int port)
+    /// <inheritdoc cref="DisposeAsync"/>
+    public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
+
+    private static PgBouncer Start(NpgsqlConnectionStringBuilder there, string mode, int poolSize, int port)
     {
-        var there = new NpgsqlConnectionStringBuilder(cluster.ConnectionString);
-        string[] command = ["setsid", .. PostgresPrograms.AsServerUser()!, "/bin/sh", "-c", Script, "pgbouncer.sh", Program!];
+        string[] command = ["setsid", .. ServerUser.AsOneOf(PostgresPrograms.Users)!, "/bin/sh", "-c", Script, "pgbouncer.sh", Program!];
         Process shell = Process.Start(new ProcessStartInfo(command[0], command[1..])
         {
             RedirectStandardInput = true,
@@ -93,14 +100,15 @@ internal sealed class PgBouncer : IAsyncDisposable
             $"""
             "{there.Username}" "{there.Password}"
             [databases]
-            {there.Database} = host=127.0.0.1 port={cluster.Port}
+            {there.Database} = host=127.0.0.1 port={there.Port}
             [pgbouncer]
             listen_addr = 127.0.0.1
             listen_port = {port}
             unix_socket_dir =
             auth_type = scram-sha-256
             pool_mode = {mode}
-            default_pool_size = 4
+            default_pool_size = {poolSize}
+            max_client_conn = 2000
             --
 
             """);
@@ -113,27 +121,23 @@ internal sealed class PgBouncer : IAsyncDisposable
     private async Task<bool> IsReadyAsync()
     {
         var watch = Stopwatch.StartNew();
-        while (!_shell.HasExited && !_told.IsCompleted && watch.Elapsed < Sql.Limit)
+        while (!_shell.HasExited && !_told.IsCompleted && watch.Elapsed < Patience)
         {
             try
             {
-                await using var connection = new NpgsqlConnection(ConnectionString + ";Pooling=false");
-                await connection.OpenAsync();
-                return true;
+                var connection = new NpgsqlConnection(ConnectionString + ";Pooling=false");
+                await using (connection.ConfigureAwait(false))
+                {
+                    await connection.OpenAsync().ConfigureAwait(false);
+                    return true;
+                }
             }
             catch (NpgsqlException)
             {
-                await Task.Delay(20);
+                await Task.Delay(20).ConfigureAwait(false);
             }
         }
 
         return false;
-    }
-
-    private static int FreePort()
-    {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
     }
 }

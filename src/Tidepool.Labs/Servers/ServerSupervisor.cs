@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 
 namespace Tidepool.Labs;
 
@@ -6,15 +7,17 @@ namespace Tidepool.Labs;
 /// The shell that owns a server. It ends when its input ends, and takes the server and the folder with it, so nothing is left
 /// behind however this process ends. One command at a time; safe to call from several threads.
 /// </summary>
-internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
+internal sealed class ServerSupervisor : IAsyncDisposable, IDisposable
 {
     private readonly Process _shell;
     private readonly Task<string> _errors;
     private readonly SemaphoreSlim _gate = new(1);
+    private readonly string _product;
     private bool _disposed;
 
-    private PostgresSupervisor(Process shell)
+    private ServerSupervisor(string product, Process shell)
     {
+        _product = product;
         _shell = shell;
         _errors = shell.StandardError.ReadToEndAsync();
     }
@@ -22,30 +25,27 @@ internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
     /// <summary>The number of the shell's process.</summary>
     public int Id => _shell.Id;
 
-    /// <summary>The folder of the cluster.</summary>
+    /// <summary>The folder of the server.</summary>
     public string Folder { get; private set; } = "";
 
-    /// <summary>Starts the shell and lets it make a cluster.</summary>
-    /// <param name="place">Where its folder is made.</param>
-    /// <param name="password">The password of the user postgres; it appears on no command line.</param>
-    /// <param name="settings">Lines of postgresql.conf.</param>
+    /// <summary>Starts the shell and lets it make a server's folder.</summary>
+    /// <param name="product">The server's name in messages.</param>
+    /// <param name="asUser">The command in front of the shell that makes it run as a user whom the server accepts.</param>
+    /// <param name="script">The shell's script, a resource of this assembly.</param>
+    /// <param name="arguments">Its arguments.</param>
+    /// <param name="password">The first line of its input; it appears on no command line.</param>
     /// <param name="cancellationToken">Gives up, and leaves nothing behind.</param>
-    /// <exception cref="PostgresClusterException">PostgreSQL is missing, or initdb failed; the message has what it said.</exception>
-    public static async Task<PostgresSupervisor> StartAsync(
-        string place, string password, IEnumerable<string> settings, CancellationToken cancellationToken)
+    /// <exception cref="LabServerException">The server's folder could not be made; the message has what its programs said.</exception>
+    public static async Task<ServerSupervisor> StartAsync(
+        string product,
+        IReadOnlyList<string> asUser,
+        string script,
+        IEnumerable<string> arguments,
+        string password,
+        CancellationToken cancellationToken)
     {
-        if (PostgresPrograms.Missing is { } missing)
-        {
-            throw new PostgresClusterException(missing);
-        }
-
-        string[] command =
-            [
-                "setsid", .. PostgresPrograms.AsServerUser()!,
-                "/bin/sh", "-c", ReadScript(), "postgres.sh",
-                PostgresPrograms.Folder!, place, .. settings
-            ];
-        var supervisor = new PostgresSupervisor(Process.Start(new ProcessStartInfo(command[0], command[1..])
+        string[] command = ["setsid", .. asUser, "/bin/sh", "-c", ReadScript(script), script, .. arguments];
+        var supervisor = new ServerSupervisor(product, Process.Start(new ProcessStartInfo(command[0], command[1..])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
@@ -66,7 +66,7 @@ internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
 
     /// <summary>Sends a command and waits for its answer.</summary>
     /// <returns>What follows "ok".</returns>
-    /// <exception cref="PostgresClusterException">The answer is an error, or the shell has ended.</exception>
+    /// <exception cref="LabServerException">The answer is an error, or the shell has ended.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before it was sent. A command that was sent is waited for: its answer would
     /// be taken for that of the next.</exception>
     public async Task<string> TellAsync(string command, CancellationToken cancellationToken = default)
@@ -80,16 +80,43 @@ internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
             string? answer = await _shell.StandardOutput.ReadLineAsync(CancellationToken.None).ConfigureAwait(false);
             return answer is "ok" ? ""
                 : answer?.StartsWith("ok ", StringComparison.Ordinal) == true ? answer[3..]
-                : throw new PostgresClusterException(
-                    $"PostgreSQL: {answer ?? $"its shell ended early. {await _errors.ConfigureAwait(false)}"}");
+                : throw new LabServerException(
+                    $"{_product}: {answer ?? $"its shell ended early. {await _errors.ConfigureAwait(false)}"}");
         }
         catch (IOException)
         {
-            throw new PostgresClusterException($"PostgreSQL: its shell ended early. {await _errors.ConfigureAwait(false)}");
+            throw new LabServerException($"{_product}: its shell ended early. {await _errors.ConfigureAwait(false)}");
         }
         finally
         {
             _gate.Release();
+        }
+    }
+
+    /// <summary>Starts the server on a port.</summary>
+    /// <returns>The server's first process.</returns>
+    /// <exception cref="LabServerException">It is running, or did not start.</exception>
+    public async Task<int> StartServerAsync(int port) => int.Parse(
+        await TellAsync($"start {port.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false), CultureInfo.InvariantCulture);
+
+    /// <summary>Starts the server on a port that is free.</summary>
+    /// <returns>The port, and the server's first process.</returns>
+    /// <exception cref="LabServerException">It did not start.</exception>
+    public async Task<(int Port, int Process)> StartServerAsync(CancellationToken cancellationToken)
+    {
+        for (int attempt = 0; ; attempt++)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            int port = ServerPlace.FindFreePort();
+            try
+            {
+                return (port, await StartServerAsync(port).ConfigureAwait(false));
+            }
+            catch (LabServerException failure) when (
+                attempt < 10 && failure.Message.Contains("Address already in use", StringComparison.Ordinal))
+            {
+                // Another program was faster: another port.
+            }
         }
     }
 
@@ -134,9 +161,9 @@ internal sealed class PostgresSupervisor : IAsyncDisposable, IDisposable
         }
     }
 
-    private static string ReadScript()
+    private static string ReadScript(string name)
     {
-        using Stream stream = typeof(PostgresSupervisor).Assembly.GetManifestResourceStream("postgres.sh")!;
+        using Stream stream = typeof(ServerSupervisor).Assembly.GetManifestResourceStream(name)!;
         using var reader = new StreamReader(stream);
         return reader.ReadToEnd();
     }

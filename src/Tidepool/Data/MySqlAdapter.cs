@@ -1,0 +1,192 @@
+using System.Data;
+using System.Data.Common;
+using System.Globalization;
+using System.Reflection;
+
+namespace Tidepool.Data;
+
+/// <summary>
+/// MySQL and MariaDB over MySqlConnector. The protocol's own reset does nearly all. The provider sends it only asynchronously, so that no
+/// caller that blocks can do it.
+/// </summary>
+internal sealed class MySqlAdapter : DbAdapter
+{
+    /// <summary>Where the provider puts the server's number of an error.</summary>
+    private const string ServerErrorCode = "Server Error Code";
+
+    /// <summary>A setting of the server forbids the statement: that it only reads, or another one.</summary>
+    private const int ForbiddenBySetting = 1290;
+
+    /// <summary>After the protocol's reset MySQL has its own default of the connection's charset, and not the provider's.</summary>
+    private const string Charset = "SET NAMES utf8mb4";
+
+    /// <summary>What the protocol's reset leaves as it is.</summary>
+    private const string Place = "SELECT DATABASE(), CURRENT_ROLE()";
+
+    /// <summary>For MySQL before 8.0, which has no roles.</summary>
+    private const string PlaceWithoutRoles = "SELECT DATABASE(), NULL";
+
+    /// <summary>Has a row where the server, and not a renter, refuses writes. No name here is known to every version.</summary>
+    private const string RefusesWrites =
+        """
+        SHOW GLOBAL VARIABLES
+        WHERE Variable_name IN ('read_only', 'super_read_only', 'tx_read_only', 'transaction_read_only') AND Value NOT IN ('OFF', '0')
+        """;
+
+    /// <summary>By name: the library does not refer to the provider. Trimming keeps the members, because the names are literals.</summary>
+    private static readonly MethodInfo? ResetMethod =
+        Type.GetType("MySqlConnector.MySqlConnection, MySqlConnector")?.GetMethod("ResetConnectionAsync", [typeof(CancellationToken)]);
+
+    private static readonly PropertyInfo? SessionProperty = Type.GetType("MySqlConnector.MySqlConnection, MySqlConnector")
+        ?.GetProperty("Session", BindingFlags.Instance | BindingFlags.NonPublic);
+
+    /// <summary>
+    /// Internal to the provider. Where it has another name, a session on which a statement was prepared serves one renter.
+    /// </summary>
+    private static readonly MethodInfo? UnprepareMethod = Type.GetType("MySqlConnector.Core.ServerSession, MySqlConnector")
+        ?.GetMethod("ClearPreparedStatements", BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic, []);
+
+    internal override bool WaitsInReset => false;
+
+    internal override bool ResetsInline => false;
+
+    internal override bool AnnouncesConnecting => true;
+
+    /// <summary>Whether sessions with prepared statements are kept, with the provider's version that is loaded.</summary>
+    internal static bool UnpreparesSessions => SessionProperty is not null && UnprepareMethod is not null;
+
+    public override bool Reset(DbConnection connection, DbSessionInfo session) => throw new NotSupportedException(
+        "MySqlConnector resets a session only asynchronously: call ResetAsync. A pool does so in the background.");
+
+    public override async ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken)
+    {
+        if (session.Remembered is not InitialState initial || (session.HasPrepared && initial.Unprepare is null))
+        {
+            return false;
+        }
+
+        await initial.Reset(cancellationToken).ConfigureAwait(false);
+        initial.Unprepare?.Invoke();
+        if (session.WasLent)
+        {
+            // A transaction that a renter of the provider's connection left is over, and the provider does not know it: then this throws.
+            await ProveIdleAsync(isAsync: true, connection, cancellationToken).ConfigureAwait(false);
+        }
+
+        return await IsInPlaceAsync(connection, initial, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Asks for what the reset must find again: one round trip.</summary>
+    internal override async ValueTask<object?> RememberAsync(
+        bool isAsync, DbConnection connection, bool isInitialized, CancellationToken cancellationToken)
+    {
+        if (ResetMethod is null || !ResetMethod.DeclaringType!.IsInstanceOfType(connection))
+        {
+            throw new NotSupportedException(
+                $"{nameof(DbAdapter)}.{nameof(MySql)} is for connections of MySqlConnector, not for {connection.GetType()}.");
+        }
+
+        string sql = Place;
+        SessionPlace place;
+        try
+        {
+            place = await ReadPlaceAsync(isAsync, connection, sql, cancellationToken).ConfigureAwait(false);
+        }
+        catch (DbException) when (connection.State == ConnectionState.Open)
+        {
+            sql = PlaceWithoutRoles;
+            place = await ReadPlaceAsync(isAsync, connection, sql, cancellationToken).ConfigureAwait(false);
+        }
+
+        object? session = SessionProperty?.GetValue(connection);
+        return new InitialState(
+            ResetMethod.CreateDelegate<Func<CancellationToken, ValueTask>>(connection),
+            session is null ? null : UnprepareMethod?.CreateDelegate<Action>(session),
+            $"{Charset}; {sql}",
+            place);
+    }
+
+    /// <summary>The session is as new, so that only the server refuses writes.</summary>
+    internal override async ValueTask<bool> WritesAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken)
+    {
+        using DbCommand command = connection.CreateCommand();
+        command.CommandText = RefusesWrites;
+        object? refusing = isAsync
+            ? await command.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false)
+            : command.ExecuteScalar();
+        return refusing is null;
+    }
+
+    /// <summary>
+    /// By the server's number. A command that took too long has none, and its error no cause: it says nothing of the server.
+    /// </summary>
+    public override DbErrorKind Classify(Exception exception, DbConnection connection) =>
+        exception is DbException && exception.Data[ServerErrorCode] is { } code
+            && Classify(Convert.ToInt32(code, CultureInfo.InvariantCulture), exception.Message) is { } kind
+            ? OfOpen(kind, connection)
+            : base.Classify(exception, connection);
+
+    /// <summary>What a number of the server means, where its SQLSTATE says nothing or something else.</summary>
+    private static DbErrorKind? Classify(int code, string message) => code switch
+    {
+        1053 or 1077 or 1079 or 1927 => DbErrorKind.Server, // it shuts down; KILL has closed the connection
+        1159 or 1161 or 4031 => DbErrorKind.Session, // the server waited for too long
+        1040 or 1203 or 1226 => DbErrorKind.Exhausted, // too many connections, of all or of one user
+        1820 or 1862 => DbErrorKind.Credentials, // the password has expired
+        1792 or 1836 => DbErrorKind.ReadOnlyServer,
+        ForbiddenBySetting when message.Contains("read-only", StringComparison.Ordinal) => DbErrorKind.ReadOnlyServer,
+        _ => null,
+    };
+
+    /// <summary>A procedure may raise any number; the session that told of it is open then.</summary>
+    private static DbErrorKind OfOpen(DbErrorKind kind, DbConnection connection) =>
+        kind == DbErrorKind.Server && connection.State == ConnectionState.Open ? DbErrorKind.Session : kind;
+
+    private static async ValueTask<bool> IsInPlaceAsync(DbConnection connection, InitialState initial, CancellationToken cancellationToken)
+    {
+        SessionPlace place =
+            await ReadPlaceAsync(isAsync: true, connection, initial.Restore, cancellationToken).ConfigureAwait(false);
+        if (place == initial.Place)
+        {
+            return true;
+        }
+
+        if (place.Role != initial.Place.Role || initial.Place.Database is not { } database)
+        {
+            return false;
+        }
+
+        await connection.ChangeDatabaseAsync(database, cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    private static async ValueTask<SessionPlace> ReadPlaceAsync(
+        bool isAsync, DbConnection connection, string sql, CancellationToken cancellationToken)
+    {
+        using DbCommand command = connection.CreateCommand();
+        command.CommandText = sql;
+        DbDataReader reader = isAsync ? await command.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false) : command.ExecuteReader();
+        try
+        {
+            _ = isAsync ? await reader.ReadAsync(cancellationToken).ConfigureAwait(false) : reader.Read();
+            return new SessionPlace(reader.IsDBNull(0) ? null : reader.GetString(0), reader.IsDBNull(1) ? null : reader.GetString(1));
+        }
+        finally
+        {
+            await reader.DisposeAsync(isAsync).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>What the protocol's reset leaves as it is.</summary>
+    /// <param name="Database">The current database, or null.</param>
+    /// <param name="Role">The current role, or null.</param>
+    private readonly record struct SessionPlace(string? Database, string? Role);
+
+    /// <summary>What a session was when it was new.</summary>
+    /// <param name="Reset">Sends the protocol's reset on its connection.</param>
+    /// <param name="Unprepare">Makes the provider forget what it has prepared; null where that cannot be done.</param>
+    /// <param name="Restore">Sets the charset, and asks for the place.</param>
+    /// <param name="Place">Where it was.</param>
+    private sealed record InitialState(
+        Func<CancellationToken, ValueTask> Reset, Action? Unprepare, string Restore, SessionPlace Place);
+}

@@ -1,0 +1,267 @@
+using System.Data;
+using System.Data.Common;
+using MySqlConnector;
+using Tidepool.Data.Tests.Support;
+
+namespace Tidepool.Data.Tests.MySql;
+
+/// <summary>What a renter leaves on a session of MySQL is gone when the next one gets it, whatever way it is reset.</summary>
+[Collection(MySqlServer.Collection)]
+public sealed class MySqlSessionTests(MySqlServer server)
+{
+    /// <summary>Modes of reset, how the session was used, and whether the callers are synchronous.</summary>
+    public static TheoryData<ResetMode, string, bool> Ways
+    {
+        get
+        {
+            var ways = new TheoryData<ResetMode, string, bool>();
+            foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
+            {
+                foreach (string use in new[] { "plain", "prepared", "lent" })
+                {
+                    ways.Add(mode, use, false);
+                    ways.Add(mode, use, true);
+                }
+            }
+
+            return ways;
+        }
+    }
+
+    [MySqlTheory]
+    [MemberData(nameof(Ways))]
+    public async Task After_return_a_new_holder_sees_nothing_of_the_one_before(ResetMode mode, string use, bool isSync)
+    {
+        await server.Server.ExecuteAsync("CREATE TABLE IF NOT EXISTS kept (a int)");
+        await using PooledDbDataSource pool = server.NewPool(
+            new PooledDbOptions { Pool = new() { MaxSize = 1, ResetMode = mode } }, ";Allow User Variables=true");
+        PooledDbConnection connection = await OpenAsync(pool, isSync);
+        long session = connection.Read<long>("SELECT CONNECTION_ID()");
+        string before = StateOf(connection);
+        Use(connection, use);
+        foreach (string statement in Leftovers)
+        {
+            connection.Run(statement);
+        }
+
+        Assert.NotEqual(before, StateOf(connection));
+        await CloseAsync(connection, isSync);
+        connection = await OpenAsync(pool, isSync);
+
+        Assert.Equal(session, connection.Read<long>("SELECT CONNECTION_ID()"));
+        Assert.Equal(before, StateOf(connection));
+        Assert.Throws<MySqlException>(() => connection.Run("SELECT a FROM scratch"));
+        Assert.Throws<MySqlException>(() => connection.Run("EXECUTE plan"));
+        Assert.Equal(0, connection.Read<int>("SELECT COUNT(*) FROM kept"));
+        await using (await connection.BeginTransactionAsync())
+        {
+            // It would be refused while another one is open.
+        }
+
+        await CloseAsync(connection, isSync);
+    }
+
+    [MySqlTheory]
+    [InlineData("SET CHARACTER SET latin1", "SELECT @@character_set_client")]
+    [InlineData("SET NAMES latin1 COLLATE latin1_general_cs", "SELECT @@collation_connection")]
+    [InlineData("SET character_set_results = NULL", "SELECT COALESCE(@@character_set_results, 'none')")]
+    [InlineData("SET time_zone = '+05:00'", "SELECT @@time_zone")]
+    [InlineData("SET sql_mode = 'ANSI_QUOTES'", "SELECT @@sql_mode")]
+    [InlineData("SET autocommit = 0", "SELECT @@autocommit")]
+    [InlineData("SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE", "SELECT @@tx_isolation")]
+    [InlineData("SET SESSION TRANSACTION READ ONLY", "SELECT @@tx_read_only")]
+    [InlineData("SET @mine = 7", "SELECT CONVERT(COALESCE(@mine, 'none') USING utf8mb4)")]
+    [InlineData("SET timestamp = 1000", "SELECT @@timestamp < 2000")]
+    [InlineData("SET last_insert_id = 9", "SELECT LAST_INSERT_ID()")]
+    [InlineData("SET insert_id = 9", "SELECT @@insert_id")]
+    [InlineData("SET foreign_key_checks = 0", "SELECT @@foreign_key_checks")]
+    [InlineData("SET sql_select_limit = 1", "SELECT @@sql_select_limit")]
+    [InlineData("SET session_track_schema = 0; USE other", "SELECT DATABASE()")]
+    [InlineData("SELECT GET_LOCK('mine', 0)", "SELECT COALESCE(IS_USED_LOCK('mine') = CONNECTION_ID(), 0)")]
+    public async Task Each_of_these_is_gone(string left, string question)
+    {
+        await using PooledDbDataSource pool =
+            server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } }, ";Allow User Variables=true");
+        string before;
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            before = connection.Read<string>(question);
+            connection.Run(left);
+            Assert.NotEqual(before, connection.Read<string>(question));
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal(before, next.Read<string>(question));
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [MySqlTheory]
+    [InlineData("SET ROLE painter", "SELECT COALESCE(CURRENT_ROLE(), 'none')", "none", "")]
+    [InlineData("USE other", "SELECT COALESCE(DATABASE(), 'none')", "none", ";Database=")]
+    public async Task What_no_reset_takes_back_costs_the_session(string left, string question, string expected, string more)
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } }, more);
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run(left);
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal(expected, next.Read<string>(question));
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
+    }
+
+    [MySqlTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task What_the_program_has_made_of_a_new_session_and_a_reset_leaves_stays(bool isSync)
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1 },
+            InitializeSession = static session =>
+            {
+                session.Run("SET ROLE painter");
+                session.Run("SET sql_mode = ''");
+                session.Run("USE other");
+            },
+        });
+        string? mode = null;
+        for (int i = 0; i < 3; i++)
+        {
+            PooledDbConnection connection = await OpenAsync(pool, isSync);
+            Assert.Equal("painter other", connection.Read<string>("SELECT CONCAT(CURRENT_ROLE(), ' ', DATABASE())"));
+            mode ??= connection.Read<string>("SELECT @@sql_mode");
+            Assert.NotEqual("", mode); // a setting is undone, for the first renter too
+            Assert.Equal(mode, connection.Read<string>("SELECT @@sql_mode"));
+            await CloseAsync(connection, isSync);
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [MySqlFact]
+    public async Task A_statement_is_prepared_again_after_the_reset_and_the_session_stays()
+    {
+        Assert.True(MySqlAdapter.UnpreparesSessions);
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        for (int i = 0; i < 3; i++)
+        {
+            await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+            await using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT 40 + 2";
+            await command.PrepareAsync();
+            Assert.Equal(42L, Convert.ToInt64(await command.ExecuteScalarAsync(), null));
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [MySqlFact]
+    public async Task A_transaction_that_a_renter_of_the_providers_connection_left_is_rolled_back_and_its_session_ends()
+    {
+        await server.Server.ExecuteAsync("CREATE TABLE IF NOT EXISTS kept (a int)");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        await using (DbConnectionLease lease = await pool.RentNativeAsync())
+        {
+            DbTransaction left = await lease.Connection.BeginTransactionAsync();
+            await using DbCommand command = lease.Connection.CreateCommand();
+            (command.CommandText, command.Transaction) = ("INSERT INTO kept VALUES (1)", left);
+            await command.ExecuteNonQueryAsync();
+        }
+
+        await using (DbConnectionLease lease = await pool.RentNativeAsync())
+        {
+            lease.Connection.Run("BEGIN");
+            lease.Connection.Run("INSERT INTO kept VALUES (2)");
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal(0, next.Read<int>("SELECT COUNT(*) FROM kept"));
+        Assert.Equal((2L, 1L), (pool.GetStatistics().Created, pool.GetStatistics().Destroyed)); // the second left one that the provider saw
+    }
+
+    [MySqlFact]
+    public async Task Its_own_pool_is_off_also_where_no_connection_string_says_so()
+    {
+        string text = new MySqlConnectionStringBuilder(server.ConnectionString) { Pooling = true }.ConnectionString;
+        await using var pool = new PooledDbDataSource(MySqlConnectorFactory.Instance, MySqlServer.GuestOf(server.Server.ConnectionString));
+        Assert.Same(DbAdapter.MySql, pool.Adapter);
+        Assert.Contains("Pooling=False", pool.ConnectionString, StringComparison.OrdinalIgnoreCase);
+        Assert.DoesNotContain("guest;Password", pool.ConnectionString, StringComparison.OrdinalIgnoreCase);
+        Assert.StartsWith("127.0.0.1:", pool.Name, StringComparison.Ordinal);
+        await using var native = new MySqlDataSource(MySqlServer.GuestOf(server.Server.ConnectionString));
+        ArgumentException refusal = Assert.Throws<ArgumentException>(() => new PooledDbDataSource(native));
+        Assert.Contains("Pooling=false", refusal.Message, StringComparison.Ordinal);
+        Assert.Throws<ArgumentException>(() => new PooledDbDataSource(new MySqlDataSource(text)));
+    }
+
+    [MySqlFact]
+    public async Task Inside_an_ambient_transaction_it_is_refused_unless_the_connection_string_says_that_it_does_not_join()
+    {
+        await using PooledDbDataSource joins = server.NewPool();
+        await using PooledDbDataSource ignores = server.NewPool(more: ";Auto Enlist=false");
+        using var scope = new System.Transactions.TransactionScope(System.Transactions.TransactionScopeAsyncFlowOption.Enabled);
+        Assert.Throws<InvalidOperationException>(joins.OpenConnection);
+        await (await ignores.OpenConnectionAsync()).DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Another_provider_is_refused_by_name()
+    {
+        using var file = new SqliteFile();
+        await using PooledDbDataSource pool = file.NewPool(new PooledDbOptions { Adapter = DbAdapter.MySql });
+        PooledDbException failure = await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
+        Assert.Contains("SqliteConnection", failure.GetBaseException().Message, StringComparison.Ordinal);
+        Assert.Throws<NotSupportedException>(() => DbAdapter.MySql.Reset(new MySqlConnection(), default));
+    }
+
+    /// <summary>All that a session can keep, in one text.</summary>
+    internal const string State =
+        """
+        SELECT CONVERT(CONCAT_WS(' ', @@character_set_client, @@collation_connection, COALESCE(@@character_set_results, 'none'),
+            @@time_zone,
+            @@sql_mode, @@autocommit, @@tx_isolation, @@tx_read_only, COALESCE(@mine, 'none'), LAST_INSERT_ID(), @@foreign_key_checks,
+            @@timestamp < 2000, DATABASE(), COALESCE(IS_USED_LOCK('mine') = CONNECTION_ID(), 0),
+            COALESCE(CURRENT_ROLE(), 'none')) USING utf8mb4)
+        """;
+
+    internal static readonly string[] Leftovers =
+    [
+        "SET NAMES latin1", "SET time_zone = '+05:00'", "SET sql_mode = ''", "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+        "SET @mine = 7", "SET timestamp = 1000", "SET foreign_key_checks = 0", "CREATE TEMPORARY TABLE scratch (a int)",
+        "PREPARE plan FROM 'SELECT 1'", "SELECT GET_LOCK('mine', 0)", "USE other", "SET autocommit = 0",
+        "INSERT INTO lab.kept VALUES (1)", "SET last_insert_id = 9",
+    ];
+
+    private static string StateOf(DbConnection connection) => connection.Read<string>(State);
+
+    private static async Task<PooledDbConnection> OpenAsync(PooledDbDataSource pool, bool isSync) =>
+        isSync ? pool.OpenConnection() : await pool.OpenConnectionAsync();
+
+    private static async Task CloseAsync(PooledDbConnection connection, bool isSync)
+    {
+        if (isSync)
+        {
+            connection.Dispose();
+        }
+        else
+        {
+            await connection.DisposeAsync();
+        }
+    }
+
+    private static void Use(PooledDbConnection connection, string use)
+    {
+        if (use == "prepared")
+        {
+            using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT 'kept'";
+            command.Prepare();
+        }
+        else if (use == "lent")
+        {
+            connection.Unwrap<MySqlConnection>();
+        }
+    }
+}
