@@ -12,11 +12,14 @@ namespace Tidepool.Tidy;
 internal sealed partial record DocCode(string Page, int Line, string Code, string? Output)
 {
     /// <summary>
-    /// All blocks of README.md and the pages in docs/ that are whole programs. Excerpts of docs/samples/ are compiled and run with those.
+    /// All blocks of README.md, the packages' pages and the pages in docs/ that are whole programs. Excerpts of docs/samples/ are
+    /// compiled and run with those.
     /// </summary>
     public static IEnumerable<DocCode> All() =>
         from page in Repository.Under("", ".md")
-        where page == "README.md" || page.StartsWith("docs/", StringComparison.Ordinal)
+        where page == "README.md"
+            || page.EndsWith("/PACKAGE.md", StringComparison.Ordinal)
+            || page.StartsWith("docs/", StringComparison.Ordinal)
         from block in Read(page)
         where !IsExcerpt(block.Code)
         select block;

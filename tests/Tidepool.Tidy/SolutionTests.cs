@@ -1,3 +1,4 @@
+using System.Text.Json;
 using System.Xml.Linq;
 
 namespace Tidepool.Tidy;
@@ -9,18 +10,28 @@ public sealed class SolutionTests
     public void Every_project_is_in_the_solution_once()
     {
         var listed = XDocument.Load(Repository.Path("Tidepool.slnx")).Descendants("Project").Select(e => e.Attribute("Path")!.Value);
-        Problems.AssertSame(Repository.Under("", ".csproj"), listed, "Tidepool.slnx lists every project, once:");
+        Problems.AssertSame(Projects(), listed, "Tidepool.slnx lists every project, once:");
+    }
+
+    [Fact]
+    public void Everything_in_src_takes_part_in_the_packages()
+    {
+        using var filter = JsonDocument.Parse(Repository.Read("Packages.slnf"));
+        Problems.AssertSame(
+            Repository.Under("src/", ".csproj"),
+            filter.RootElement.GetProperty("solution").GetProperty("projects").EnumerateArray().Select(static e => e.GetString()!),
+            "Packages.slnf lists every project of src/, once:");
     }
 
     [Fact]
     public void Every_test_project_takes_part_in_the_test_command()
     {
         Problems.AssertNone(
-            Repository.Under("tests/", ".csproj").Where(file => Repository.Read(file).Contains("xunit", StringComparison.Ordinal)),
+            Tests().Where(file => Repository.Read(file).Contains("xunit", StringComparison.Ordinal)),
             "Test projects import eng/Test.targets, by which ./tidepool test finds them, and name no test package themselves:");
         const string published = "tests/Tidepool.Published/Tidepool.Published.csproj"; // a program that tests publish
         Problems.AssertNone(
-            Repository.Under("tests/", ".csproj").Where(
+            Tests().Where(
                 file => file != published && !Repository.Read(file).Contains("Test.targets", StringComparison.Ordinal)),
             "Projects in tests/ that ./tidepool test does not run:");
     }
@@ -47,4 +58,10 @@ public sealed class SolutionTests
             select $"{file} references {reference.Attribute("Include")!.Value}",
             "Labs and Tool are referenced by nothing that ships as a library:");
     }
+
+    private static IEnumerable<string> Tests() => Projects().Where(static file => file.StartsWith("tests/", StringComparison.Ordinal));
+
+    /// <summary>Consumers are projects of their own, which know packages only.</summary>
+    private static IEnumerable<string> Projects() =>
+        Repository.Under("", ".csproj").Where(static file => !file.StartsWith("tests/consumers/", StringComparison.Ordinal));
 }

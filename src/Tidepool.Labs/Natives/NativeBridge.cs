@@ -4,7 +4,7 @@ namespace Tidepool.Labs;
 internal static class NativeBridge
 {
     /// <summary>What to say when the library is not there.</summary>
-    public const string Missing = NativeBuild.Missing;
+    public static string Missing => NativeBuild.Missing;
 
     private const string Variable = "TIDEPOOL_NATIVE";
 

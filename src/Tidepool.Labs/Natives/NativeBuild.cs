@@ -11,8 +11,9 @@ internal static class NativeBuild
     public const string Variable = "TIDEPOOL_NATIVE_BUILD";
 
     /// <summary>What to say when there is no build.</summary>
-    public const string Missing =
-        "the native library is not built: ./tidepool lab native builds it, with cmake and g++ (apt-get install cmake g++)";
+    public static string Missing => Repository is null
+        ? "needs programs that a clone of the repository builds: ./tidepool lab native, with cmake and g++ (apt-get install cmake g++)"
+        : "the native library is not built: ./tidepool lab native builds it, with cmake and g++ (apt-get install cmake g++)";
 
     private static readonly string[] SettingsOfAllocators =
         ["LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_", "MIMALLOC_", "TCMALLOC_", "TBB_MALLOC_", "TBBMALLOC_", "TIDEPOOL_", "PYTHONMALLOC"];

@@ -1,0 +1,34 @@
+// Compiled ahead of time: a lease, and one that is dropped and reported.
+using System.Runtime.CompilerServices;
+using System.Text;
+using Tidepool;
+
+using (BufferLease<byte> lease = BufferPool<byte>.Shared.Rent(1000))
+{
+    int written = Encoding.UTF8.GetBytes("rent, use, return", lease.Span);
+    Console.WriteLine($"wrote {written} of {lease.Length} bytes");
+}
+
+if (args is ["leak"])
+{
+    using var reported = new ManualResetEventSlim();
+    PoolDiagnostics.MisuseReported += report =>
+    {
+        Console.WriteLine($"{report.Kind} of pool '{report.PoolName}'");
+        reported.Set();
+    };
+    using BufferPool<byte> pool = BufferPool<byte>.Create(new BufferPoolOptions<byte> { Name = "uploads" });
+    Uploads.Forget(pool);
+    for (int tries = 0; tries < 1200 && !reported.IsSet; tries++)
+    {
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        reported.Wait(50);
+    }
+}
+
+internal static class Uploads
+{
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void Forget(BufferPool<byte> pool) => pool.Rent(1000).Span[0] = 1;
+}

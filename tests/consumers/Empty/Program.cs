@@ -1,0 +1,2 @@
+// What a program costs that uses no package.
+Console.WriteLine("nothing");
