@@ -1,5 +1,7 @@
 # What `cmake --install` puts where: headers, the libraries, the files of find_package(tidepool) and of pkg-config.
 # Everything can be moved afterwards: no installed file holds the prefix.
+# Components are packages (Packages.cmake): library is what programs need that are linked with it, preload what any program
+# needs to run with it, dev the rest.
 
 # The inline headers send every call to the checked library with its exact size when they know it.
 target_compile_definitions(tidepool_checked INTERFACE TIDEPOOL_CHECKED=1)
@@ -13,15 +15,22 @@ function(tidepool_install)
   include(CMakePackageConfigHelpers)
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tidepool)
 
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tidepool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tidepool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
           FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
   if(TIDEPOOL_SIZE_CLASSES)
-    install(FILES ${TIDEPOOL_SIZE_CLASSES} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tidepool/detail RENAME recorded_classes.h)
+    install(FILES ${TIDEPOOL_SIZE_CLASSES} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tidepool/detail RENAME recorded_classes.h
+            COMPONENT dev)
   endif()
-  install(TARGETS tidepool tidepool_static tidepool_preload tidepool_checked tidepool_checked_preload EXPORT tidepoolTargets
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  install(TARGETS tidepool EXPORT tidepoolTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT tidepoolTargets NAMESPACE tidepool:: DESTINATION ${package_dir})
+  install(TARGETS tidepool_static tidepool_checked EXPORT tidepoolTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS tidepool_preload tidepool_checked_preload EXPORT tidepoolTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT preload
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT tidepoolTargets NAMESPACE tidepool:: DESTINATION ${package_dir} COMPONENT dev)
 
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tidepoolConfig.cmake.in
     ${PROJECT_BINARY_DIR}/tidepoolConfig.cmake
@@ -29,13 +38,14 @@ function(tidepool_install)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/tidepoolConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/tidepoolConfig.cmake ${PROJECT_BINARY_DIR}/tidepoolConfigVersion.cmake
-          DESTINATION ${package_dir})
+          DESTINATION ${package_dir} COMPONENT dev)
 
   install(FILES ${PROJECT_SOURCE_DIR}/../LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  install(FILES ${PROJECT_SOURCE_DIR}/man/tidepool-tune.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES ${PROJECT_SOURCE_DIR}/man/tidepool.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+  install(FILES ${PROJECT_SOURCE_DIR}/man/tidepool-tune.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT dev)
+  install(FILES ${PROJECT_SOURCE_DIR}/man/tidepool.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT dev)
 
   tidepool_pc_file()
+  tidepool_run_script()
 endfunction()
 
 # The paths in tidepool.pc begin at its own place, unless the directories are absolute ones.
@@ -60,7 +70,20 @@ function(tidepool_pc_file)
     set(TIDEPOOL_PC_DEFINITIONS " -DTIDEPOOL_TLS_DYNAMIC=1")
   endif()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/tidepool.pc.in ${PROJECT_BINARY_DIR}/tidepool.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/tidepool.pc DESTINATION ${pc_dir})
+  install(FILES ${PROJECT_BINARY_DIR}/tidepool.pc DESTINATION ${pc_dir} COMPONENT dev)
+endfunction()
+
+# tidepool-run finds the libraries from its own place, unless the directories are absolute ones.
+function(tidepool_run_script)
+  if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_BINDIR})
+    set(TIDEPOOL_RUN_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+  else()
+    file(RELATIVE_PATH libdir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+    set(TIDEPOOL_RUN_LIBDIR "$here/${libdir}")
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/tools/tidepool-run.in ${PROJECT_BINARY_DIR}/tidepool-run @ONLY)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/tidepool-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT preload)
+  install(FILES ${PROJECT_SOURCE_DIR}/man/tidepool-run.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT preload)
 endfunction()
 
 # A project that brings this one along with add_subdirectory or FetchContent installs it only when it asks for that.
