@@ -140,7 +140,8 @@ internal sealed partial class Evaluator
     }
 
     private static bool IsHarmless(ISymbol member) =>
-        member.Name is "Equals" or "GetHashCode" or "ToString" or "GetType" or "IsActive" or "Length" or "LongLength" or "IsEmpty"
+        member is not { Name: "ToString", ContainingType.Name: "StringBuilder" }
+        && member.Name is "Equals" or "GetHashCode" or "ToString" or "GetType" or "IsActive" or "Length" or "LongLength" or "IsEmpty"
             or "Count" or "CanRead" or "CanWrite" or "CanSeek" or "TryGetBuffer" or "HasValue" or "Rank" or "MaxLength" or "Dispose"
             or "DisposeAsync" or "Close" or "Key";
 

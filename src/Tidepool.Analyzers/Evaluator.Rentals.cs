@@ -53,13 +53,21 @@ internal sealed partial class Evaluator
         }
 
         Standing standing = value.HasSite ? StandingOf(value, state) : default;
-        bool isLate = standing.Status == Status.Returned && !standing.IsUseSeen;
+        if (IsUseSeen(standing))
+        {
+            return;
+        }
+
+        bool isLate = standing.Status == Status.Returned;
         CountLateUse(PlaceOf(operation), operation, standing, isLate);
         if (isLate)
         {
             state[graph.Sites[value.Site].Slot] = standing.WithUseSeen().Code;
         }
     }
+
+    /// <summary>Whether an earlier use of this way was late, as in the turn of a loop before. Then this one decides nothing.</summary>
+    private static bool IsUseSeen(Standing standing) => standing.Status == Status.Returned && standing.IsUseSeen;
 
     private void CountLateUse(SyntaxNode key, IOperation operation, Standing standing, bool isLate)
     {

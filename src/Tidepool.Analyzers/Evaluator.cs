@@ -78,8 +78,10 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
         if (IsRecording && value is { IsRental: true } or { IsView: true })
         {
             Standing standing = StandingOf(value, state);
-            bool isLate = standing.Status == Status.Returned && !standing.IsUseSeen;
-            CountLateUse(operation.Syntax.Parent ?? operation.Syntax, operation, standing, isLate);
+            if (!IsUseSeen(standing))
+            {
+                CountLateUse(operation.Syntax.Parent ?? operation.Syntax, operation, standing, standing.Status == Status.Returned);
+            }
         }
     }
 

@@ -21,6 +21,11 @@ internal sealed class WholeUses(FlowGraph graph)
             return;
         }
 
+        if (IsToldHowMuch(method))
+        {
+            return;
+        }
+
         if (method.Name is "NextBytes" or "Fill" or "GetBytes" or "ReadExactly" or "ReadExactlyAsync" or "Clear" or "GetNonZeroBytes")
         {
             site.IsWholeMeant = true;
@@ -70,19 +75,15 @@ internal sealed class WholeUses(FlowGraph graph)
         _ => false,
     };
 
+    /// <summary>Whether the call gets a count or a range beside the array.</summary>
+    private static bool IsToldHowMuch(IMethodSymbol method) => method.Parameters.Any(
+        one => one.Type.SpecialType is SpecialType.System_Int32 or SpecialType.System_Int64 || one.Type.Name is "Range" or "Index");
+
     private static bool ReadsAll(IMethodSymbol method, IParameterSymbol parameter)
     {
         if (!Readers.IsReader(Root(method)))
         {
             return false;
-        }
-
-        foreach (IParameterSymbol other in method.Parameters)
-        {
-            if (other.Type.SpecialType is SpecialType.System_Int32 or SpecialType.System_Int64 || other.Type.Name is "Range" or "Index")
-            {
-                return false; // it is told how much
-            }
         }
 
         string type = Names.Full(method.ContainingType.OriginalDefinition);
