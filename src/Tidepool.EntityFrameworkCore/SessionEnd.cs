@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Microsoft.EntityFrameworkCore.Storage;
 
 namespace Tidepool.Data;
 
@@ -8,9 +9,29 @@ namespace Tidepool.Data;
 /// So one of these is made when the connection is there, at the first opening.
 /// </summary>
 [SuppressMessage("Performance", "CA1812", Justification = "Made by Entity Framework's container.")]
-internal sealed class SessionEnd(ContextSession session) : IDisposable, IAsyncDisposable
+internal sealed class SessionEnd(IRelationalConnection connection, ContextSession session) : IDisposable, IAsyncDisposable
 {
-    public void Dispose() => session.ResetState();
+    public void Dispose()
+    {
+        try
+        {
+            connection.ResetState(); // as its own disposal does, with the same events
+        }
+        finally
+        {
+            session.ResetState();
+        }
+    }
 
-    public async ValueTask DisposeAsync() => await session.ResetStateAsync().ConfigureAwait(false);
+    public async ValueTask DisposeAsync()
+    {
+        try
+        {
+            await connection.ResetStateAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            await session.ResetStateAsync().ConfigureAwait(false);
+        }
+    }
 }

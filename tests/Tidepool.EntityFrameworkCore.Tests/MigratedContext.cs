@@ -18,10 +18,6 @@ internal sealed class Remark
 internal sealed class MigratedContext(DbContextOptions<MigratedContext> options) : DbContext(options)
 {
     protected override void OnModelCreating(ModelBuilder modelBuilder) => modelBuilder.Entity<Remark>();
-
-    protected override void OnConfiguring(DbContextOptionsBuilder optionsBuilder) =>
-        optionsBuilder.ConfigureWarnings(static warnings => warnings.Ignore(
-            Microsoft.EntityFrameworkCore.Diagnostics.RelationalEventId.PendingModelChangesWarning));
 }
 
 [DbContext(typeof(MigratedContext))]

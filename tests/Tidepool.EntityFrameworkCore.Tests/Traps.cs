@@ -319,7 +319,8 @@ internal static partial class Traps
     {
         await database.FillAsync();
         await using PooledDbDataSource source = database.NewPool(
-            new PooledDbOptions { Pool = new() { MaxSize = 1, RentTimeout = TimeSpan.FromMilliseconds(50) } });
+            new PooledDbOptions { Pool = new() { MaxSize = 1, RentTimeout = TimeSpan.FromSeconds(2) } });
+        await source.WarmUpAsync(1); // a new session may take long on a busy machine
         await using var context = new ShopContext(database.Options(source));
         await using (await source.OpenConnectionAsync())
         {

@@ -158,6 +158,8 @@ internal sealed class Run(TestDatabase database, PooledDbDataSource? source, boo
             builder.UseTidepool(source);
         }
 
+        // The same for all contexts: each other choice would need services of its own, of which there may be twenty.
+        builder.ConfigureWarnings(static warnings => warnings.Ignore(RelationalEventId.PendingModelChangesWarning));
         builder.EnableSensitiveDataLogging().LogTo(static (_, _) => true, Log);
     }
 
