@@ -31,8 +31,8 @@ public sealed class UnusedTests
     }
 
     /// <summary>
-    /// Public members, what an attribute calls, and what fulfils a contract: an interface, the list of labs, which is found by reflection,
-    /// the structs of the C header.
+    /// Public members, what an attribute calls, classes of extension methods, and what fulfils a contract: an interface, the list of labs,
+    /// which is found by reflection, the structs of the C header.
     /// </summary>
     private static bool IsUsedFromOutside(MemberDeclarationSyntax member) =>
         member.Modifiers.Any(
@@ -40,9 +40,15 @@ public sealed class UnusedTests
         || member.AttributeLists.Count > 0
         || member is MethodDeclarationSyntax { ExplicitInterfaceSpecifier: not null }
         || member is PropertyDeclarationSyntax { ExplicitInterfaceSpecifier: not null }
+        || member is ClassDeclarationSyntax { Modifiers: var modifiers } container
+            && modifiers.Any(SyntaxKind.StaticKeyword)
+            && container.Members.OfType<MethodDeclarationSyntax>().Any(IsExtension)
         || member is ClassDeclarationSyntax { BaseList: { } bases } && bases.Types.Any(type => type.ToString() == "ILab")
         || member.Parent is StructDeclarationSyntax { Identifier.ValueText: ['t', 'p', '_', ..] }
         || member.Parent is InterfaceDeclarationSyntax or EnumDeclarationSyntax;
+
+    private static bool IsExtension(MethodDeclarationSyntax method) =>
+        method.ParameterList.Parameters is [{ Modifiers: var modifiers }, ..] && modifiers.Any(SyntaxKind.ThisKeyword);
 
     private static IEnumerable<SyntaxToken> NamesOf(MemberDeclarationSyntax member) => member switch
     {

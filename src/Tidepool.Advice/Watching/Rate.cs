@@ -6,7 +6,7 @@ internal sealed class Rate
     private double _value;
     private double _seconds = double.NaN;
 
-    /// <summary>Per second; null until there are two values, and after the count has fallen: another thing counts under this name.</summary>
+    /// <summary>Per second; null until there are two values, and after a fall: another thing counts under this name.</summary>
     public double? PerSecond { get; private set; }
 
     /// <summary>How much the count grew between the last two values.</summary>

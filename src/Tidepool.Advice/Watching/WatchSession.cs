@@ -129,7 +129,7 @@ internal sealed class WatchSession : IDisposable
             source.Clr.GCRestartEEStop += written => AddPause(written.TimeStampRelativeMSec);
             source.Dynamic.All += written =>
             {
-                if (written.ProviderName == "System.Diagnostics.Metrics" && written.EventName == "MultipleSessionsConfiguredIncorrectlyError")
+                if (written is { ProviderName: "System.Diagnostics.Metrics", EventName: "MultipleSessionsConfiguredIncorrectlyError" })
                 {
                     again = SettingsOf(written);
                     source.StopProcessing();

@@ -9,7 +9,8 @@ internal interface ILivePool
     /// <summary>The pool at this moment.</summary>
     PoolInfo Describe();
 
-    /// <summary>How long the oldest lease has been out, and where it was rented; null where the pool notes no times, or none is out.</summary>
+    /// <summary>How long the oldest lease has been out, and where it was rented.</summary>
+    /// <returns>Null where the pool notes no times, or no lease is out.</returns>
     OldestLease? DescribeOldest() => null;
 }
 
