@@ -42,8 +42,8 @@ public sealed class PooledDbOptions
     /// Gets the provider's connection, open, before a caller rents it. It must not keep it, enlist it, or leave a transaction or a reader
     /// open; it runs on whatever thread opens the session, outside of any ambient transaction. Unless
     /// <see cref="ResourcePoolOptions.ResetMode"/> is <see cref="ResetMode.None"/> the session is then reset once, so that all who rent it
-    /// see the same: what a reset undoes is not there for the first one either (temporary tables; with PostgreSQL also settings, which
-    /// belong into the connection string). An exception is a failed creation.
+    /// see the same: what a reset undoes is not there for the first one either (temporary tables; with PostgreSQL and MySQL also settings:
+    /// those of PostgreSQL belong into the connection string). An exception is a failed creation.
     /// </remarks>
     public Action<DbConnection>? InitializeSession { get; init; }
 
