@@ -160,7 +160,8 @@ public sealed partial class PooledDbConnection
     }
 
     /// <summary>
-    /// Whether there is nothing to open. An open one says what the provider says; the session of one that broke is given back first.
+    /// Whether there is nothing to open. An open one says what the provider says, and so does one that the provider calls broken; the
+    /// session of one that it has closed is given back first.
     /// </summary>
     private bool IsOpenAlready()
     {
@@ -169,7 +170,7 @@ public sealed partial class PooledDbConnection
             return false;
         }
 
-        if (session.Native.State != ConnectionState.Open)
+        if (session.Native.State is not (ConnectionState.Open or ConnectionState.Broken))
         {
             Close();
             return false;
