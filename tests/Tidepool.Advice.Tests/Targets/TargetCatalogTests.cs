@@ -24,9 +24,11 @@ public sealed class TargetCatalogTests
     }
 
     [Fact]
-    public void None_that_fits_is_an_error_that_names_the_word() =>
+    public void None_that_fits_is_an_error_that_names_the_word()
+    {
         TargetException refused = Assert.Throws<TargetException>(() => TargetCatalog.Choose("stock", Processes));
         Assert.Contains("'stock'", refused.Message, StringComparison.Ordinal);
+    }
 
     [Fact]
     public void A_number_of_no_process_is_an_error()
