@@ -16,6 +16,7 @@ internal sealed class HelpWithExamples(HelpAction help) : SynchronousCommandLine
             CompareVerb.Name => CompareVerb.Examples,
             PsVerb.Name => PsVerb.Examples,
             WatchVerb.Name => WatchVerb.Examples,
+            AdviseVerb.Name => AdviseVerb.Examples,
             _ => LabVerb.Examples,
         };
         parseResult.InvocationConfiguration.Output.WriteLine(examples);

@@ -34,6 +34,7 @@ internal static class Program
             CompareVerb.Create(),
             PsVerb.Create(),
             WatchVerb.Create(),
+            AdviseVerb.Create(),
             DocsVerb.Create(),
         };
         help.Recursive = true;

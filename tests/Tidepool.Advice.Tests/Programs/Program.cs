@@ -10,6 +10,9 @@ internal static class Program
             case [WatchedProgram.Name]:
                 await WatchedProgram.RunAsync();
                 return 0;
+            case [PlantedProgram.Young or PlantedProgram.Kept]:
+                await PlantedProgram.RunAsync(arguments[0]);
+                return 0;
             default:
                 await Console.Error.WriteLineAsync("This is a test assembly: run it with dotnet test.");
                 return 2;

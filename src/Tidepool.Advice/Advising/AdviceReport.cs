@@ -1,0 +1,64 @@
+namespace Tidepool.Advice;
+
+/// <summary>Everything that <c>tidepool advise</c> found.</summary>
+internal sealed record AdviceReport
+{
+    private const double MostLost = 0.01;
+
+    /// <summary>The process.</summary>
+    public required TargetProcess Target { get; init; }
+
+    /// <summary>The samples and what they cost.</summary>
+    public required SamplingResult Sampling { get; init; }
+
+    /// <summary>The share of the process's processor time that sampling was allowed to cost.</summary>
+    public double Budget { get; init; }
+
+    /// <summary>All bytes allocated per second.</summary>
+    public Interval BytesPerSecond { get; init; }
+
+    /// <summary>The sites with their verdicts, those with most bytes first.</summary>
+    public IReadOnlyList<SiteAdvice> Sites { get; init; } = [];
+
+    /// <summary>Collections per second by reason, while the session was on.</summary>
+    public IReadOnlyList<(string Reason, double PerSecond)> Collections { get; init; } = [];
+
+    /// <summary>Events that the process could not deliver.</summary>
+    public long LostEvents => Sampling.Slices.Sum(static slice => slice.LostEvents);
+
+    /// <summary>The report on what was sampled.</summary>
+    public static AdviceReport Of(TargetProcess target, SamplingResult sampling, double budget, AdviceLimits limits)
+    {
+        double seconds = sampling.SampledSeconds;
+        long lost = sampling.Slices.Sum(static slice => slice.LostEvents);
+        int samples = sampling.Slices.Sum(static slice => slice.Samples.Count);
+        bool isTorn = lost > MostLost * (samples + lost);
+        return new AdviceReport
+        {
+            Target = target,
+            Sampling = sampling,
+            Budget = budget,
+            BytesPerSecond = seconds > 0
+                ? AllocationEstimate.BytesPerSecond(
+                    [.. sampling.Slices.Select(static slice => (IReadOnlyList<long>)[.. slice.Samples.Select(static s => s.Size)])],
+                    [.. sampling.Slices.Select(static slice => slice.Seconds)])
+                : default,
+            Sites =
+            [
+                .. SiteTable.Of(sampling.Slices).Select(site => isTorn
+                    ? new SiteAdvice
+                    {
+                        Site = site,
+                        Verdict = Verdict.NotEnoughEvidence,
+                        Reason = $"{lost} events were lost, more than {Quantity.Percent(MostLost)}: sample with a smaller budget.",
+                    }
+                    : Advisor.Judge(site, sampling.Slices.Count, limits)),
+            ],
+            Collections =
+            [
+                .. sampling.Slices.SelectMany(static slice => slice.Collections).GroupBy(static c => c.Key)
+                    .Select(reason => (reason.Key, reason.Sum(static c => c.Value) / seconds)).OrderByDescending(static c => c.Item2),
+            ],
+        };
+    }
+}

@@ -1,0 +1,90 @@
+using System.Globalization;
+using Spectre.Console;
+
+namespace Tidepool.Advice;
+
+/// <summary>Prints a report for one screen of a terminal.</summary>
+internal static class AdviceText
+{
+    private const int MostSites = 8;
+
+    /// <summary>Prints what was seen, what it cost, and the verdicts: those to pool in full, the rest in two lines each.</summary>
+    public static void Print(IAnsiConsole console, AdviceReport report)
+    {
+        foreach (string line in Header(report))
+        {
+            console.WriteLine(line);
+        }
+
+        foreach (var advice in report.Sites.Take(MostSites))
+        {
+            console.WriteLine();
+            Print(console, advice);
+        }
+
+        int left = report.Sites.Count - MostSites;
+        if (left > 0)
+        {
+            console.WriteLine();
+            console.WriteLine($"{left} more sites have fewer bytes; --json FILE has all of them.");
+        }
+    }
+
+    private static IEnumerable<string> Header(AdviceReport report)
+    {
+        yield return $"{report.Target.Name} · {report.Target.Id} · allocates {Text(report.BytesPerSecond, Quantity.Bytes)}/s";
+        string cost = report.Sampling.Cost is { } share ? Quantity.Percent(share) : "not known";
+        yield return $"sampled {Seconds(report.Sampling.SampledSeconds)} of {Seconds(report.Sampling.Seconds)} s in "
+            + $"{report.Sampling.Slices.Count} slices; cost {cost} of its processor time, budget {Quantity.Percent(report.Budget)}";
+        string reasons = report.Collections.Count == 0
+            ? "none"
+            : string.Join(", ", report.Collections.Select(static c => $"{c.Reason} {Quantity.Count(c.PerSecond)}/s"));
+        yield return $"collections: {reasons}";
+        if (report.LostEvents > 0)
+        {
+            yield return $"{report.LostEvents} events were lost.";
+        }
+
+        if (report.Sites.Count == 0)
+        {
+            yield return "No allocation was sampled: there is nothing to pool, or the program was idle.";
+        }
+    }
+
+    private static void Print(IAnsiConsole console, SiteAdvice advice)
+    {
+        var site = advice.Site;
+        (string verdict, Color color) = advice.Verdict switch
+        {
+            Verdict.Pool => ("POOL", Color.Green),
+            Verdict.DoNotPool => ("DO NOT POOL", Color.Blue),
+            _ => ("NOT ENOUGH EVIDENCE", Color.Yellow),
+        };
+        console.Write(new Text(verdict, new Style(color, decoration: Decoration.Bold)));
+        console.WriteLine(
+            $"  {TypeRules.Short(site.Type)}  {Text(site.BytesPerSecond, Quantity.Bytes)}/s, {Quantity.Percent(site.Share)}, "
+                + $"{site.Samples} samples");
+        string place = site.File.Length == 0 ? "" : $"  {Path.GetFileName(site.File)}:{site.Line}";
+        console.WriteLine($"  {site.Method}{place}");
+        console.WriteLine($"  {advice.Reason}");
+        if (advice.Verdict != Verdict.Pool)
+        {
+            return;
+        }
+
+        console.WriteLine(
+            $"  sizes: half up to {Quantity.Bytes(site.Quantile(0.5))}, nine tenths up to {Quantity.Bytes(site.Quantile(0.9))}, "
+                + $"largest {Quantity.Bytes(site.Quantile(1))}");
+        if (advice.Classes.Count > 0)
+        {
+            console.WriteLine($"  classes of {advice.Kind}, in bytes: {string.Join(", ", advice.Classes)}");
+        }
+
+        console.Write(new Text($"  - {advice.Before}\n  + {advice.After}\n", new Style(Color.Grey)));
+    }
+
+    private static string Seconds(double seconds) => seconds.ToString("0.0", CultureInfo.InvariantCulture);
+
+    private static string Text(Interval interval, Func<double, string> write) =>
+        $"{write(interval.Value)} ({write(interval.Low)} to {write(interval.High)})";
+}

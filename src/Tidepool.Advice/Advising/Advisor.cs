@@ -1,0 +1,179 @@
+namespace Tidepool.Advice;
+
+/// <summary>The limits of the verdicts, each printed with the verdict that it decides.</summary>
+internal sealed record AdviceLimits
+{
+    /// <summary>The fewest samples that decide anything.</summary>
+    public int Samples { get; init; } = 30;
+
+    /// <summary>The smallest share of all bytes that is worth a change.</summary>
+    public double Share { get; init; } = 0.02;
+
+    /// <summary>Or the fewest bytes per second.</summary>
+    public double BytesPerSecond { get; init; } = 5e6;
+
+    /// <summary>The smallest content of an array, in bytes, that a pool pays for.</summary>
+    public long SmallestArray { get; init; } = 1024;
+
+    /// <summary>The smallest array with references that a pool pays for, in bytes.</summary>
+    public long SmallestReferences { get; init; } = 4096;
+
+    /// <summary>The largest share of the bytes that may outlive their first collection.</summary>
+    public double Surviving { get; init; } = 0.5;
+
+    /// <summary>In how many slices a site must be, of those there were.</summary>
+    public int Slices { get; init; } = 3;
+}
+
+/// <summary>Decides about sites. Pure: the same site gets the same verdict.</summary>
+internal static class Advisor
+{
+    /// <summary>The verdict on one site.</summary>
+    /// <param name="site">The site.</param>
+    /// <param name="slices">How many slices there were.</param>
+    /// <param name="limits">The limits.</param>
+    public static SiteAdvice Judge(AllocationSite site, int slices, AdviceLimits limits)
+    {
+        if (site.Samples < limits.Samples)
+        {
+            return Undecided(site, $"{site.Samples} samples; {limits.Samples} decide.");
+        }
+
+        if (site.Share < limits.Share && site.BytesPerSecond.Low < limits.BytesPerSecond)
+        {
+            return Undecided(
+                site, $"{Quantity.Percent(site.Share)} of the bytes; a change is worth looking at from {Quantity.Percent(limits.Share)}.");
+        }
+
+        if (site.Slices < Math.Min(limits.Slices, slices))
+        {
+            return Undecided(site, $"seen in {site.Slices} of {slices} slices: a burst. Run again in the steady state.");
+        }
+
+        return JudgeMiss(site) ?? JudgeType(site, limits) ?? JudgeLifetime(site, limits) ?? Pool(site);
+    }
+
+    private static SiteAdvice? JudgeMiss(AllocationSite site) => site.IsPoolMiss
+        ? Not(site, "a pool made these because it had none idle: raise its budget, or return what was rented.")
+        : null;
+
+    /// <summary>What the type alone decides.</summary>
+    private static SiteAdvice? JudgeType(AllocationSite site, AdviceLimits limits)
+    {
+        long median = site.Quantile(0.5);
+        if (site.Builder is not null)
+        {
+            return JudgeBuilder(site, limits);
+        }
+
+        if (site.Type == "System.String")
+        {
+            return Not(site, "strings cannot be reused: format into a span or a pooled writer, or keep the string that repeats.");
+        }
+
+        if (TypeRules.IsHidden(site.Type))
+        {
+            return Not(site, "the compiler or the platform makes these: avoid the closure, the box or the completed task instead.");
+        }
+
+        if (!TypeRules.IsArray(site.Type))
+        {
+            return Not(
+                site,
+                $"an object of {median} bytes is cheaper to allocate than to pool, unless its constructor is expensive, which is not "
+                    + "measured here.");
+        }
+
+        if (TypeRules.PlainElement(site.Type) is not null)
+        {
+            return median - TypeRules.ArrayHeader < limits.SmallestArray
+                ? Not(
+                    site,
+                    $"half of these arrays have at most {median - TypeRules.ArrayHeader} bytes of content, and a pool pays from "
+                        + $"{limits.SmallestArray}: use stackalloc or a span of a larger array.")
+                : null;
+        }
+
+        return median < limits.SmallestReferences
+            ? Not(
+                site,
+                $"half of these arrays have at most {median} bytes and may hold references: pooled they would keep what they refer to "
+                    + $"alive and cost a write barrier for each store. A pool pays from {limits.SmallestReferences} bytes.")
+            : null;
+    }
+
+    private static SiteAdvice? JudgeBuilder(AllocationSite site, AdviceLimits limits) => site.Builder switch
+    {
+        "MemoryStream" or "StringBuilder" => site.Quantile(0.5) < limits.SmallestArray
+            ? Not(site, $"{site.Builder} stays below {limits.SmallestArray} bytes here: that is cheaper than a pool.")
+            : null,
+        var builder => Not(site, $"{builder} grows here: give it the capacity it will have, or keep it and clear it."),
+    };
+
+    /// <summary>What is kept must not be pooled, and what may be kept is not advised.</summary>
+    private static SiteAdvice? JudgeLifetime(AllocationSite site, AdviceLimits limits) => site.MostSurviving switch
+    {
+        null => Undecided(site, "no collection ran, so it is not known whether these die young. Watch for longer."),
+        var most when most > limits.Surviving => Undecided(
+            site,
+            $"up to {Quantity.Percent(most.Value)} of these bytes may outlive a collection: what is kept is no case for a pool."),
+        _ => null,
+    };
+
+    private static SiteAdvice Pool(AllocationSite site)
+    {
+        string young = $"at most {Quantity.Percent(site.MostSurviving ?? 1)} outlive a collection";
+        if (site.Builder == "MemoryStream")
+        {
+            return Advise(site, "streams", $"the buffers of a MemoryStream; {young}.", "new MemoryStream()", "new PooledMemoryStream()");
+        }
+
+        if (site.Builder == "StringBuilder")
+        {
+            return Advise(site, "objects", $"the chunks of a StringBuilder; {young}.", "new StringBuilder()", "PooledStringBuilder.Rent()");
+        }
+
+        string element = TypeRules.PlainElement(site.Type)?.Keyword ?? TypeRules.Short(site.Type)[..^2];
+        string clear = TypeRules.PlainElement(site.Type) is null ? ", clear: true" : "";
+        string reason = site.LargeShare > 0.5
+            ? $"arrays on the large object heap, each of which brings a collection of everything nearer; {young}."
+            : $"arrays without identity of their own; {young}.";
+        return Advise(
+            site,
+            "buffers",
+            reason,
+            $"{element}[] buffer = new {element}[n];",
+            $"using BufferLease<{element}> buffer = BufferPool<{element}>.Shared.Rent(n{clear});") with { Classes = ClassesOf(site) };
+    }
+
+    /// <summary>The lengths that half, nine tenths and all of the arrays need, in bytes of content, rounded up to eight steps per doubling.</summary>
+    private static IReadOnlyList<long> ClassesOf(AllocationSite site) =>
+        [.. ((double[])[0.5, 0.9, 1]).Select(share => RoundUp(site.Quantile(share) - TypeRules.ArrayHeader)).Distinct().Order()];
+
+    private static long RoundUp(long bytes)
+    {
+        if (bytes <= 128)
+        {
+            return 128;
+        }
+
+        long step = 1L << (63 - (int)long.LeadingZeroCount(bytes - 1) - 3);
+        return (bytes + step - 1) / step * step;
+    }
+
+    private static SiteAdvice Advise(AllocationSite site, string kind, string reason, string before, string after) => new()
+    {
+        Site = site,
+        Verdict = Verdict.Pool,
+        Kind = kind,
+        Reason = reason,
+        Before = before,
+        After = after,
+    };
+
+    private static SiteAdvice Not(AllocationSite site, string reason) =>
+        new() { Site = site, Verdict = Verdict.DoNotPool, Reason = reason };
+
+    private static SiteAdvice Undecided(AllocationSite site, string reason) =>
+        new() { Site = site, Verdict = Verdict.NotEnoughEvidence, Reason = reason };
+}

@@ -1,0 +1,83 @@
+using MathNet.Numerics.Distributions;
+
+namespace Tidepool.Advice;
+
+/// <summary>A rate with the interval that holds its truth with a probability of 95 %.</summary>
+/// <param name="Low">The lower end.</param>
+/// <param name="Value">The estimate.</param>
+/// <param name="High">The upper end.</param>
+internal readonly record struct Interval(double Low, double Value, double High);
+
+/// <summary>
+/// What a sample of allocations says of all of them. The runtime samples each byte with the same small probability, so an object is
+/// sampled with one that grows with its size: dividing by it makes the sums unbiased.
+/// </summary>
+internal static class AllocationEstimate
+{
+    /// <summary>The probability that a byte is sampled; the runtime fixes it.</summary>
+    public const double ByteProbability = 1.0 / 102_400;
+
+    private const double Outside = 0.025;
+
+    /// <summary>The probability that an object of this many bytes is sampled.</summary>
+    public static double ProbabilityOf(long size) => -double.ExpM1(size * double.LogP1(-ByteProbability));
+
+    /// <summary>Bytes per second, with an interval.</summary>
+    /// <param name="slices">The sizes of the objects that were sampled in each slice.</param>
+    /// <param name="seconds">The length of each slice.</param>
+    public static Interval BytesPerSecond(IReadOnlyList<IReadOnlyList<long>> slices, IReadOnlyList<double> seconds) =>
+        PerSecond(slices, seconds, static size => size);
+
+    /// <summary>Objects per second, with an interval.</summary>
+    /// <param name="slices">The sizes of the objects that were sampled in each slice.</param>
+    /// <param name="seconds">The length of each slice.</param>
+    public static Interval ObjectsPerSecond(IReadOnlyList<IReadOnlyList<long>> slices, IReadOnlyList<double> seconds) =>
+        PerSecond(slices, seconds, static _ => 1);
+
+    private static Interval PerSecond(
+        IReadOnlyList<IReadOnlyList<long>> slices, IReadOnlyList<double> seconds, Func<long, double> what)
+    {
+        double time = seconds.Sum();
+        double sum = 0;
+        double squares = 0; // the variance of the sum if objects come as a Poisson process
+        foreach (long size in slices.SelectMany(static slice => slice))
+        {
+            double weight = what(size) / ProbabilityOf(size);
+            sum += weight;
+            squares += weight * weight;
+        }
+
+        if (sum == 0)
+        {
+            return new Interval(0, 0, -Math.Log(Outside) * what(1) / ProbabilityOf(1) / time);
+        }
+
+        double effective = sum * sum / squares / Dispersion(slices, seconds);
+        double low = Gamma.InvCDF(effective, 1, Outside) / effective;
+        double high = Gamma.InvCDF(effective + 1, 1, 1 - Outside) / effective;
+        return new Interval(low * sum / time, sum / time, high * sum / time);
+    }
+
+    /// <summary>
+    /// How much more the slices differ than chance alone would make them: 1 unless that is significant, because few slices say little.
+    /// </summary>
+    internal static double Dispersion(IReadOnlyList<IReadOnlyList<long>> slices, IReadOnlyList<double> seconds)
+    {
+        double total = slices.Sum(static slice => slice.Count);
+        double time = seconds.Sum();
+        if (slices.Count < 2 || total < slices.Count)
+        {
+            return 1;
+        }
+
+        double square = 0;
+        for (int i = 0; i < slices.Count; i++)
+        {
+            double expected = total * seconds[i] / time;
+            square += (slices[i].Count - expected) * (slices[i].Count - expected) / expected;
+        }
+
+        int freedom = slices.Count - 1;
+        return square > ChiSquared.InvCDF(freedom, 1 - Outside * 2) ? square / freedom : 1;
+    }
+}

@@ -1,0 +1,54 @@
+using System.Text.RegularExpressions;
+
+namespace Tidepool.Advice;
+
+/// <summary>Finds in a stack the frame that its author would change.</summary>
+internal static partial class FrameRules
+{
+    /// <summary>The innermost frame that is not of the platform or of a pool; the innermost of all where there is none.</summary>
+    public static StackPlace? UserFrame(IReadOnlyList<StackPlace> stack) =>
+        stack.FirstOrDefault(static place => !IsPlatform(place) && !IsTidepool(place)) ?? (stack.Count > 0 ? stack[0] : null);
+
+    /// <summary>Whether a pool made the object because it had none: then it is a miss, not an allocation that a pool could save.</summary>
+    public static bool IsPoolMiss(IReadOnlyList<StackPlace> stack) =>
+        stack.TakeWhile(static place => IsPlatform(place) || IsTidepool(place)).Any(
+            static place => IsTidepool(place) || PoolRent().IsMatch(place.Method));
+
+    /// <summary>The class of the platform that made the object for its own use: <c>MemoryStream</c>, <c>StringBuilder</c>; else null.</summary>
+    public static string? BuilderOf(IReadOnlyList<StackPlace> stack) =>
+        stack.TakeWhile(IsPlatform).Select(static place => Builder().Match(place.Method)).FirstOrDefault(static match => match.Success)
+            ?.Groups["name"].Value;
+
+    /// <summary>A method as its author wrote it: of a state machine or a lambda the method that holds it, and without parameters.</summary>
+    public static string Readable(string method)
+    {
+        int parameters = method.IndexOf('(', StringComparison.Ordinal);
+        string name = parameters > 0 ? method[..parameters] : method;
+        name = StateMachine().Replace(name, "$1.$2");
+        name = Lambda().Replace(name, "$1.$2 (lambda)");
+        return LocalFunction().Replace(name, "$1.$2 ($3)").Replace('+', '.').Replace("<Main>$", "Main", StringComparison.Ordinal);
+    }
+
+    private static bool IsPlatform(StackPlace place) => Platform().IsMatch(place.Module) || place.Module.Length == 0;
+
+    private static bool IsTidepool(StackPlace place) => place.Module is "Tidepool" or "Tidepool.Native" or "Tidepool.Extensions"
+        or "Tidepool.AspNetCore" or "Tidepool.EntityFrameworkCore";
+
+    [GeneratedRegex(@"^(System(\..+)?|Microsoft\..+|mscorlib|netstandard|\?)$")]
+    private static partial Regex Platform();
+
+    [GeneratedRegex(@"(ArrayPool|MemoryPool|ObjectPool)`1(\[.*\])?\.(Rent|Get)$")]
+    private static partial Regex PoolRent();
+
+    [GeneratedRegex(@"^System\.(IO\.(?<name>MemoryStream)|Text\.(?<name>StringBuilder)|Collections\.Generic\.(?<name>List|Dictionary|HashSet|Queue|Stack)`\d)")]
+    private static partial Regex Builder();
+
+    [GeneratedRegex(@"^(.*)\+<<?(\w+)>?\$?>d(?:__\d+)?\.MoveNext$")]
+    private static partial Regex StateMachine();
+
+    [GeneratedRegex(@"^(.*)\+<>c(?:__DisplayClass\d+_\d+)?\.<(\w+)>b__[\d_]+$")]
+    private static partial Regex Lambda();
+
+    [GeneratedRegex(@"^(.*)\.<<?(\w+)>?\$?>g__(\w+)\|[\d_]+$")]
+    private static partial Regex LocalFunction();
+}

@@ -1,0 +1,78 @@
+namespace Tidepool.Advice;
+
+/// <summary>Groups samples into sites.</summary>
+internal static class SiteTable
+{
+    /// <summary>The sites, those with most bytes first.</summary>
+    public static IReadOnlyList<AllocationSite> Of(IReadOnlyList<SampleSlice> slices)
+    {
+        double[] seconds = [.. slices.Select(static slice => slice.Seconds)];
+        double all = slices.Sum(static slice => slice.Samples.Sum(BytesOf));
+        var found =
+            from indexed in slices.SelectMany((slice, index) => slice.Samples.Select(sample => (sample, index)))
+            let place = FrameRules.UserFrame(indexed.sample.Stack)
+            group indexed by
+                (Method: place?.Method ?? "(unknown)", indexed.sample.Type, IsMiss: FrameRules.IsPoolMiss(indexed.sample.Stack),
+                    Builder: FrameRules.BuilderOf(indexed.sample.Stack)) into site
+            let samples = site.Select(static one => one.sample).ToArray()
+            let bytes = samples.Sum(BytesOf)
+            let large = samples.Where(static sample => sample.IsLarge).Sum(BytesOf)
+            let sizes = SizesOf(slices.Count, site)
+            let line = MostFrequentLine(samples)
+            orderby bytes descending
+            select new AllocationSite
+            {
+                Method = site.Key.Method,
+                File = line?.File ?? "",
+                Line = line?.Line ?? 0,
+                Type = site.Key.Type,
+                IsPoolMiss = site.Key.IsMiss,
+                Builder = site.Key.Builder,
+                Samples = samples.Length,
+                Slices = site.Select(static one => one.index).Distinct().Count(),
+                BytesPerSecond = AllocationEstimate.BytesPerSecond(sizes, seconds),
+                ObjectsPerSecond = AllocationEstimate.ObjectsPerSecond(sizes, seconds),
+                Share = bytes / all,
+                LargeShare = large / bytes,
+                Sizes = Histogram(samples),
+                MostSurviving = MostSurviving(slices, bytes, large / bytes),
+            };
+        return [.. found];
+    }
+
+    /// <summary>
+    /// The survivors of all sites over the bytes of this one: the share of its bytes that survived can be no larger. Null while no
+    /// collection has looked at its heap.
+    /// </summary>
+    private static double? MostSurviving(IReadOnlyList<SampleSlice> slices, double bytes, double largeShare)
+    {
+        bool isLarge = largeShare > 0.5;
+        bool isKnown = slices.Any(slice => isLarge ? slice.FullCollections > 0 : slice.Collections.Count > 0);
+        double survivors = slices.Sum(slice => (double)(isLarge ? slice.LargeSurvivingBytes : slice.PromotedBytes));
+        return isKnown ? Math.Min(1, survivors / bytes) : null;
+    }
+
+    private static double BytesOf(AllocationSample sample) => sample.Size / AllocationEstimate.ProbabilityOf(sample.Size);
+
+    /// <summary>One method may have several compiled forms, of which optimized ones know only where it begins.</summary>
+    private static StackPlace? MostFrequentLine(IEnumerable<AllocationSample> samples) =>
+        samples.Select(static sample => FrameRules.UserFrame(sample.Stack)).GroupBy(static place => place)
+            .MaxBy(static place => place.Count())?.Key;
+
+    private static List<long>[] SizesOf(int slices, IEnumerable<(AllocationSample Sample, int Index)> samples)
+    {
+        List<long>[] sizes = [.. Enumerable.Range(0, slices).Select(static _ => new List<long>())];
+        foreach (var (sample, index) in samples)
+        {
+            sizes[index].Add(sample.Size);
+        }
+
+        return sizes;
+    }
+
+    private static IReadOnlyList<(long Size, double Objects)> Histogram(IEnumerable<AllocationSample> samples) =>
+    [
+        .. samples.GroupBy(static sample => sample.Size).OrderBy(static size => size.Key)
+            .Select(static size => (size.Key, size.Count() / AllocationEstimate.ProbabilityOf(size.Key))),
+    ];
+}

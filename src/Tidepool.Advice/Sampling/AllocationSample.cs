@@ -1,0 +1,49 @@
+namespace Tidepool.Advice;
+
+/// <summary>One frame of a stack.</summary>
+/// <param name="Module">The assembly, without extension.</param>
+/// <param name="Method">The method with its type, as its author wrote it.</param>
+/// <param name="File">The source file; empty where symbols are missing.</param>
+/// <param name="Line">The line, from 1; 0 where symbols are missing.</param>
+internal sealed record StackPlace(string Module, string Method, string File, int Line);
+
+/// <summary>An object that the runtime has sampled when it was allocated.</summary>
+internal sealed record AllocationSample
+{
+    /// <summary>The name of its type.</summary>
+    public required string Type { get; init; }
+
+    /// <summary>Its bytes on the heap, header included.</summary>
+    public required long Size { get; init; }
+
+    /// <summary>Whether it went to the large object heap.</summary>
+    public bool IsLarge { get; init; }
+
+    /// <summary>The frames, the innermost first.</summary>
+    public required IReadOnlyList<StackPlace> Stack { get; init; }
+}
+
+/// <summary>What was seen while the stack session was on once.</summary>
+internal sealed record SampleSlice
+{
+    /// <summary>How long it was on.</summary>
+    public required double Seconds { get; init; }
+
+    /// <summary>The samples.</summary>
+    public IReadOnlyList<AllocationSample> Samples { get; init; } = [];
+
+    /// <summary>Collections by reason.</summary>
+    public IReadOnlyDictionary<string, int> Collections { get; init; } = new Dictionary<string, int>();
+
+    /// <summary>How many of them were of generation 2, which the large object heap takes part in.</summary>
+    public int FullCollections { get; init; }
+
+    /// <summary>Bytes that were promoted out of generation 0.</summary>
+    public long PromotedBytes { get; init; }
+
+    /// <summary>Bytes of the large object heap that outlived collections of generation 2.</summary>
+    public long LargeSurvivingBytes { get; init; }
+
+    /// <summary>Events that the process could not deliver.</summary>
+    public long LostEvents { get; init; }
+}

@@ -1,0 +1,147 @@
+using System.Diagnostics;
+using System.Diagnostics.Tracing;
+using Microsoft.Diagnostics.NETCore.Client;
+
+namespace Tidepool.Advice;
+
+/// <summary>What sampling has seen and what it cost.</summary>
+internal sealed record SamplingResult
+{
+    /// <summary>The slices.</summary>
+    public required IReadOnlyList<SampleSlice> Slices { get; init; }
+
+    /// <summary>The seconds of the whole window.</summary>
+    public double Seconds { get; init; }
+
+    /// <summary>The seconds that the stack session was on.</summary>
+    public double SampledSeconds => Slices.Sum(static slice => slice.Seconds);
+
+    /// <summary>How many processors the process kept busy while the session was off.</summary>
+    public double? ProcessorsOff { get; init; }
+
+    /// <summary>How many while it was on, its start and end included.</summary>
+    public double? ProcessorsOn { get; init; }
+
+    /// <summary>The share of the process's processor time in the window that sampling cost, as measured; null where it cannot be read.</summary>
+    public double? Cost => ProcessorsOn is { } on && ProcessorsOff is > 0 and var off
+        ? Math.Max(0, (on - off) * SampledSeconds / (off * Seconds))
+        : null;
+}
+
+/// <summary>Switches a session with stacks on for some slices of a window, so that it stays within a budget.</summary>
+internal sealed class Sampler(TargetProcess target, double seconds, double budget)
+{
+    private const int BufferMegabytes = 128;
+    private const int StopMilliseconds = 30_000;
+    private const long SamplesAndCollections = 0x8000_0000_000 | 0x1;
+
+    /// <summary>Methods, modules and the lines of their code, written when a session ends.</summary>
+    private const long Rundown = 0x8002_0138 | 0x2_0000;
+
+    private readonly DiagnosticsClient _client = new(target.Id);
+
+    /// <summary>Samples for the window.</summary>
+    /// <param name="progress">Told of each slice: its number and how many there are.</param>
+    /// <param name="stop">Ends the window early, with what has been seen.</param>
+    /// <exception cref="TargetException">The process does not answer.</exception>
+    public async Task<SamplingResult> RunAsync(Action<int, int> progress, CancellationToken stop)
+    {
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
+        try
+        {
+            return await RunAsync(folder, progress, stop);
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    private async Task<SamplingResult> RunAsync(DirectoryInfo folder, Action<int, int> progress, CancellationToken stop)
+    {
+        using var reader = new SampleReader();
+        List<SampleSlice> slices = [];
+        var on = new ProcessorTally();
+        var off = new ProcessorTally();
+        var time = Stopwatch.StartNew();
+        double length = Math.Min(SamplingPlan.FirstSeconds, seconds / SamplingPlan.Slices);
+        for (int i = 0; i < SamplingPlan.Slices && !stop.IsCancellationRequested && !HasEnded(); i++)
+        {
+            progress(i + 1, SamplingPlan.Slices);
+            string file = Path.Combine(folder.FullName, $"{i}.nettrace");
+            var clock = new ProcessorClock(target.Id);
+            double sampled = await RecordAsync(file, length, stop);
+            on.Add(clock);
+            clock = new ProcessorClock(target.Id);
+            slices.Add(await Task.Run(() => reader.Read(file, sampled), CancellationToken.None));
+            double next = seconds * (i + 1) / SamplingPlan.Slices - time.Elapsed.TotalSeconds;
+            await WaitAsync(Math.Max(next, 0), stop);
+            off.Add(clock);
+            if (i == 0)
+            {
+                length = SamplingPlan.SliceSeconds(seconds, slices[0].Samples.Count / sampled, off.Processors ?? 1, budget);
+            }
+        }
+
+        return new SamplingResult
+        {
+            Slices = slices,
+            Seconds = time.Elapsed.TotalSeconds,
+            ProcessorsOn = on.Processors,
+            ProcessorsOff = off.Processors,
+        };
+    }
+
+    private bool HasEnded() => new ProcessorClock(target.Id).Read() is null;
+
+    /// <summary>Records one slice.</summary>
+    /// <returns>How long the session was on.</returns>
+    private async Task<double> RecordAsync(string file, double length, CancellationToken stop)
+    {
+        using EventPipeSession session = Connection.Open(
+            _client,
+            target,
+            new EventPipeSessionConfiguration(
+                [new("Microsoft-Windows-DotNETRuntime", EventLevel.Informational, SamplesAndCollections)],
+                BufferMegabytes,
+                Rundown,
+                requestStackwalk: true));
+        long start = Stopwatch.GetTimestamp();
+        await using FileStream output = File.Create(file);
+        Task copy = session.EventStream.CopyToAsync(output, CancellationToken.None);
+        await WaitAsync(length, stop);
+        double sampled = Stopwatch.GetElapsedTime(start).TotalSeconds;
+        await Task.Run(() => Connection.Stop(session, StopMilliseconds), CancellationToken.None);
+        try
+        {
+            await copy.WaitAsync(TimeSpan.FromMilliseconds(StopMilliseconds), CancellationToken.None);
+        }
+        catch (Exception failure) when (Connection.IsGone(failure))
+        {
+            // The process has ended in the slice; what it had written is kept.
+        }
+
+        return sampled;
+    }
+
+    private static async Task WaitAsync(double seconds, CancellationToken stop) =>
+        await Task.WhenAny(Task.Delay(TimeSpan.FromSeconds(seconds), stop));
+
+    /// <summary>Adds up processor time over several pieces of a window.</summary>
+    private sealed class ProcessorTally
+    {
+        private double _used;
+        private double _seconds;
+        private bool _isKnown = true;
+
+        public double? Processors => _isKnown && _seconds > 0 ? _used / _seconds : null;
+
+        public void Add(ProcessorClock clock)
+        {
+            double seconds = clock.Seconds;
+            _isKnown &= clock.Read() is not null;
+            _used += (clock.Read() ?? 0) * seconds;
+            _seconds += seconds;
+        }
+    }
+}

@@ -1,0 +1,30 @@
+namespace Tidepool.Advice;
+
+/// <summary>Decides how long the stack session is on, so that the process pays no more than its budget.</summary>
+internal static class SamplingPlan
+{
+    /// <summary>In how many slices the session is on: a burst is in few of them.</summary>
+    public const int Slices = 5;
+
+    /// <summary>The first slice, which shows the rate of samples.</summary>
+    public const double FirstSeconds = 0.25;
+
+    /// <summary>Processor time of one sample with its stack, an upper bound: walking a deep managed stack.</summary>
+    public const double SampleSeconds = 25e-6;
+
+    private const double ShortestSeconds = 0.05;
+    private const double MostShare = 0.8;
+
+    /// <summary>The length of each slice after the first.</summary>
+    /// <param name="window">The seconds of the whole run.</param>
+    /// <param name="samplesPerSecond">How many samples came per second while the session was on.</param>
+    /// <param name="processors">How many processors the process keeps busy.</param>
+    /// <param name="budget">The share of that time which sampling may cost.</param>
+    public static double SliceSeconds(double window, double samplesPerSecond, double processors, double budget)
+    {
+        double whileOn = samplesPerSecond * SampleSeconds / Math.Max(processors, 0.01);
+        double share = whileOn <= budget ? MostShare : Math.Min(MostShare, budget / whileOn);
+        double left = Math.Max(0, window * share - FirstSeconds);
+        return Math.Clamp(left / (Slices - 1), ShortestSeconds, window * MostShare / Slices);
+    }
+}

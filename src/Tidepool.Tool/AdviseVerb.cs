@@ -1,0 +1,108 @@
+using System.CommandLine;
+using System.Globalization;
+using Spectre.Console;
+using Tidepool.Advice;
+using Tidepool.Labs;
+
+namespace Tidepool.Tool;
+
+/// <summary><c>tidepool advise</c>: what a running program should pool, and what it should not.</summary>
+internal static class AdviseVerb
+{
+    /// <summary>What the user types.</summary>
+    public const string Name = "advise";
+
+    private const double DefaultBudget = 3;
+
+    private static readonly Argument<string[]> Target = new("process")
+    {
+        Description = "A number or a name as tidepool ps shows them; or, after --, a command to start and its arguments.",
+        HelpName = "PID|NAME | -- COMMAND [ARGS]",
+        Arity = ArgumentArity.OneOrMore,
+    };
+
+    private static readonly Option<int> Seconds =
+        new("--seconds") { Description = "How long to look.", HelpName = "N", DefaultValueFactory = static _ => 30 };
+
+    private static readonly Option<double> Budget = new("--budget")
+    {
+        Description = "The percentage of the process's processor time that sampling may cost.",
+        HelpName = "PERCENT",
+        DefaultValueFactory = static _ => DefaultBudget,
+    };
+
+    private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every site and number.", HelpName = "FILE" };
+
+    /// <summary>What the help says below the options.</summary>
+    public static string Examples { get; } =
+        """
+        Samples allocations with their stacks and says of each site: pool (which kind, which sizes, old and new code), do not
+        pool (why), or not enough evidence. Needs .NET 10 in the process. A command after -- is started, and stopped at the end.
+
+        Examples:
+          tidepool advise 12345
+          tidepool advise orders --seconds 60 --json advice.json
+          tidepool advise --seconds 20 -- dotnet bin/Release/net10.0/Orders.dll --urls http://localhost:5000
+
+        Exit codes: 0 ok, whatever the verdicts; 2 there is no such process, or several; 3 it cannot be reached.
+        """;
+
+    /// <summary>The verb for the parser.</summary>
+    public static Command Create()
+    {
+        var verb = new Command(Name, "Says what a .NET program should pool, and what not, by what it allocates.")
+        {
+            Target, Seconds, Budget, Json,
+        };
+        verb.Validators.Add(result =>
+        {
+            if (result.GetValue(Seconds) is < 5)
+            {
+                result.AddError($"--seconds is {result.GetValue(Seconds)}; allowed is 5 or more.");
+            }
+
+            if (result.GetValue(Budget) is not (>= 0.1 and <= 50))
+            {
+                string budget = result.GetValue(Budget).ToString(CultureInfo.InvariantCulture);
+                result.AddError($"--budget is {budget}; allowed is 0.1 to 50.");
+            }
+        });
+        verb.SetAction((parsed, ended) => Attaching.RunAsync(stop => RunAsync(parsed, stop), ended));
+        return verb;
+    }
+
+    private static async Task<int> RunAsync(ParseResult parsed, CancellationToken stop)
+    {
+        string[] words = parsed.GetValue(Target)!;
+        bool isCommand = parsed.Tokens.Any(static token => token.Value == "--");
+        if (!isCommand && words.Length > 1)
+        {
+            Console.Error.WriteLine($"tidepool: one process at a time, got: {string.Join(' ', words)}. Before a command write --.");
+            return ExitRule.BadUsage;
+        }
+
+        using LaunchedProcess? launched = isCommand ? await LaunchedProcess.StartAsync(words, stop) : null;
+        TargetProcess target = TargetCatalog.Find(launched?.Id.ToString(CultureInfo.InvariantCulture) ?? words[0]);
+        double budget = parsed.GetValue(Budget) / 100;
+        var sampler = new Sampler(target, parsed.GetValue(Seconds), budget);
+        SamplingResult result = await sampler.RunAsync(
+            static (slice, slices) => Console.Error.WriteLine($"sampling: slice {slice} of {slices}"), stop);
+        AdviceReport report = AdviceReport.Of(target, result, budget, new AdviceLimits());
+        AdviceText.Print(ConsoleReport.CreateConsole(), report);
+        return parsed.GetValue(Json) is { } file ? await WriteAsync(file, report) : ExitRule.Ok;
+    }
+
+    private static async Task<int> WriteAsync(FileInfo file, AdviceReport report)
+    {
+        try
+        {
+            await File.WriteAllTextAsync(file.FullName, AdviceJson.Write(report));
+            return ExitRule.Ok;
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            Console.Error.WriteLine($"tidepool: '{file}' cannot be written: {failure.Message}");
+            return ExitRule.EnvironmentLacks;
+        }
+    }
+}

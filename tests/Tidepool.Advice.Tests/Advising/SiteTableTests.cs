@@ -1,0 +1,123 @@
+using System.Reflection;
+using System.Text.Json;
+using Spectre.Console;
+
+namespace Tidepool.Advice.Tests.Advising;
+
+public sealed class SiteTableTests
+{
+    private static readonly StackPlace Handler = new("Orders", "Orders.Api.Handle", "/src/Api.cs", 12);
+
+    [Fact]
+    public void Samples_of_one_type_and_method_are_one_site_with_its_share()
+    {
+        IReadOnlyList<AllocationSite> sites = SiteTable.Of(
+        [
+            Slice([Sample("System.Byte[]", 4024, Handler), Sample("System.Byte[]", 4024, Handler with { Line = 10 })]),
+            Slice([Sample("System.Byte[]", 4024, Handler), Sample("System.String", 40, Handler)]),
+        ]);
+        AllocationSite bytes = sites.Single(static site => site.Type == "System.Byte[]");
+        Assert.Equal((3, 2, 12), (bytes.Samples, bytes.Slices, bytes.Line));
+        Assert.Equal(3 * 4024 / AllocationEstimate.ProbabilityOf(4024) / 2, bytes.BytesPerSecond.Value, 3);
+        Assert.Equal(1, sites.Sum(static site => site.Share), 9);
+        Assert.Equal(2, sites.Count);
+    }
+
+    [Fact]
+    public void Survivors_of_the_whole_process_bound_those_of_a_site()
+    {
+        double bytes = 4024 / AllocationEstimate.ProbabilityOf(4024);
+        SampleSlice slice = Slice([Sample("System.Byte[]", 4024, Handler)]);
+        Assert.Null(SiteTable.Of([slice])[0].MostSurviving);
+        slice = slice with { Collections = new Dictionary<string, int> { ["AllocSmall"] = 1 }, PromotedBytes = (long)(bytes / 4) };
+        Assert.Equal(0.25, SiteTable.Of([slice])[0].MostSurviving!.Value, 3);
+        slice = slice with { Samples = [Sample("System.Byte[]", 120_024, Handler) with { IsLarge = true }] };
+        Assert.Null(SiteTable.Of([slice])[0].MostSurviving); // no collection has looked at the large object heap
+        slice = slice with { FullCollections = 1, LargeSurvivingBytes = 1_000_000_000 };
+        Assert.Equal(1, SiteTable.Of([slice])[0].MostSurviving);
+    }
+
+    [Fact]
+    public void Lost_events_take_every_verdict_back() => Assert.All(
+        Report(lost: 10).Sites, static site => Assert.Equal(Verdict.NotEnoughEvidence, site.Verdict));
+
+    [Theory]
+    [InlineData(80)]
+    [InlineData(120)]
+    public void The_report_fits_one_screen(int width)
+    {
+        var output = new StringWriter();
+        IAnsiConsole console = AnsiConsole.Create(
+            new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output), Ansi = AnsiSupport.No, Interactive = InteractionSupport.No });
+        console.Profile.Width = width;
+        AdviceText.Print(console, Report(lost: 0));
+        string text = output.ToString();
+        foreach (string part in (string[])["POOL  byte[]", "Orders.Api.Handle", "Api.cs:12", "using BufferLease<byte>", "sampled 3.0 of 10.0 s"])
+        {
+            Assert.Contains(part, text, StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public void The_json_has_the_fields_of_its_schema()
+    {
+        using JsonDocument report = JsonDocument.Parse(AdviceJson.Write(Report(lost: 0)));
+        JsonElement site = report.RootElement.GetProperty("sites")[0];
+        Assert.Equal("pool", site.GetProperty("verdict").GetString());
+        Assert.Equal("buffers", site.GetProperty("kind").GetString());
+        Assert.Equal(12, site.GetProperty("line").GetInt32());
+        JsonElement bytes = site.GetProperty("bytesPerSecond");
+        Assert.True(bytes.GetProperty("low").GetDouble() < bytes.GetProperty("value").GetDouble());
+        Assert.True(bytes.GetProperty("high").GetDouble() > bytes.GetProperty("value").GetDouble());
+
+        string root = typeof(SiteTableTests).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
+            .Single(static attribute => attribute.Key == "RepositoryRoot").Value!;
+        using JsonDocument schema = JsonDocument.Parse(File.ReadAllText(Path.Combine(root, "docs", "advise.schema.json")));
+        AssertFits(report.RootElement, schema.RootElement, schema.RootElement, "");
+    }
+
+    /// <summary>As far as the schema goes: which fields there must be, and that there are no others.</summary>
+    private static void AssertFits(JsonElement value, JsonElement schema, JsonElement root, string path)
+    {
+        if (schema.TryGetProperty("$ref", out JsonElement reference))
+        {
+            schema = root.GetProperty("$defs").GetProperty(reference.GetString()!.Split('/')[^1]);
+        }
+
+        switch (value.ValueKind)
+        {
+            case JsonValueKind.Object:
+                JsonElement known = schema.GetProperty("properties");
+                Assert.All(
+                    schema.GetProperty("required").EnumerateArray(),
+                    name => Assert.True(value.TryGetProperty(name.GetString()!, out _), $"{path} has no {name}"));
+                foreach (JsonProperty property in value.EnumerateObject())
+                {
+                    Assert.True(known.TryGetProperty(property.Name, out JsonElement inner), $"{path}.{property.Name} is not in the schema");
+                    AssertFits(property.Value, inner, root, $"{path}.{property.Name}");
+                }
+
+                break;
+            case JsonValueKind.Array:
+                foreach (JsonElement item in value.EnumerateArray())
+                {
+                    AssertFits(item, schema.GetProperty("items"), root, path + "[]");
+                }
+
+                break;
+        }
+    }
+
+    private static AdviceReport Report(long lost)
+    {
+        AllocationSample[] samples = [.. Enumerable.Range(0, 20).Select(static _ => Sample("System.Byte[]", 4024, Handler))];
+        SampleSlice slice = Slice(samples) with { Collections = new Dictionary<string, int> { ["AllocSmall"] = 5 }, LostEvents = lost };
+        var target = new TargetProcess { Id = 1, Name = "orders" };
+        var sampling = new SamplingResult { Slices = [slice, slice, slice], Seconds = 10, ProcessorsOn = 1.1, ProcessorsOff = 1 };
+        return AdviceReport.Of(target, sampling, 0.03, new AdviceLimits());
+    }
+
+    private static SampleSlice Slice(IReadOnlyList<AllocationSample> samples) => new() { Seconds = 1, Samples = samples };
+
+    private static AllocationSample Sample(string type, long size, StackPlace place) => new() { Type = type, Size = size, Stack = [place] };
+}

@@ -1,0 +1,235 @@
+using System.Buffers;
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using System.Text;
+
+namespace Tidepool.Advice.Tests.Programs;
+
+/// <summary>Allocates at places whose right verdict is known: each method is one site, and its name is what the advice must name.</summary>
+internal static class PlantedProgram
+{
+    /// <summary>Sites whose objects die at once.</summary>
+    public const string Young = "planted-young";
+
+    /// <summary>Sites whose objects are kept: none of them may be advised.</summary>
+    public const string Kept = "planted-kept";
+
+    private const int BytesPerTick = 40_000;
+    private const int TickMilliseconds = 5;
+    private const int BurstMilliseconds = 1000;
+
+    private static readonly ArrayPool<byte> Small = ArrayPool<byte>.Create(maxArrayLength: 1024, maxArraysPerBucket: 1);
+    private static readonly Queue<byte[]> Line = [];
+    private static readonly byte[][] Cache = new byte[4096][];
+    private static readonly Queue<Message> Mail = [];
+    private static int s_turn;
+
+    /// <summary>The sites that a pool pays for.</summary>
+    public static IReadOnlyList<string> ToPool { get; } =
+    [
+        nameof(Bytes4000), nameof(Bytes16000), nameof(Chars3000), nameof(Ints2000), nameof(Doubles1500), nameof(LargeBytes),
+        nameof(LargeLongs), nameof(MixedBytes), nameof(Floats4096), nameof(Stream20000), nameof(Builder8000), nameof(References1000),
+    ];
+
+    /// <summary>The traps among those that die young.</summary>
+    public static IReadOnlyList<string> Traps { get; } =
+    [
+        nameof(TinyBytes), nameof(TinyChars), nameof(Texts), nameof(SmallObjects), nameof(References20), nameof(Closures), nameof(Lists),
+        nameof(PoolMisses), nameof(Strings64), nameof(Burst),
+    ];
+
+    /// <summary>The traps among those that are kept.</summary>
+    public static IReadOnlyList<string> KeptTraps { get; } = [nameof(KeptInLine), nameof(KeptInCache), nameof(HandedOver)];
+
+    /// <summary>Allocates until the standard input ends.</summary>
+    public static async Task RunAsync(string name)
+    {
+        using var stop = new CancellationTokenSource();
+        Task work = Task.Factory.StartNew(() => Work(name == Young ? TickYoung : TickKept, stop.Token), TaskCreationOptions.LongRunning);
+        Console.WriteLine(WatchedProgram.Ready);
+        await Console.In.ReadToEndAsync();
+        await stop.CancelAsync();
+        await work;
+    }
+
+    private static void Work(Action<bool> tick, CancellationToken stop)
+    {
+        var time = Stopwatch.StartNew();
+        while (!stop.WaitHandle.WaitOne(TickMilliseconds))
+        {
+            tick(time.ElapsedMilliseconds < BurstMilliseconds);
+        }
+    }
+
+    private static void TickYoung(bool isWarm)
+    {
+        s_turn++;
+        Repeat(10, static () => GC.KeepAlive(Bytes4000()));
+        Repeat(3, static () => GC.KeepAlive(Bytes16000()));
+        Repeat(7, static () => GC.KeepAlive(Chars3000()));
+        Repeat(5, static () => GC.KeepAlive(Ints2000()));
+        Repeat(4, static () => GC.KeepAlive(Doubles1500()));
+        Repeat(1, static () => GC.KeepAlive(LargeBytes()));
+        Repeat(1, static () => GC.KeepAlive(LargeLongs()));
+        Repeat(7, static () => GC.KeepAlive(MixedBytes(2000 + s_turn * 977 % 8000)));
+        Repeat(3, static () => GC.KeepAlive(Floats4096()));
+        Repeat(1, static () => GC.KeepAlive(Stream20000()));
+        Repeat(3, static () => GC.KeepAlive(Builder8000()));
+        Repeat(5, static () => GC.KeepAlive(References1000()));
+        Repeat(BytesPerTick / 128, static () => GC.KeepAlive(TinyBytes()));
+        Repeat(BytesPerTick / 152, static () => GC.KeepAlive(TinyChars()));
+        Repeat(BytesPerTick / 222, static () => GC.KeepAlive(Texts()));
+        Repeat(BytesPerTick / 48, static () => GC.KeepAlive(SmallObjects()));
+        Repeat(BytesPerTick / 184, static () => GC.KeepAlive(References20()));
+        Repeat(BytesPerTick / 96, static () => GC.KeepAlive(Closures(s_turn)));
+        Repeat(8, static () => GC.KeepAlive(Lists()));
+        Repeat(5, static () => GC.KeepAlive(PoolMisses()));
+        Repeat(BytesPerTick / 536, static () => GC.KeepAlive(Strings64()));
+        if (isWarm)
+        {
+            Repeat(200, static () => GC.KeepAlive(Burst()));
+        }
+    }
+
+    private static void TickKept(bool isWarm)
+    {
+        _ = isWarm;
+        Repeat(20, static () => KeptInLine());
+        Repeat(10, static () => KeptInCache(s_turn = (s_turn * 1_103_515_245 + 12_345) & int.MaxValue));
+        Repeat(30, static () => HandedOver());
+    }
+
+    private static void Repeat(int times, Action allocate)
+    {
+        for (int i = 0; i < times; i++)
+        {
+            allocate();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte[] Bytes4000() => new byte[4000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte[] Bytes16000() => new byte[16_000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static char[] Chars3000() => new char[3000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int[] Ints2000() => new int[2000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static double[] Doubles1500() => new double[1500];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte[] LargeBytes() => new byte[120_000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static long[] LargeLongs() => new long[20_000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte[] MixedBytes(int length) => new byte[length];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static float[] Floats4096() => new float[4096];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static long Stream20000()
+    {
+        using var stream = new MemoryStream();
+        ReadOnlySpan<byte> part = stackalloc byte[2000];
+        for (int i = 0; i < 10; i++)
+        {
+            stream.Write(part);
+        }
+
+        return stream.Length;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int Builder8000()
+    {
+        var builder = new StringBuilder();
+        for (int i = 0; i < 8; i++)
+        {
+            builder.Append('x', 1000);
+        }
+
+        return builder.Length;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static object[] References1000() => new object[1000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte[] TinyBytes() => new byte[100];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static char[] TinyChars() => new char[64];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static string Texts() => new('x', 100);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static Message SmallObjects() => new();
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static object[] References20() => new object[20];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static Func<int> Closures(int turn) => () => turn;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static List<int> Lists()
+    {
+        List<int> list = [];
+        for (int i = 0; i < 500; i++)
+        {
+            list.Add(i);
+        }
+
+        return list;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte[] PoolMisses() => Small.Rent(8000);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static string[] Strings64() => new string[64];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static byte[] Burst() => new byte[5000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void KeptInLine()
+    {
+        Line.Enqueue(new byte[4000]);
+        if (Line.Count > 10_000)
+        {
+            Line.Dequeue();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void KeptInCache(int place) => Cache[place % Cache.Length] = new byte[8000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void HandedOver()
+    {
+        Mail.Enqueue(new Message { Content = new byte[3000] });
+        if (Mail.Count > 10_000)
+        {
+            Mail.Dequeue();
+        }
+    }
+
+    private sealed class Message
+    {
+        public byte[]? Content { get; init; }
+
+        public long Sequence { get; init; }
+
+        public Guid Id { get; init; }
+    }
+}
