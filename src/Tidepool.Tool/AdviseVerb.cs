@@ -12,6 +12,7 @@ internal static class AdviseVerb
     /// <summary>What the user types.</summary>
     public const string Name = "advise";
 
+    private const int DefaultSeconds = 30;
     private const double DefaultBudget = 3;
 
     private static readonly Argument<string[]> Target = new("process")
@@ -21,14 +22,13 @@ internal static class AdviseVerb
         Arity = ArgumentArity.OneOrMore,
     };
 
-    private static readonly Option<int> Seconds =
-        new("--seconds") { Description = "How long to look.", HelpName = "N", DefaultValueFactory = static _ => 30 };
+    private static readonly Option<int?> Seconds =
+        new("--seconds") { Description = $"How long to look; {DefaultSeconds} unless told.", HelpName = "N" };
 
-    private static readonly Option<double> Budget = new("--budget")
+    private static readonly Option<double?> Budget = new("--budget")
     {
-        Description = "The percentage of the process's processor time that sampling may cost.",
+        Description = $"The percentage of the process's processor time that samples may cost; {DefaultBudget} unless told.",
         HelpName = "PERCENT",
-        DefaultValueFactory = static _ => DefaultBudget,
     };
 
     private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every site and number.", HelpName = "FILE" };
@@ -61,10 +61,9 @@ internal static class AdviseVerb
                 result.AddError($"--seconds is {result.GetValue(Seconds)}; allowed is 5 or more.");
             }
 
-            if (result.GetValue(Budget) is not (>= 0.1 and <= 50))
+            if (result.GetValue(Budget) is { } budget and not (>= 0.1 and <= 50))
             {
-                string budget = result.GetValue(Budget).ToString(CultureInfo.InvariantCulture);
-                result.AddError($"--budget is {budget}; allowed is 0.1 to 50.");
+                result.AddError(string.Create(CultureInfo.InvariantCulture, $"--budget is {budget}; allowed is 0.1 to 50."));
             }
         });
         verb.SetAction((parsed, ended) => Attaching.RunAsync(stop => RunAsync(parsed, stop), ended));
@@ -83,8 +82,8 @@ internal static class AdviseVerb
 
         using LaunchedProcess? launched = isCommand ? await LaunchedProcess.StartAsync(words, stop) : null;
         TargetProcess target = TargetCatalog.Find(launched?.Id.ToString(CultureInfo.InvariantCulture) ?? words[0]);
-        double budget = parsed.GetValue(Budget) / 100;
-        var sampler = new Sampler(target, parsed.GetValue(Seconds), budget);
+        double budget = (parsed.GetValue(Budget) ?? DefaultBudget) / 100;
+        var sampler = new Sampler(target, parsed.GetValue(Seconds) ?? DefaultSeconds, budget);
         SamplingResult result = await sampler.RunAsync(
             static (slice, slices) => Console.Error.WriteLine($"sampling: slice {slice} of {slices}"), stop);
         AdviceReport report = AdviceReport.Of(target, result, budget, new AdviceLimits());

@@ -146,7 +146,7 @@ internal static class Advisor
             $"using BufferLease<{element}> buffer = BufferPool<{element}>.Shared.Rent(n{clear});") with { Classes = ClassesOf(site) };
     }
 
-    /// <summary>The lengths that half, nine tenths and all of the arrays need, in bytes of content, rounded up to eight steps per doubling.</summary>
+    /// <summary>The bytes of content that half, nine tenths and all of the arrays need, rounded up to eight steps per doubling.</summary>
     private static IReadOnlyList<long> ClassesOf(AllocationSite site) =>
         [.. ((double[])[0.5, 0.9, 1]).Select(share => RoundUp(site.Quantile(share) - TypeRules.ArrayHeader)).Distinct().Order()];
 

@@ -14,7 +14,7 @@ internal static partial class FrameRules
         stack.TakeWhile(static place => IsPlatform(place) || IsTidepool(place)).Any(
             static place => IsTidepool(place) || PoolRent().IsMatch(place.Method));
 
-    /// <summary>The class of the platform that made the object for its own use: <c>MemoryStream</c>, <c>StringBuilder</c>; else null.</summary>
+    /// <summary>The platform's class that made the object for its own use, such as <c>MemoryStream</c>; else null.</summary>
     public static string? BuilderOf(IReadOnlyList<StackPlace> stack) =>
         stack.TakeWhile(IsPlatform).Select(static place => Builder().Match(place.Method)).FirstOrDefault(static match => match.Success)
             ?.Groups["name"].Value;
@@ -40,7 +40,9 @@ internal static partial class FrameRules
     [GeneratedRegex(@"(ArrayPool|MemoryPool|ObjectPool)`1(\[.*\])?\.(Rent|Get)$")]
     private static partial Regex PoolRent();
 
-    [GeneratedRegex(@"^System\.(IO\.(?<name>MemoryStream)|Text\.(?<name>StringBuilder)|Collections\.Generic\.(?<name>List|Dictionary|HashSet|Queue|Stack)`\d)")]
+    [GeneratedRegex(
+        @"^System\.(IO\.(?<name>MemoryStream)|Text\.(?<name>StringBuilder)|"
+            + @"Collections\.Generic\.(?<name>List|Dictionary|HashSet|Queue|Stack)`\d)")]
     private static partial Regex Builder();
 
     [GeneratedRegex(@"^(.*)\+<<?(\w+)>?\$?>d(?:__\d+)?\.MoveNext$")]

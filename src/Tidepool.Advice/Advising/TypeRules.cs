@@ -25,7 +25,8 @@ internal static class TypeRules
     /// <summary>Whether the compiler or the platform makes objects of the type behind the program's back: closures, tasks, boxes.</summary>
     public static bool IsHidden(string type) =>
         type.Contains("<>c", StringComparison.Ordinal) || type.Contains("AsyncStateMachineBox", StringComparison.Ordinal)
-        || type.StartsWith("System.Threading.Tasks.", StringComparison.Ordinal) || type.StartsWith("System.Action", StringComparison.Ordinal)
+        || type.StartsWith("System.Threading.Tasks.", StringComparison.Ordinal)
+        || type.StartsWith("System.Action", StringComparison.Ordinal)
         || type.StartsWith("System.Func`", StringComparison.Ordinal);
 
     /// <summary>A type as C# writes it: generic arguments in angle brackets, no namespaces.</summary>

@@ -62,7 +62,9 @@ internal sealed class SampleReader : IDisposable
     public void Dispose() => _symbols.Dispose();
 
     private IReadOnlyList<StackPlace> StackOf(
-        TraceCallStack? stack, Dictionary<CallStackIndex, IReadOnlyList<StackPlace>> stacks, Dictionary<CodeAddressIndex, StackPlace> places)
+        TraceCallStack? stack,
+        Dictionary<CallStackIndex, IReadOnlyList<StackPlace>> stacks,
+        Dictionary<CodeAddressIndex, StackPlace> places)
     {
         if (stack is null)
         {
@@ -89,7 +91,10 @@ internal sealed class SampleReader : IDisposable
         {
             SourceLocation? line = FindLine(address);
             place = new StackPlace(
-                address.ModuleName, FrameRules.Readable(address.FullMethodName), line?.SourceFile?.BuildTimeFilePath ?? "", line?.LineNumber ?? 0);
+                address.ModuleName,
+                FrameRules.Readable(address.FullMethodName),
+                line?.SourceFile?.BuildTimeFilePath ?? "",
+                line?.LineNumber ?? 0);
             places.Add(address.CodeAddressIndex, place);
         }
 

@@ -22,7 +22,7 @@ internal sealed record SamplingResult
     /// <summary>How many while it was on, its start and end included.</summary>
     public double? ProcessorsOn { get; init; }
 
-    /// <summary>The share of the process's processor time in the window that sampling cost, as measured; null where it cannot be read.</summary>
+    /// <summary>The share of the process's processor time that sampling cost, as measured; null where it cannot be read.</summary>
     public double? Cost => ProcessorsOn is { } on && ProcessorsOff is > 0 and var off
         ? Math.Max(0, (on - off) * SampledSeconds / (off * Seconds))
         : null;

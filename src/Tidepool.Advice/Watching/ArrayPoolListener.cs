@@ -71,7 +71,7 @@ internal sealed class ArrayPoolListener(DiagnosticsClient client, int processId)
         var counter = new ArrayPoolCounter();
         using var source = new EventPipeEventSource(session.EventStream);
         source.Dynamic.All += written =>
-            counter.Add((int)written.ID, (int)written.Number("bufferSize"), (int)written.Number("poolId"));
+            counter.Add((int)written.ID, (int)EventValues.Number(written, "bufferSize"), (int)EventValues.Number(written, "poolId"));
         var clock = new ProcessorClock(processId);
         double? within = null;
         double seconds = 0;

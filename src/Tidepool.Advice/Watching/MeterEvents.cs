@@ -10,15 +10,19 @@ internal static class MeterEvents
     {
         double? value = written.EventName switch
         {
-            "CounterRateValuePublished" or "UpDownCounterRateValuePublished" => written.Decimal("value"),
-            "GaugeValuePublished" => written.Decimal("lastValue"),
-            "HistogramValuePublished" => written.Decimal("count"),
+            "CounterRateValuePublished" or "UpDownCounterRateValuePublished" => EventValues.Decimal(written, "value"),
+            "GaugeValuePublished" => EventValues.Decimal(written, "lastValue"),
+            "HistogramValuePublished" => EventValues.Decimal(written, "count"),
             "Collection/Stop" => End(accumulator, written),
             _ => null,
         };
         if (value is { } known)
         {
-            accumulator.Add(new MeterValue(written.Text("meterName"), written.Text("instrumentName"), written.Text("tags"), known));
+            accumulator.Add(new MeterValue(
+                EventValues.Text(written, "meterName"),
+                EventValues.Text(written, "instrumentName"),
+                EventValues.Text(written, "tags"),
+                known));
         }
     }
 
@@ -27,7 +31,7 @@ internal static class MeterEvents
     {
         "TimeSeriesLimitReached" => "The process has more series of metrics than the shared session takes: some pools are missing.",
         "HistogramLimitReached" => null, // only counts of histograms are read here, and what is missing is a rate
-        "Error" => $"The metrics of the process failed: {written.Text("errorMessage")}",
+        "Error" => $"The metrics of the process failed: {EventValues.Text(written, "errorMessage")}",
         "MultipleSessionsNotSupportedError" => "Another monitor has the metrics of the process for itself; they are missing here.",
         _ => null,
     };

@@ -130,6 +130,7 @@ internal sealed class WatchSession : IDisposable
             source.Dynamic.All += written =>
             {
                 if (written is { ProviderName: "System.Diagnostics.Metrics", EventName: "MultipleSessionsConfiguredIncorrectlyError" })
+                if (written.EventName == "MultipleSessionsConfiguredIncorrectlyError")
                 {
                     again = SettingsOf(written);
                     source.StopProcessing();
@@ -184,9 +185,9 @@ internal sealed class WatchSession : IDisposable
     private static Dictionary<string, string> SettingsOf(TraceEvent written)
     {
         Dictionary<string, string> settings = MetricsArguments();
-        settings["RefreshInterval"] = (written.Decimal("expectedRefreshInterval") ?? 1).ToString(CultureInfo.InvariantCulture);
-        settings["MaxTimeSeries"] = written.Text("expectedMaxTimeSeries");
-        settings["MaxHistograms"] = written.Text("expectedMaxHistograms");
+        settings["RefreshInterval"] = (EventValues.Decimal(written, "expectedRefreshInterval") ?? 1).ToString(CultureInfo.InvariantCulture);
+        settings["MaxTimeSeries"] = EventValues.Text(written, "expectedMaxTimeSeries");
+        settings["MaxHistograms"] = EventValues.Text(written, "expectedMaxHistograms");
         return settings;
     }
 }

@@ -54,7 +54,8 @@ public sealed class AdvisorTests
     public void What_may_be_kept_is_not_advised() => AssertUndecided(Good with { MostSurviving = 0.6 }, "60%");
 
     [Fact]
-    public void Without_a_collection_nothing_is_known_of_lifetimes() => AssertUndecided(Good with { MostSurviving = null }, "no collection");
+    public void Without_a_collection_nothing_is_known_of_lifetimes() =>
+        AssertUndecided(Good with { MostSurviving = null }, "no collection");
 
     [Theory]
     [InlineData("System.String", 4024)]
@@ -67,7 +68,8 @@ public sealed class AdvisorTests
         Assert.Equal(Verdict.DoNotPool, Judge(Good with { Type = type, Sizes = [(size, 100)] }).Verdict);
 
     [Fact]
-    public void A_miss_of_a_pool_is_no_case_for_another_pool() => Assert.Equal(Verdict.DoNotPool, Judge(Good with { IsPoolMiss = true }).Verdict);
+    public void A_miss_of_a_pool_is_no_case_for_another_pool() =>
+        Assert.Equal(Verdict.DoNotPool, Judge(Good with { IsPoolMiss = true }).Verdict);
 
     [Fact]
     public void A_list_that_grows_needs_a_capacity() => Assert.Contains(

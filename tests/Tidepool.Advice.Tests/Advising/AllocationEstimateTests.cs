@@ -30,7 +30,9 @@ public sealed class AllocationEstimateTests(ITestOutputHelper output)
             int objects = (int)(bytes / size) + 1;
             List<long>[] slices =
             [
-                .. seconds.Select(second => Enumerable.Repeat(size, Draw(random, (int)(objects * second), AllocationEstimate.ProbabilityOf(size))).ToList()),
+                .. from second in seconds
+                   let drawn = Draw(random, (int)(objects * second), AllocationEstimate.ProbabilityOf(size))
+                   select Enumerable.Repeat(size, drawn).ToList(),
             ];
             double truth = seconds.Sum(second => (int)(objects * second) * (double)size) / seconds.Sum();
             Interval interval = AllocationEstimate.BytesPerSecond(slices, seconds);

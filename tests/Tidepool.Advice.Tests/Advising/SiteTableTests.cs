@@ -52,7 +52,8 @@ public sealed class SiteTableTests
         console.Profile.Width = width;
         AdviceText.Print(console, Report(lost: 0));
         string text = output.ToString();
-        foreach (string part in (string[])["POOL  byte[]", "Orders.Api.Handle", "Api.cs:12", "using BufferLease<byte>", "sampled 3.0 of 10.0 s"])
+        string[] parts = ["POOL  byte[]", "Orders.Api.Handle", "Api.cs:12", "using BufferLease<byte>", "sampled 3.0 of 10.0 s"];
+        foreach (string part in parts)
         {
             Assert.Contains(part, text, StringComparison.Ordinal);
         }

@@ -17,7 +17,8 @@ public sealed class SamplerTests(ITestOutputHelper output)
         AdviceReport report = await AdviseAsync(PlantedProgram.Young);
         string[] advised = [.. PlantedProgram.ToPool.Where(name => Of(report, name).Any(static s => s.Verdict == Verdict.Pool))];
         string[] wrong = [.. PlantedProgram.Traps.Where(name => Of(report, name).Any(static s => s.Verdict == Verdict.Pool))];
-        output.WriteLine($"recall {advised.Length}/{PlantedProgram.ToPool.Count}, traps advised {wrong.Length}/{PlantedProgram.Traps.Count}");
+        output.WriteLine(
+            $"recall {advised.Length}/{PlantedProgram.ToPool.Count}, traps advised {wrong.Length}/{PlantedProgram.Traps.Count}");
         Assert.Empty(wrong);
         Assert.Equal(PlantedProgram.ToPool, advised);
         Assert.All(
