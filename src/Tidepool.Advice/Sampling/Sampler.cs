@@ -31,6 +31,7 @@ internal sealed record SamplingResult
 /// <summary>Switches a session with stacks on for some slices of a window, so that it stays within a budget.</summary>
 internal sealed class Sampler(TargetProcess target, double seconds, double budget)
 {
+    private const int FirstRuntime = 10;
     private const int BufferMegabytes = 128;
     private const int StopMilliseconds = 30_000;
     private const long SamplesAndCollections = 0x8000_0000_000 | 0x1;
@@ -43,9 +44,17 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     /// <summary>Samples for the window.</summary>
     /// <param name="progress">Told of each slice: its number and how many there are.</param>
     /// <param name="stop">Ends the window early, with what has been seen.</param>
-    /// <exception cref="TargetException">The process does not answer.</exception>
+    /// <exception cref="TargetException">The process does not answer, or its runtime samples no allocations.</exception>
     public async Task<SamplingResult> RunAsync(Action<int, int> progress, CancellationToken stop)
     {
+        if (int.TryParse(target.Runtime.Split('.')[0], out int major) && major < FirstRuntime)
+        {
+            throw new TargetException(
+                TargetProblem.WrongTarget,
+                $"process {target.Id} ({target.Name}) runs .NET {target.Runtime}, which samples no allocations: advise needs .NET "
+                    + $"{FirstRuntime}. Watch works.");
+        }
+
         DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
         try
         {
@@ -73,7 +82,12 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
             double sampled = await RecordAsync(file, length, stop);
             on.Add(clock);
             clock = new ProcessorClock(target.Id);
-            slices.Add(await Task.Run(() => reader.Read(file, sampled), CancellationToken.None));
+            if (await Task.Run(() => ReadOrNothing(reader, file, sampled), CancellationToken.None) is not { } slice)
+            {
+                break;
+            }
+
+            slices.Add(slice);
             double next = seconds * (i + 1) / SamplingPlan.Slices - time.Elapsed.TotalSeconds;
             await WaitAsync(Math.Max(next, 0), stop);
             off.Add(clock);
@@ -90,6 +104,19 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
             ProcessorsOn = on.Processors,
             ProcessorsOff = off.Processors,
         };
+    }
+
+    /// <summary>Reads a slice; null for one that the end of the process has torn.</summary>
+    private SampleSlice? ReadOrNothing(SampleReader reader, string file, double sampled)
+    {
+        try
+        {
+            return reader.Read(file, sampled);
+        }
+        catch (Exception) when (HasEnded())
+        {
+            return null;
+        }
     }
 
     private bool HasEnded() => new ProcessorClock(target.Id).Read() is null;
