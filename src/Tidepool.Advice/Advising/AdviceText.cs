@@ -7,6 +7,7 @@ namespace Tidepool.Advice;
 internal static class AdviceText
 {
     private const int MostSites = 8;
+    private const int FewestSamples = 10;
 
     /// <summary>Prints what was seen, what it cost, and the verdicts: those to pool in full, the rest in two lines each.</summary>
     public static void Print(IAnsiConsole console, AdviceReport report)
@@ -16,17 +17,18 @@ internal static class AdviceText
             console.WriteLine(line);
         }
 
-        foreach (var advice in report.Sites.Take(MostSites))
+        SiteAdvice[] shown = [.. report.Sites.Where(static advice => advice.Site.Samples >= FewestSamples).Take(MostSites)];
+        foreach (var advice in shown)
         {
             console.WriteLine();
             Print(console, advice);
         }
 
-        int left = report.Sites.Count - MostSites;
+        int left = report.Sites.Count - shown.Length;
         if (left > 0)
         {
             console.WriteLine();
-            console.WriteLine($"{left} more sites have fewer bytes; --json FILE has all of them.");
+            console.WriteLine($"{left} more sites have fewer bytes or samples; --json FILE has all of them.");
         }
     }
 

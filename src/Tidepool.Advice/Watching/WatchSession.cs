@@ -130,7 +130,6 @@ internal sealed class WatchSession : IDisposable
             source.Dynamic.All += written =>
             {
                 if (written is { ProviderName: "System.Diagnostics.Metrics", EventName: "MultipleSessionsConfiguredIncorrectlyError" })
-                if (written.EventName == "MultipleSessionsConfiguredIncorrectlyError")
                 {
                     again = SettingsOf(written);
                     source.StopProcessing();

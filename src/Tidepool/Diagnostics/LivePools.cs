@@ -11,7 +11,6 @@ internal interface ILivePool
 
     /// <summary>How long the oldest lease has been out, and where it was rented.</summary>
     /// <returns>Null where the pool notes no times, or no lease is out.</returns>
-    /// <summary>The oldest lease that is out; null where the pool notes no times, or none is out.</summary>
     OldestLease? DescribeOldest() => null;
 }
 

@@ -29,10 +29,6 @@ public sealed class TargetCatalogTests
         TargetException refused = Assert.Throws<TargetException>(() => TargetCatalog.Choose("stock", Processes));
         Assert.Contains("'stock'", refused.Message, StringComparison.Ordinal);
     }
-    public void None_that_fits_is_an_error_that_names_the_word() => Assert.Contains(
-        "'stock'",
-        Assert.Throws<TargetException>(static () => TargetCatalog.Choose("stock", Processes)).Message,
-        StringComparison.Ordinal);
 
     [Fact]
     public void A_number_of_no_process_is_an_error()

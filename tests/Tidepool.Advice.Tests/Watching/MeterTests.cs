@@ -29,33 +29,8 @@ public sealed class MeterTests
     [InlineData("System.Runtime", "dotnet.thread_pool.queue.length", "", "thread pool", "Waiting")]
     public void A_measurement_has_its_row_and_column(string meter, string instrument, string tags, string row, string column) =>
         Assert.Equal(new MeterPlace(row, Enum.Parse<MeterColumn>(column)), MeterMap.PlaceOf(meter, instrument, MeterTags.Parse(tags)));
-    [InlineData("open_connections", "http.connection.state=idle,server.address=h,server.port=44,url.scheme=http", "http://h:44", "Idle")]
-    [InlineData("open_connections", "http.connection.state=active,server.address=h,url.scheme=http", "http://h", "Used")]
-    [InlineData("request.time_in_queue", "server.address=h,url.scheme=http", "http://h", "Uses")]
-    public void Connections_of_http_have_a_row_for_each_server(string instrument, string tags, string server, string column) =>
-        AssertPlace("System.Net.Http", "http.client." + instrument, tags, "HTTP " + server, column);
-
-    [Theory]
-    [InlineData("Npgsql", "count", "db.client.connection.pool.name=main,db.client.connection.state=used", "Npgsql main", "Used")]
-    [InlineData("Npgsql", "max", "db.client.connection.pool.name=main", "Npgsql main", "Max")]
-    [InlineData("MySqlConnector", "pending_requests", "db.client.connection.pool.name=p", "MySqlConnector p", "Waiting")]
-    public void Connections_of_databases_have_a_row_for_each_pool(
-        string meter, string instrument, string tags, string row, string column) =>
-        AssertPlace(meter, "db.client.connection." + instrument, tags, row, column);
-
-    [Fact]
-    public void The_server_and_the_thread_pool_have_rows()
-    {
-        const string server = "Microsoft.AspNetCore.Server.Kestrel";
-        AssertPlace(server, "kestrel.queued_requests", "server.address=0.0.0.0,server.port=80", "Kestrel 0.0.0.0:80", "Waiting");
-        AssertPlace("System.Runtime", "dotnet.thread_pool.queue.length", "", "thread pool", "Waiting");
-        AssertPlace("MySqlConnector", "db.client.connections.usage", "pool.name=p,state=idle", "MySqlConnector p", "Idle");
-    }
 
     [Fact]
     public void What_says_nothing_of_a_pool_has_no_place() =>
         Assert.Null(MeterMap.PlaceOf("System.Runtime", "dotnet.timer.count", MeterTags.Parse("")));
-
-    private static void AssertPlace(string meter, string instrument, string tags, string row, string column) =>
-        Assert.Equal(new MeterPlace(row, Enum.Parse<MeterColumn>(column)), MeterMap.PlaceOf(meter, instrument, MeterTags.Parse(tags)));
 }
