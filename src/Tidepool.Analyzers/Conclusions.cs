@@ -25,7 +25,7 @@ internal static class Conclusions
                 yield return Diagnostic.Create(Rules.TinyLength, place.GetLocation(), bytes);
             }
 
-            if (!site.IsWholeMeant)
+            if (!site.IsWholeMeant && !site.HasEscaped)
             {
                 foreach (SyntaxNode use in site.WholeUses)
                 {
@@ -57,7 +57,7 @@ internal static class Conclusions
             : Diagnostic.Create(Rules.ArrayNotReturned, place, "never returned");
     }
 
-    /// <summary>A lambda that only rents and drops the result is there to see the exception, as in a test.</summary>
+    /// <summary>A lambda that rents and drops the result is there to see the exception, as in a test.</summary>
     private static bool IsExpectedToFail(SyntaxNode expression)
     {
         while (expression.Parent is AwaitExpressionSyntax or ParenthesizedExpressionSyntax or MemberAccessExpressionSyntax
@@ -66,6 +66,7 @@ internal static class Conclusions
             expression = expression.Parent;
         }
 
-        return expression.Parent is LambdaExpressionSyntax;
+        return expression.Parent is LambdaExpressionSyntax
+            || expression.Parent is ExpressionStatementSyntax { Parent: BlockSyntax { Parent: LambdaExpressionSyntax } };
     }
 }

@@ -43,9 +43,15 @@ internal sealed partial class Evaluator
         {
             case MethodRole.Rent:
                 _lengths.Check(call, facts);
+                Use(self, call.Instance, state);
+                if (facts.Kind == RentalKind.Array && Lengths.Of(call) == 0)
+                {
+                    return Value.Unknown; // the empty array, which is everyone's
+                }
+
                 return Rent(call, facts.Kind, Pools.Of(call.Instance), state);
             case MethodRole.RentAsync:
-                return Value.Of(graph.SiteOf(call, facts.Kind, null, true).Index, ValueForm.Pending);
+                return Start(call, facts.Kind, state);
             case MethodRole.TryRent:
                 return Try(call, facts.Kind, state);
             case MethodRole.ReturnArgument:
@@ -72,7 +78,8 @@ internal sealed partial class Evaluator
 
     private Value CallMember(IInvocationOperation call, Value self, Value view, MethodFacts facts, FlowState state)
     {
-        if (self.HasSite && !IsHarmless(call.TargetMethod))
+        bool isText = call.TargetMethod.Name == "ToString" && !(self.IsRental && graph.Sites[self.Site].Kind != RentalKind.Object);
+        if (self.HasSite && (isText || !IsHarmless(call.TargetMethod)))
         {
             Use(self, call.Instance, state);
         }
@@ -116,8 +123,8 @@ internal sealed partial class Evaluator
         }
 
         _wholes.Pass(value, argument, facts.Role == MethodRole.Reader);
-        bool isKept = facts.Role is not (MethodRole.Reader or MethodRole.Dispose) && !Names.Has(parameter, "Borrowed")
-            && parameter?.Type.IsRefLikeType != true;
+        bool isSpan = parameter?.Type.IsRefLikeType == true && Names.LeaseKind(parameter.Type) is null;
+        bool isKept = facts.Role is not (MethodRole.Reader or MethodRole.Dispose) && !Names.Has(parameter, "Borrowed") && !isSpan;
         if (isKept || parameter?.RefKind == RefKind.Ref)
         {
             Escape(value, state);
@@ -140,8 +147,7 @@ internal sealed partial class Evaluator
     }
 
     private static bool IsHarmless(ISymbol member) =>
-        member is not { Name: "ToString", ContainingType.Name: "StringBuilder" }
-        && member.Name is "Equals" or "GetHashCode" or "ToString" or "GetType" or "IsActive" or "Length" or "LongLength" or "IsEmpty"
+        member.Name is "Equals" or "GetHashCode" or "ToString" or "GetType" or "IsActive" or "Length" or "LongLength" or "IsEmpty"
             or "Count" or "CanRead" or "CanWrite" or "CanSeek" or "TryGetBuffer" or "HasValue" or "Rank" or "MaxLength" or "Dispose"
             or "DisposeAsync" or "Close" or "Key";
 
@@ -202,6 +208,11 @@ internal sealed partial class Evaluator
         }
 
         _wholes.Read(self, property);
+        if (self.IsRental && Names.LeaseKind(property.Type) is not null)
+        {
+            return self; // a lease within a lease is the same rental
+        }
+
         if (!IsHarmless(property.Property))
         {
             Use(self, property.Instance, state);

@@ -14,9 +14,21 @@ internal sealed partial class Evaluator
         return Value.Of(site.Index, ValueForm.Rental);
     }
 
+    private Value Start(IOperation origin, RentalKind kind, FlowState state)
+    {
+        Site site = graph.SiteOf(origin, kind, null, true);
+        Renew(site, Status.None, state);
+        return Value.Of(site.Index, ValueForm.Pending);
+    }
+
+    /// <summary>A task may be awaited again: it has one rental.</summary>
     private Value Begin(Value pending, FlowState state)
     {
-        Renew(graph.Sites[pending.Site], Status.Rented, state);
+        if (StandingOf(pending, state).Status == Status.None)
+        {
+            state[graph.Sites[pending.Site].Slot] = new Standing(Status.Rented).Code;
+        }
+
         return pending.As(ValueForm.Rental);
     }
 
@@ -26,8 +38,7 @@ internal sealed partial class Evaluator
         bool isHeld = false;
         for (int slot = 0; slot < state.Length; slot++)
         {
-            if (graph.IsVariable(slot) && new Value(state[slot]) is { HasSite: true } held && held.Site == site.Index
-                && held.Form != ValueForm.Pending)
+            if (graph.IsVariable(slot) && new Value(state[slot]) is { HasSite: true } held && held.Site == site.Index)
             {
                 isHeld |= held.IsRental;
                 state[slot] = 0;
@@ -47,18 +58,19 @@ internal sealed partial class Evaluator
     /// <summary>The content is read or written.</summary>
     private void Use(Value value, IOperation? operation, FlowState state)
     {
-        if (operation is null || value == Value.Null || !IsRecording || !(value.HasSite || IsReference(operation)))
+        bool isAnswer = value.HasSite && !value.IsRental && !value.IsView;
+        if (operation is null || value == Value.Null || !IsRecording || isAnswer || !(value.HasSite || IsReference(operation)))
         {
             return;
         }
 
         Standing standing = value.HasSite ? StandingOf(value, state) : default;
-        if (IsUseSeen(standing))
+        if (standing.IsUseSeen)
         {
-            return;
+            return; // one finding for each way
         }
 
-        bool isLate = standing.Status == Status.Returned;
+        bool isLate = standing.Status == Status.Returned && !IsPerhapsRentedAnew(value, operation, state);
         CountLateUse(PlaceOf(operation), operation, standing, isLate);
         if (isLate)
         {
@@ -66,8 +78,20 @@ internal sealed partial class Evaluator
         }
     }
 
-    /// <summary>Whether an earlier use of this way was late, as in the turn of a loop before. Then this one decides nothing.</summary>
-    private static bool IsUseSeen(Standing standing) => standing.Status == Status.Returned && standing.IsUseSeen;
+    /// <summary>An object whose lease is over may be the one that a later lease holds.</summary>
+    private bool IsPerhapsRentedAnew(Value value, IOperation operation, FlowState state)
+    {
+        Site site = graph.Sites[value.Site];
+        if (!value.IsView || operation.Type is not { TypeKind: TypeKind.Class })
+        {
+            return false;
+        }
+
+        return graph.Sites.Any(
+            other =>
+                other != site && other.Kind == site.Kind
+                    && new Standing(state[other.Slot]).Status is Status.Rented or Status.Escaped);
+    }
 
     private void CountLateUse(SyntaxNode key, IOperation operation, Standing standing, bool isLate)
     {
@@ -93,6 +117,7 @@ internal sealed partial class Evaluator
             Site site = graph.Sites[value.Site];
             site.IsEverEnded |= IsRecording;
             site.IsNeededOnHeap = true;
+            site.HasEscaped = true;
             state[site.Slot] = new Standing(Status.Escaped).Code;
         }
     }
@@ -109,6 +134,7 @@ internal sealed partial class Evaluator
         if (!value.HasSite)
         {
             bool isSafe = value == Value.Null;
+            state[graph.OverSlot] = isSafe && kind == RentalKind.Array ? 1 : 0; // null is refused by an exception
             if (IsRecording && !isSafe)
             {
                 graph.Findings.Count(Rules.ReturnedTwice, call.Syntax, breaks: false);
@@ -181,13 +207,30 @@ internal sealed partial class Evaluator
     {
         Site site = graph.Sites[value.Site];
         Standing standing = StandingOf(value, state);
-        bool isAgain = standing.Status == Status.Returned;
+        bool isAgain = standing.Status == Status.Returned && !MayBeRentedAgain(site, state);
         if (IsRecording)
         {
             CountReturn(call, what, standing, isAgain, state);
         }
 
         MarkReturned(site, call, state);
+    }
+
+    /// <summary>
+    /// A later rental that left this method's sight may have been given the same array or object, and this may be its return.
+    /// </summary>
+    private bool MayBeRentedAgain(Site site, FlowState state)
+    {
+        foreach (Site other in graph.Sites)
+        {
+            bool isWithoutTicket = site.Kind is RentalKind.Array or RentalKind.Object;
+            if (isWithoutTicket && other != site && other.Kind == site.Kind && new Standing(state[other.Slot]).Status == Status.Escaped)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private void CountReturn(IInvocationOperation call, IOperation what, Standing standing, bool isAgain, FlowState state)

@@ -78,9 +78,10 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
         if (IsRecording && value is { IsRental: true } or { IsView: true })
         {
             Standing standing = StandingOf(value, state);
-            if (!IsUseSeen(standing))
+            if (!standing.IsUseSeen)
             {
-                CountLateUse(operation.Syntax.Parent ?? operation.Syntax, operation, standing, standing.Status == Status.Returned);
+                SyntaxNode statement = operation.Syntax.Parent ?? operation.Syntax;
+                CountLateUse(statement, operation, standing, standing.Status == Status.Returned);
             }
         }
     }

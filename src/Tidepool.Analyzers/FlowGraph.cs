@@ -23,6 +23,7 @@ internal sealed class FlowGraph
         Conditions = new Conditions(this);
         DoubtSlot = Slot("#doubt");
         ThrownSlot = Slot("#thrown");
+        OverSlot = Slot("#over");
     }
 
     internal ControlFlowGraph Graph { get; }
@@ -58,6 +59,9 @@ internal sealed class FlowGraph
 
     /// <summary>Set on a way into a handler that began at a call or a throw.</summary>
     internal int ThrownSlot { get; }
+
+    /// <summary>Set when an exception stops the way for certain.</summary>
+    internal int OverSlot { get; }
 
     /// <summary>The slot of a local, parameter, field, capture, condition or site.</summary>
     internal int Slot(object key)

@@ -80,6 +80,14 @@ internal sealed class FlowWalker
     {
         FlowState thrown = state.Clone();
         thrown[_graph.ThrownSlot] = isThrown ? 1 : 0;
+        foreach (Site site in _graph.Sites)
+        {
+            if (new Standing(thrown[site.Slot]).Status == Status.Rented)
+            {
+                thrown[site.Slot] = new Standing(Status.Escaped).Code; // what only an exception leaves open is not reported
+            }
+        }
+
         return thrown;
     }
 
@@ -145,6 +153,11 @@ internal sealed class FlowWalker
             else
             {
                 _evaluator.Evaluate(operation, state);
+            }
+
+            if (state[_graph.OverSlot] != 0)
+            {
+                return;
             }
         }
 

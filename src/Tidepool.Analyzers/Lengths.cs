@@ -15,8 +15,7 @@ internal sealed class Lengths(FlowGraph graph)
     internal void Check(IInvocationOperation call, MethodFacts facts)
     {
         if (facts.Kind is not (RentalKind.Array or RentalKind.Lease) || call.Arguments.Length == 0
-            || call.Arguments.FirstOrDefault(one => one.Parameter?.Ordinal == 0) is not { Value.ConstantValue: { HasValue: true } constant }
-            || constant.Value is not int length
+            || Of(call) is not { } length
             || SizeOf(ElementOf(call)) is not (> 0 and var size))
         {
             return;
@@ -28,7 +27,7 @@ internal sealed class Lengths(FlowGraph graph)
             graph.Tiny[call.Syntax] = (int)bytes;
         }
 
-        if (facts.Kind == RentalKind.Array && Names.Full(call.TargetMethod.ContainingType) == Names.ArrayPool && length <= 1 << 30)
+        if (facts.Kind == RentalKind.Array && Pools.IsOfPlatform(call.Instance) && length <= 1 << 30)
         {
             long given = 16;
             while (given < length)
@@ -43,6 +42,12 @@ internal sealed class Lengths(FlowGraph graph)
             }
         }
     }
+
+    /// <summary>The length that is asked for, when it is a constant.</summary>
+    internal static int? Of(IInvocationOperation call) =>
+        call.Arguments.FirstOrDefault(one => one.Parameter?.Ordinal == 0)?.Value.ConstantValue is { HasValue: true, Value: int length }
+            ? length
+            : null;
 
     private static ITypeSymbol? ElementOf(IInvocationOperation call) => call.Type switch
     {

@@ -11,6 +11,8 @@ internal static class Pools
     internal static bool AreDifferent(Identity one, Identity other) =>
         one.IsShared != other.IsShared || (!one.IsShared && !SymbolEqualityComparer.Default.Equals(one.Symbol, other.Symbol));
 
+    internal static bool IsOfPlatform(IOperation? pool) => Of(pool) is { IsPlatform: true };
+
     /// <summary>Reads declarations only: a pool that comes from a parameter may be any pool.</summary>
     internal static Identity? Of(IOperation? pool)
     {
@@ -19,7 +21,11 @@ internal static class Pools
             case IConversionOperation conversion:
                 return Of(conversion.Operand);
             case IPropertyReferenceOperation { Property: { IsStatic: true, Name: "Shared" } shared }:
-                return new Identity(shared, shared.ContainingType.Name + ".Shared", true);
+                return new Identity(
+                    shared,
+                    shared.ContainingType.Name + ".Shared",
+                    true,
+                    Names.Full(shared.ContainingType.OriginalDefinition) == Names.ArrayPool);
             case IFieldReferenceOperation { Field: { IsReadOnly: true } field, Instance: null or IInstanceReferenceOperation }:
                 return Declared(field, field.ContainingType.DeclaringSyntaxReferences.Select(reference => reference.GetSyntax()));
             case ILocalReferenceOperation { Local: var local }:
@@ -57,10 +63,11 @@ internal static class Pools
             return null;
         }
 
+        bool isPlatform = set[0].ToString().StartsWith("ArrayPool<", StringComparison.Ordinal);
         bool isShared = set[0] is MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Shared" };
         bool isMade = set[0] is BaseObjectCreationExpressionSyntax
             || (set[0] is InvocationExpressionSyntax call && NameOf(call.Expression) == "Create");
-        return isShared || isMade ? new Identity(variable, variable.Name, isShared) : null;
+        return isShared || isMade ? new Identity(variable, variable.Name, isShared, isPlatform) : null;
     }
 
     private static string? NameOf(ExpressionSyntax expression) => expression switch
@@ -72,12 +79,15 @@ internal static class Pools
     };
 
     /// <summary>A pool that is told apart from others.</summary>
-    internal sealed class Identity(ISymbol symbol, string name, bool isShared)
+    internal sealed class Identity(ISymbol symbol, string name, bool isShared, bool isPlatform)
     {
         internal ISymbol Symbol { get; } = symbol;
 
         internal string Name { get; } = name;
 
         internal bool IsShared { get; } = isShared;
+
+        /// <summary>Whether the platform made it: its arrays have lengths that are powers of two.</summary>
+        internal bool IsPlatform { get; } = isPlatform;
     }
 }

@@ -62,7 +62,7 @@ internal static class Rules
     internal static readonly DiagnosticDescriptor TinyLength = Info(
         "POOL011",
         "Tiny constant length rented",
-        "{0} bytes are cheaper on the stack: stackalloc needs no return");
+        "{0} byte(s) are cheaper on the stack: stackalloc needs no return");
 
     internal static readonly DiagnosticDescriptor LengthDoubles = Info(
         "POOL012",

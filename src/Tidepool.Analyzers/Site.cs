@@ -30,6 +30,9 @@ internal sealed class Site(int index, int slot, RentalKind kind, IOperation orig
     /// <summary>Whether it was ever needed as what it is, where a span of the stack would not do.</summary>
     internal bool IsNeededOnHeap { get; set; }
 
+    /// <summary>Whether anything else ever got it: then what it may be used for is not known.</summary>
+    internal bool HasEscaped { get; set; }
+
     /// <summary>Whether the code asks how long it really is, or fills it to its end: then the whole of it is meant.</summary>
     internal bool IsWholeMeant { get; set; }
 

@@ -75,9 +75,9 @@ internal sealed class WholeUses(FlowGraph graph)
         _ => false,
     };
 
-    /// <summary>Whether the call gets a count or a range beside the array.</summary>
     private static bool IsToldHowMuch(IMethodSymbol method) => method.Parameters.Any(
-        one => one.Type.SpecialType is SpecialType.System_Int32 or SpecialType.System_Int64 || one.Type.Name is "Range" or "Index");
+        other =>
+            other.Type.SpecialType is SpecialType.System_Int32 or SpecialType.System_Int64 || other.Type.Name is "Range" or "Index");
 
     private static bool ReadsAll(IMethodSymbol method, IParameterSymbol parameter)
     {
