@@ -30,6 +30,9 @@ internal static class CompareVerb
     private static readonly Option<bool> All =
         new("--all") { Description = "Show rows without difference and undecided ones too, and name every missing row." };
 
+    private static readonly Option<FileInfo?> Html =
+        new("--html") { Description = "Write one self-contained page.", HelpName = "FILE" };
+
     /// <summary>What the help says below the options.</summary>
     public static string Examples { get; } =
         """
@@ -40,6 +43,7 @@ internal static class CompareVerb
         Examples:
           tidepool compare before.json after.json                           what changed
           tidepool compare before.json after.json --all                     every row
+          tidepool compare before.json after.json --html changes.html       a page of it
           tidepool compare main.json branch.json --ours --fail-above 1.05   for CI
 
         Exit codes: 0 ok, 1 a row is above the limit, 2 wrong usage: also a file that is no result, or two results that
@@ -50,7 +54,7 @@ internal static class CompareVerb
     public static Command Create()
     {
         var verb = new Command(Name, "Compares two results of tidepool lab --json: "
-            + "what became slower, what faster.") { FileA, FileB, FailAbove, Ours, All };
+            + "what became slower, what faster.") { FileA, FileB, FailAbove, Ours, All, Html };
         verb.Validators.Add(result =>
         {
             foreach (var argument in (Argument<FileInfo>[])[FileA, FileB])
@@ -59,6 +63,11 @@ internal static class CompareVerb
                 {
                     result.AddError($"There is no file '{missing}'.");
                 }
+            }
+
+            if (result.GetValue(Html) is { Directory: not { Exists: true } } page)
+            {
+                result.AddError($"The folder of --html '{page}' does not exist.");
             }
         });
         verb.SetAction(Run);
@@ -76,17 +85,21 @@ internal static class CompareVerb
 
         var comparison = ResultComparison.Of(first, second, parsed.GetValue(Ours));
         double? limit = parsed.GetValue(FailAbove);
-        ComparisonReport.Print(
-            ConsoleReport.CreateConsole(),
-            comparison,
-            new()
-            {
-                NameA = a.ToString(),
-                NameB = b.ToString(),
-                IsSame = textA == textB,
-                ShowAll = parsed.GetValue(All),
-                FailAbove = limit,
-            });
+        var options = new ComparisonOptions
+        {
+            NameA = a.ToString(),
+            NameB = b.ToString(),
+            IsSame = textA == textB,
+            ShowAll = parsed.GetValue(All),
+            FailAbove = limit,
+        };
+        ComparisonReport.Print(ConsoleReport.CreateConsole(), comparison, options);
+        if (parsed.GetValue(Html) is { } page)
+        {
+            File.WriteAllText(page.FullName, ComparisonPage.Write(comparison, options));
+            Console.WriteLine($"Page: {page}");
+        }
+
         if (comparison.Rows.Count == 0)
         {
             Console.Error.WriteLine("tidepool: the two results have no row in common, so nothing was compared.");

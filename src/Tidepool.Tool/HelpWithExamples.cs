@@ -17,6 +17,8 @@ internal sealed class HelpWithExamples(HelpAction help) : SynchronousCommandLine
             PsVerb.Name => PsVerb.Examples,
             WatchVerb.Name => WatchVerb.Examples,
             AdviseVerb.Name => AdviseVerb.Examples,
+            DoctorVerb.Name => DoctorVerb.Examples,
+            CompletionVerb.Name => CompletionVerb.Examples,
             _ => LabVerb.Examples,
         };
         parseResult.InvocationConfiguration.Output.WriteLine(examples);

@@ -38,6 +38,7 @@ internal static class LabVerb
         + "is started for this run, on the loopback address, and removed with it." };
     private static readonly Option<bool> MySql = new("--mysql") { Description = "Rows that need a MySQL server too: a MariaDB "
         + "is started for this run, on the loopback address, and removed with it." };
+    private static readonly Option<bool> DryRun = new("--dry-run") { Description = "Say what would run, and end." };
     private static readonly Option<int> Seed =
         new("--seed") { Description = "Seed of the bootstrap intervals.", HelpName = "N", DefaultValueFactory = _ => 1 };
 
@@ -71,7 +72,7 @@ internal static class LabVerb
         var verb = new Command(
             Name, "Runs experiments, rivals and ours side by side, and says whether a pool pays on this machine.")
         {
-            Names, Quick, Full, Strict, Tables, Goals, Html, Json, Input, ExtraRivals, Postgres, MySql, Seed,
+            Names, Quick, Full, Strict, Tables, Goals, Html, Json, Input, ExtraRivals, Postgres, MySql, Seed, DryRun,
         };
         verb.Validators.Add(result =>
         {
@@ -130,6 +131,13 @@ internal static class LabVerb
 
         var mode = parsed.GetValue(Full) ? LabMode.Full : LabMode.Quick;
         ILab[] labs = LabCatalog.Select(parsed.GetValue(Names) ?? []);
+        if (parsed.GetValue(DryRun))
+        {
+            string names = string.Join(", ", labs.Select(static lab => lab.Name));
+            Console.WriteLine($"{(mode == LabMode.Full ? "Full run" : "Quick run")}: {names}");
+            return ExitRule.Ok;
+        }
+
         var options = new LabRunOptions { Mode = mode, Seed = parsed.GetValue(Seed) };
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(ended);
         ConsoleCancelEventHandler onCtrlC = (_, pressed) =>

@@ -35,6 +35,8 @@ internal static class Program
             PsVerb.Create(),
             WatchVerb.Create(),
             AdviseVerb.Create(),
+            DoctorVerb.Create(),
+            CompletionVerb.Create(),
             DocsVerb.Create(),
         };
         help.Recursive = true;

@@ -80,9 +80,13 @@ public sealed class ScriptTests
                     ];
                 File.CreateSymbolicLink(Path.Combine(folder, tool), places[0]);
             }
-            (int code, string output) = Programs.Run("env", $"PATH={folder}", "bash", Repository.Path("tidepool"), "build");
-            Assert.Equal(3, code);
-            Assert.Contains(".NET 10 SDK is missing", output, StringComparison.Ordinal);
+            foreach (string verb in (string[])["build", "doctor"])
+            {
+                (int code, string output) = Programs.Run("env", $"PATH={folder}", "bash", Repository.Path("tidepool"), verb);
+                Assert.Equal(3, code);
+                Assert.Contains(".NET 10 SDK is missing", output, StringComparison.Ordinal);
+                Assert.Contains("apt-get install dotnet-sdk-10.0", output, StringComparison.Ordinal);
+            }
         }
         finally
         {

@@ -28,7 +28,7 @@ internal static class ComparisonReport
     private const int NamedCells = 3;
 
     /// <summary>How the numbers are to be read.</summary>
-    private const string Reading =
+    internal const string Reading =
         "A and B: time over that of the baseline, measured in the same rounds. B/A: the one over the other, with the widest interval "
             + "that the two intervals allow; below 1.00 is faster.";
 
@@ -79,7 +79,8 @@ internal static class ComparisonReport
         }
     }
 
-    private static IEnumerable<(string Title, IReadOnlyList<ComparedRow> Rows)> Sections(
+    /// <summary>The rows by what became of them, those that matter most first.</summary>
+    internal static IEnumerable<(string Title, IReadOnlyList<ComparedRow> Rows)> Sections(
         ResultComparison comparison, ComparisonOptions options)
     {
         ComparedRow[] above = options.FailAbove is { } limit ? [.. comparison.Above(limit)] : [];
@@ -180,7 +181,8 @@ internal static class ComparisonReport
             + $"{words[RatioWord.Undecided].Count()} undecided.";
     }
 
-    private static string Count(int rows) => rows == 1 ? "1 row" : $"{rows} rows";
+    /// <summary>A number of rows in words.</summary>
+    internal static string Count(int rows) => rows == 1 ? "1 row" : $"{rows} rows";
 
     private static void Write(IAnsiConsole console, string line) => console.MarkupLine(Markup.Escape(line));
 

@@ -86,7 +86,8 @@ internal static class HtmlReport
         page.Append("<script>\n").Append(Resource("page.js")).Append("</script>\n");
     }
 
-    private static string Resource(string name) =>
+    /// <summary>The text of a file that is packed into this assembly.</summary>
+    internal static string Resource(string name) =>
         TryResource(name) ?? throw new InvalidOperationException($"The assembly lacks '{name}'.");
 
     private static string? TryResource(string name)

@@ -19,7 +19,9 @@ public sealed class CompareCommandTests : IDisposable
         Assert.Equal((0, ""), (code, errors));
         Assert.Contains("1 slower in B", output, StringComparison.Ordinal);
 
-        Assert.Equal(1, (await ToolProgram.RunAsync("compare", before, after, "--fail-above", "1.05")).Code);
+        string page = Path.Combine(_folder, "changes.html");
+        Assert.Equal(1, (await ToolProgram.RunAsync("compare", before, after, "--fail-above", "1.05", "--html", page)).Code);
+        Assert.Contains("1 row above 1.05 with the whole interval", await File.ReadAllTextAsync(page), StringComparison.Ordinal);
         Assert.Equal(0, (await ToolProgram.RunAsync("compare", before, after, "--fail-above", "1.2")).Code);
         Assert.Equal(0, (await ToolProgram.RunAsync("compare", after, before, "--fail-above", "1.05", "--ours")).Code);
     }
