@@ -44,12 +44,28 @@ public class PlantedBugTests(ITestOutputHelper output)
         {
             "TicketScenario", "a place in the inbox is taken by a plain store",
             In("Inbox.Push").Replace(
-                "int found = Interlocked.CompareExchange(ref _tail, tail + 1, tail);",
-                "int found = tail; _tail = tail + 1;")
+                "int found = Interlocked.CompareExchange(ref _tail, tail + count, tail);",
+                "int found = tail; _tail = tail + count;")
         },
         {
             "TicketScenario", "what is posted during a closing stays there",
             In("Magazine.FinishClose").Remove("EmptyClosedInbox(taken);")
+        },
+        {
+            "OutboxScenario", "an outbox is emptied beside its owner",
+            In("Magazine.TryPostLater").Replace("!TryEnter()", "IsClosed")
+        },
+        {
+            "OutboxScenario", "what waits in an outbox ends with its magazine",
+            In("Magazine.FinishClose").Remove("PostOrTake(Items.Span(ref batch)[..outgoing], taken);")
+        },
+        {
+            "OutboxScenario", "what the ring of an inbox has no place for is lost",
+            In("Inbox.Push").Replace("slots = slots[count..];", "slots = [];")
+        },
+        {
+            "OutboxScenario", "a slot for a home that has closed meanwhile is lost",
+            In("Magazine.PostOrTake").Replace("home.IsClosed", "home.IsPrivate")
         },
         {
             "HandleScenario", "a poster settles while the owner returns",

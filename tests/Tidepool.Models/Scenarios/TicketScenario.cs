@@ -39,7 +39,7 @@ internal sealed class TicketScenario : IScenario
             }
             else if (what < rentRate + visitRate)
             {
-                world.Visit(thread, which % 3, which / 3 % 5);
+                world.Visit(thread, which % 3, which / 3 % 6);
             }
             else if (Pick(world, thread, which) is { } rental)
             {

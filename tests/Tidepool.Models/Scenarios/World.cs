@@ -48,6 +48,7 @@ internal sealed class World
     internal static void Attach(Action<string>? hook)
     {
         Trimmer.IsAutomatic = false;
+        Magazine.ReturnsBeforeOutbox = 1;
         Schedule.Hook = hook;
     }
 
@@ -165,6 +166,10 @@ internal sealed class World
                 Note(thread, $"move the inbox of T{home}");
                 magazine.MoveInboxToShared();
                 break;
+            case 5:
+                Note(thread, $"post the outbox of T{home}");
+                PostOutbox(magazine);
+                break;
             default:
                 Note(thread, $"trim T{home}");
                 if (magazine.TryVisit())
@@ -176,6 +181,21 @@ internal sealed class World
 
                 break;
         }
+    }
+
+    private void PostOutbox(Magazine magazine)
+    {
+        if (!magazine.TryVisit())
+        {
+            return;
+        }
+
+        Items slots = default;
+        int count = magazine.TakeOutgoing(Items.Span(ref slots));
+        magazine.Resume();
+        var items = new List<object?>();
+        Magazine.PostOrTake(Items.Span(ref slots)[..count], items);
+        Magazine.PutShared(Bucket, items);
     }
 
     /// <summary>Empties the shared tier, or half of it.</summary>

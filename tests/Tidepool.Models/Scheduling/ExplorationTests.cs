@@ -24,6 +24,9 @@ public class ExplorationTests(ITestOutputHelper output)
     public void A_slot_that_an_old_posting_holds_never_changes_its_home() => Explore(new HomeScenario());
 
     [Fact]
+    public void What_waits_in_an_outbox_reaches_its_home_once_whoever_posts_it() => Explore(new OutboxScenario());
+
+    [Fact]
     public void What_the_inbox_of_a_handle_cannot_take_is_settled_once() => Explore(new HandleScenario());
 
     [Fact]

@@ -13,7 +13,8 @@ internal sealed partial class BufferCore<T>
     {
         Unsafe.SkipInit(out int here);
         Magazine home = slot.Home;
-        if (home.IsOwnedBy((nuint)(&here)))
+        bool isAtHome = home.IsOwnedBy((nuint)(&here));
+        if (isAtHome)
         {
             ReturnOutcome outcome = ReturnAtHome(home, slot, generation, length);
             if (outcome == ReturnOutcome.Returned && companion is not null)
@@ -27,6 +28,8 @@ internal sealed partial class BufferCore<T>
             }
         }
 
+        // Found before the claim: what this throws has changed nothing.
+        Magazine? outbox = isAtHome || home.IsPrivate ? null : FindOutbox(home, slot.Bucket);
         if (!slot.TryClaim(generation, length, companion, out bool linked))
         {
             return false;
@@ -37,13 +40,20 @@ internal sealed partial class BufferCore<T>
             return true; // an old posting has the slot on its way home: it is settled there
         }
 
+        // The state of the home is not looked at: its owner works on that cache line.
+        if (outbox is not null && outbox.TryPostLater(slot))
+        {
+            return true;
+        }
+
         if (home.IsPrivate && home.Inbox.IsRingFull)
         {
             home.WaitForOwner(); // the stock of a handle is in no table: what it cannot take in must not wait there
         }
         else if (!home.IsClosed)
         {
-            home.Post(slot);
+            object posted = slot;
+            home.Post(new ReadOnlySpan<object?>(in posted));
             return true;
         }
 
@@ -102,6 +112,17 @@ internal sealed partial class BufferCore<T>
             PutRested(item);
         }
     }
+
+    /// <summary>The running thread's magazine of a bucket, if what it returns for others may wait there.</summary>
+    /// <remarks>Buffers that hold references are posted at once: what they refer to lives until their home takes them in.</remarks>
+    private static Magazine? FindOutbox(Magazine home, Bucket bucket) =>
+        !BufferPoolSettings<T>.HoldsReferences
+        && home != bucket.ClosedHome
+        && ThreadTier.FindOpen(bucket) is { } magazine
+        && magazine != home
+        && magazine.HasOutbox()
+            ? magazine
+            : null;
 
     private static ReturnOutcome ReturnAtHome(Magazine home, PooledSlot<T> slot, int generation, int length)
     {

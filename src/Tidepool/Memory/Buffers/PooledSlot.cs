@@ -15,6 +15,7 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
         Core = core;
         Bucket = bucket;
         Home = bucket.ClosedHome;
+        HoldsReferences = BufferPoolSettings<T>.HoldsReferences;
     }
 
     internal override bool Return(int generation, int length, object? companion) => Core.Return(this, generation, length, companion);

@@ -16,7 +16,7 @@ namespace Tidepool;
 /// <para>Generation and length are one word. So when a thread reads a field that another one replaces, it gets the one lease, the other,
 /// or the slot of one with the word of the other, which is refused like a returned one but for odds of 1 in 2^31.</para>
 /// <para>Cost: no allocation. A return on the renting thread uses no locked instruction; on another thread it is one compare-and-swap on
-/// the buffer's slot and one on the inbox of the renting thread.</para>
+/// the buffer's slot, and one for several buffers on the inbox of the renting thread.</para>
 /// <para>A <see cref="Span"/> or <see cref="Memory"/> taken earlier cannot be revoked: do not use it after the return.</para>
 /// </remarks>
 [DebuggerDisplay("{Length} elements, active: {IsActive}")]

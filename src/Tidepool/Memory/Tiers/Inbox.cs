@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>
@@ -71,27 +73,35 @@ internal sealed class Inbox
         }
     }
 
-    /// <summary>Adds a claimed slot.</summary>
+    /// <summary>Adds claimed slots, as many as there is room for by one step of the ring's tail.</summary>
     /// <returns>About how many slots wait in the stack now; 0 while the ring has room.</returns>
-    internal int Push(Slot slot)
+    internal int Push(ReadOnlySpan<object?> slots)
     {
         Place[] ring = Volatile.Read(ref _ring) ?? Interlocked.CompareExchange(ref _ring, new Place[RingLength], null) ?? _ring!;
         int tail = Volatile.Read(ref _tail);
-        while (tail - Volatile.Read(ref _head) < _places)
+        int room = _places - (tail - Volatile.Read(ref _head));
+        while (slots.Length > 0 && room > 0)
         {
+            int count = Math.Min(slots.Length, room);
             Schedule.Point("inbox place");
-            int found = Interlocked.CompareExchange(ref _tail, tail + 1, tail);
+            int found = Interlocked.CompareExchange(ref _tail, tail + count, tail);
             if (found == tail)
             {
-                Schedule.Point("inbox write");
-                Volatile.Write(ref ring[tail & (RingLength - 1)].Slot, slot);
-                return 0;
+                for (int i = 0; i < count; i++)
+                {
+                    Schedule.Point("inbox write");
+                    Volatile.Write(ref ring[(tail + i) & (RingLength - 1)].Slot, Unsafe.As<Slot>(slots[i]));
+                }
+
+                slots = slots[count..];
+                found = tail + count;
             }
 
             tail = found;
+            room = _places - (tail - Volatile.Read(ref _head));
         }
 
-        return PushOnStack(slot);
+        return slots.Length == 0 ? 0 : PushOnStack(slots);
     }
 
     /// <summary>Takes one slot from the ring. One thread at a time.</summary>
@@ -128,16 +138,25 @@ internal sealed class Inbox
         return Interlocked.Exchange(ref _stack, null);
     }
 
-    private int PushOnStack(Slot slot)
+    /// <summary>Links the slots and puts all of them on the stack by one step.</summary>
+    private int PushOnStack(ReadOnlySpan<object?> slots)
     {
+        Slot first = Unsafe.As<Slot>(slots[0]!);
+        Slot last = first;
+        foreach (object? slot in slots[1..])
+        {
+            last.Next = Unsafe.As<Slot>(slot!);
+            last = last.Next;
+        }
+
         Slot? head = Volatile.Read(ref _stack);
         while (true)
         {
-            int depth = head is null ? 1 : head.Depth + 1;
-            slot.Depth = depth;
-            slot.Next = head;
+            int depth = slots.Length + (head is null ? 0 : head.Depth);
+            first.Depth = depth;
+            last.Next = head;
             Schedule.Point("inbox push");
-            Slot? found = Interlocked.CompareExchange(ref _stack, slot, head);
+            Slot? found = Interlocked.CompareExchange(ref _stack, first, head);
             if (found == head)
             {
                 return depth;

@@ -200,11 +200,11 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Posts a claimed slot from a thread that is not the owner. Any thread. When too many wait, the poster takes them to the shared tier.
+    /// Posts claimed slots whose home this is. Any thread but the owner's. When too many wait, the poster takes them to the shared tier.
     /// </summary>
-    internal void Post(Slot slot)
+    internal void Post(ReadOnlySpan<object?> slots)
     {
-        int waiting = Inbox.Push(slot);
+        int waiting = Inbox.Push(slots);
         if (IsClosed)
         {
             var late = new List<object?>();

@@ -7,8 +7,8 @@ internal sealed partial class Magazine
 {
     private int _emptying;
 
-    /// <summary>The number of idle items, posted ones included. Right when no thread works here.</summary>
-    internal int IdleCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount + Inbox.Count;
+    /// <summary>The number of idle items, with those that are posted here and those that wait to be posted from here. Right when no thread works here.</summary>
+    internal int IdleCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount + Inbox.Count + CountOutgoing();
 
     internal long Rented => Volatile.Read(ref _state.Rents);
 
@@ -128,8 +128,11 @@ internal sealed partial class Magazine
             Schedule.Spin(ref spin); // the owner takes no lock in there
         }
 
+        Items batch = default;
+        int outgoing = 0;
         try
         {
+            outgoing = TakeOutgoing(Items.Span(ref batch));
             TakeInbox(owner: false);
             TakeOldest(int.MaxValue, taken);
             TakeResting(taken);
@@ -152,6 +155,7 @@ internal sealed partial class Magazine
         // A poster writes its slot and then reads Stop, without a fence of its own: either we see the slot, or it sees that we have closed.
         Interlocked.MemoryBarrierProcessWide();
         EmptyClosedInbox(taken); // posted between the last look and the last write
+        PostOrTake(Items.Span(ref batch)[..outgoing], taken);
     }
 
     /// <summary>Moves what waits in the inbox, and everything else that is idle, to the shared tier if the owner is not inside.</summary>
@@ -207,6 +211,11 @@ internal sealed partial class Magazine
         foreach (object? item in RestingItems())
         {
             valid = valid && IsIdle(item, seen);
+        }
+
+        foreach (object? item in Outgoing)
+        {
+            valid = valid && item is Slot slot && slot.Home != this && (!slot.IsPosted || seen.Add(slot));
         }
 
         int surplus = 0;

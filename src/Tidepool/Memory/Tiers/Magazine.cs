@@ -275,6 +275,11 @@ internal sealed partial class Magazine
         internal Slot? Surplus;
         internal Items Items;
 
+        // Slots only.
+        internal object?[]? Outgoing;
+        internal int OutgoingCount;
+        internal int ReturnedForOthers;
+
         // Objects only.
         internal object?[] Stack;
         internal Chunk? Spare;

@@ -58,6 +58,9 @@ internal abstract class Slot : RentalState
     /// <summary>A new slot for the same item; this one is left without it. The caller holds this idle slot.</summary>
     internal abstract Slot Replace();
 
+    /// <summary>Whether the item keeps objects alive, so that the end of a rental clears it.</summary>
+    internal bool HoldsReferences { get; init; }
+
     /// <summary>Clears the first elements, or all, of an item that holds references, so that an idle one keeps no object alive.</summary>
     /// <param name="length">Elements, or -1 for all.</param>
     internal abstract void ClearReferences(int length);
@@ -79,7 +82,8 @@ internal abstract class Slot : RentalState
             if (found == seen.Word)
             {
                 linked = seen.Posted != 0;
-                if (!linked)
+                // Nothing to tell of most: their home need not fetch another line.
+                if (!linked && (companion is not null || HoldsReferences))
                 {
                     _postedGeneration = generation;
                     _postedLength = length;
@@ -112,14 +116,18 @@ internal abstract class Slot : RentalState
             bool known = valid && _postedGeneration == seen.Generation;
             int length = known ? _postedLength : -1;
             companion = known ? _postedCompanion : null;
-            if (valid)
+            if (valid && HoldsReferences)
             {
                 ClearReferences(length);
             }
 
             // Clear the field before publishing the new state: after that, the next claimer may write it.
             object? posted = _postedCompanion;
-            _postedCompanion = null;
+            if (posted is not null)
+            {
+                _postedCompanion = null;
+            }
+
             var settled = new TicketState { Generation = valid ? seen.Generation + 1 : seen.Generation, Posted = 0 };
             if (valid)
             {

@@ -198,6 +198,7 @@ internal static unsafe class ThreadTier
                 }
             }
 
+            PostOutgoing(chosen, result);
             foreach ((Shard, Magazine)[] batch in chosen.Chunk(64))
             {
                 TrimBatch(batch, all, pool is null, result);
@@ -207,29 +208,27 @@ internal static unsafe class ThreadTier
         return result;
     }
 
+    /// <summary>Posts what threads returned for others and still hold, before the homes are visited. Under the gate.</summary>
+    private static void PostOutgoing(IEnumerable<(Shard Shard, Magazine Magazine)> magazines, List<Taken> result)
+    {
+        foreach ((Shard, Magazine)[] batch in magazines.Where(static m => m.Magazine.HasOutgoing).Chunk(64))
+        {
+            Visit(batch, (_, magazine) =>
+            {
+                Items slots = default;
+                int count = magazine.TakeOutgoing(Items.Span(ref slots));
+                magazine.Resume();
+                var items = new List<object?>();
+                Magazine.PostOrTake(Items.Span(ref slots)[..count], items);
+                AddTaken(magazine, items, result);
+            });
+        }
+    }
+
     private static void TrimBatch((Shard Shard, Magazine Magazine)[] batch, bool all, bool isEpoch, List<Taken> result)
     {
-        var paused = batch.Where(static b => b.Magazine.TryPause()).ToList();
-        Interlocked.MemoryBarrierProcessWide();
-        var visited = new List<(Shard Shard, Magazine Magazine, List<object?> Items, bool Unused)>(paused.Count);
-        int begun = 0;
-        try
-        {
-            foreach ((Shard shard, Magazine magazine) in paused)
-            {
-                begun++;
-                if (magazine.TryBegin())
-                {
-                    VisitOne(shard, magazine, all, isEpoch, visited);
-                }
-            }
-        }
-        finally
-        {
-            // Whatever was thrown, no owner may be left waiting.
-            paused.Skip(begun).ToList().ForEach(static p => p.Magazine.Resume());
-        }
-
+        var visited = new List<(Shard Shard, Magazine Magazine, List<object?> Items, bool Unused)>(batch.Length);
+        Visit(batch, (shard, magazine) => VisitOne(shard, magazine, all, isEpoch, visited));
         foreach ((Shard shard, Magazine magazine, List<object?> items, bool unused) in visited)
         {
             if (unused)
@@ -239,10 +238,41 @@ internal static unsafe class ThreadTier
                 magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
             }
 
-            if (items.Count > 0)
+            AddTaken(magazine, items, result);
+        }
+    }
+
+    /// <summary>Pauses magazines, with one barrier for all of them, and visits those whose owner is outside.</summary>
+    /// <param name="batch">The magazines.</param>
+    /// <param name="visit">What to do; it ends the pause also where it throws.</param>
+    private static void Visit((Shard Shard, Magazine Magazine)[] batch, Action<Shard, Magazine> visit)
+    {
+        var paused = batch.Where(static b => b.Magazine.TryPause()).ToList();
+        Interlocked.MemoryBarrierProcessWide();
+        int begun = 0;
+        try
+        {
+            foreach ((Shard shard, Magazine magazine) in paused)
             {
-                result.Add(new Taken(magazine.Bucket, items));
+                begun++;
+                if (magazine.TryBegin())
+                {
+                    visit(shard, magazine);
+                }
             }
+        }
+        finally
+        {
+            // Whatever was thrown, no owner may be left waiting.
+            paused.Skip(begun).ToList().ForEach(static p => p.Magazine.Resume());
+        }
+    }
+
+    private static void AddTaken(Magazine magazine, List<object?> items, List<Taken> result)
+    {
+        if (items.Count > 0)
+        {
+            result.Add(new Taken(magazine.Bucket, items));
         }
     }
 
@@ -407,10 +437,7 @@ internal static unsafe class ThreadTier
             magazine.FinishClose(items);
             shard.Set(magazine.Bucket.Id, Magazine.None);
             magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
-            if (items.Count > 0)
-            {
-                taken.Add(new Taken(magazine.Bucket, items));
-            }
+            AddTaken(magazine, items, taken);
         }
 
         return taken;

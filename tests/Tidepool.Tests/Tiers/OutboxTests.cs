@@ -1,0 +1,114 @@
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Tiers;
+
+/// <summary>What a thread returns for others, once it has returned enough of it to wait with posting.</summary>
+[Collection(SharedPoolsCollection.Name)]
+public sealed class OutboxTests : PoolTest
+{
+    private const int Posted = 15; // returns for others that are posted at once; more wait
+
+    [Fact]
+    public void What_waits_is_idle_and_goes_with_a_trim()
+    {
+        CountingSource<byte> source = new();
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = source });
+        using ParkedThread other = new();
+        BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
+        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        PoolStatistics statistics = pool.GetStatistics();
+        Assert.Equal((0L, Posted + 5L, 20L * 1024), (statistics.Leased, statistics.Idle, statistics.BytesIdle));
+        pool.Validate();
+
+        pool.Trim();
+        Assert.Equal(0, pool.GetStatistics().BytesIdle);
+        Assert.Equal(source.Born, source.Dead);
+    }
+
+    [Fact]
+    public void A_full_outbox_is_posted_and_its_home_rents_the_same_buffers_again()
+    {
+        CountingSource<byte> source = new();
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = source });
+        using ParkedThread other = new();
+        for (int round = 0; round < 5; round++)
+        {
+            BufferLease<byte>[] leases = RentSome(pool, Posted + 14);
+            other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        }
+
+        // 15 at once and then 14 together; later rounds leave at most one outbox behind.
+        Assert.InRange(source.Born, Posted + 14, Posted + 14 + 14);
+        pool.Validate();
+    }
+
+    [Fact]
+    public void What_waits_comes_home_when_its_thread_ends()
+    {
+        CountingSource<byte> source = new();
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = source });
+        BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
+        Threads.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        ThreadTier.ReapDead();
+        Array.ForEach(RentSome(pool, Posted + 5), static lease => lease.Return());
+        Assert.Equal(Posted + 5, source.Born);
+    }
+
+    [Fact]
+    public void A_lease_in_an_outbox_is_retired_for_every_copy()
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        using ParkedThread other = new();
+        BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
+        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        Assert.All(leases, static lease => Assert.False(lease.IsActive));
+        Assert.Throws<ObjectDisposedException>(() => leases[^1].Span.Length);
+        Assert.Throws<PoolMisuseException>(() => leases[^1].Return());
+        Assert.Throws<PoolMisuseException>(() => other.Run(() => leases[^1].Return()));
+        Assert.Equal(0, pool.GetStatistics().Leased);
+    }
+
+    [Fact]
+    public void A_pool_that_ends_gives_what_waits_to_its_source()
+    {
+        CountingSource<byte> source = new();
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = source });
+        using ParkedThread other = new();
+        BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
+        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        pool.Dispose();
+        Assert.Equal(source.Born, source.Dead);
+    }
+
+    [Fact]
+    public void The_places_of_an_outbox_are_charged_and_refunded()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Budget = 1 << 20 });
+        using ParkedThread other = new();
+        BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
+        long before = other.Run(() =>
+        {
+            pool.Rent(1000).Return();
+            return pool.Core.Budget.Used;
+        });
+        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        Assert.Equal(before + (14 * 1024), pool.Core.Budget.Used);
+        pool.Dispose();
+        Assert.Equal(0, pool.Core.Budget.Used);
+    }
+
+    [Fact]
+    public void Without_room_for_an_outbox_each_is_posted_at_once()
+    {
+        CountingSource<byte> source = new();
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = source, Budget = 36 << 10 });
+        using ParkedThread other = new();
+        BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
+        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        Array.ForEach(RentSome(pool, Posted + 5), static lease => lease.Return());
+        Assert.Equal(Posted + 5, source.Born);
+    }
+
+    private static BufferLease<byte>[] RentSome(BufferPool<byte> pool, int count) =>
+        [.. Enumerable.Range(0, count).Select(_ => pool.Rent(1000))];
+}
