@@ -28,6 +28,9 @@ internal sealed class ArraysLab : ILab
     public string Headline => RentalCatalog.Lease;
 
     /// <inheritdoc/>
+    public IReadOnlyList<string> Without => [RentalCatalog.NewArray];
+
+    /// <inheritdoc/>
     public IReadOnlyList<ClassicMatch> Classics { get; } =
     [
         new(

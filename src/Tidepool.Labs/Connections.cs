@@ -45,6 +45,9 @@ internal sealed class ConnectionsLab : ILab
     public string Headline => PoolKinds.Ours;
 
     /// <inheritdoc/>
+    public IReadOnlyList<string> Without => [PoolKind.None.Name(Sqlite), PoolKind.None.Name(Postgres)];
+
+    /// <inheritdoc/>
     public IReadOnlyList<ClassicMatch> Classics => [];
 
     /// <inheritdoc/>

@@ -46,6 +46,9 @@ internal sealed class EfLab : ILab
     public string Headline => UnitContexts.NameOf(ContextKind.PooledOverLease);
 
     /// <inheritdoc/>
+    public IReadOnlyList<string> Without => [UnitContexts.NameOf(ContextKind.None)];
+
+    /// <inheritdoc/>
     public IReadOnlyList<ClassicMatch> Classics => [];
 
     /// <inheritdoc/>

@@ -18,6 +18,9 @@ internal sealed class HttpLab : ILab
     public string Headline => HttpSubject.Leased;
 
     /// <inheritdoc/>
+    public IReadOnlyList<string> Without => [HttpSubject.PerRequest];
+
+    /// <inheritdoc/>
     public IReadOnlyList<ClassicMatch> Classics => [];
 
     /// <inheritdoc/>

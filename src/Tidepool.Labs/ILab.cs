@@ -17,6 +17,11 @@ internal interface ILab
     /// <summary>The subject of ours that short tables show.</summary>
     string Headline { get; }
 
+    /// <summary>
+    /// The subjects that pool nothing, where the usual choice is a pool itself: whether a pool pays is decided beside them.
+    /// </summary>
+    IReadOnlyList<string> Without => [];
+
     /// <summary>Whether the quick tour has it. A lab that cannot be short runs by its name only.</summary>
     bool InTour => true;
 

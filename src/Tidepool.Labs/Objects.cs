@@ -13,7 +13,10 @@ internal sealed class ObjectsLab : ILab
     public string Question => "Which pool for objects, and does it scale?";
 
     /// <inheritdoc/>
-    public string Headline => InstanceSubject.Raw;
+    public string Headline => InstanceSubject.Lease;
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> Without => [InstanceSubject.New];
 
     /// <inheritdoc/>
     public IReadOnlyList<ClassicMatch> Classics => [];

@@ -20,6 +20,9 @@ internal sealed class ThreadsLab : ILab
     public string Headline => ItemRunner.Tasks;
 
     /// <inheritdoc/>
+    public IReadOnlyList<string> Without => [ItemRunner.ThreadEach];
+
+    /// <inheritdoc/>
     public IReadOnlyList<ClassicMatch> Classics => [];
 
     /// <inheritdoc/>

@@ -20,9 +20,9 @@ internal static class LabVerb
 
     private static readonly Option<bool> Quick = new("--quick") { Description = "A subset of the grid in three processes (the default)." };
     private static readonly Option<bool> Full =
-        new("--full") { Description = "The whole grid in seven processes; ratio verdicts count for the exit code." };
+        new("--full") { Description = "The whole grid in seven processes; missed goals count for the exit code." };
     private static readonly Option<bool> Strict =
-        new("--strict") { Description = "Ratio verdicts count for the exit code in a quick run too." };
+        new("--strict") { Description = "Missed goals count for the exit code in a quick run too." };
     private static readonly Option<bool> Tables =
         new("--tables") { Description = "Print the tables of the tour too; a run of named labs prints its own always." };
     private static readonly Option<bool> Goals = new("--goals") { Description = "Print what the authors aim at, and whether it is met; "
@@ -62,7 +62,7 @@ internal static class LabVerb
           tidepool lab resources --postgres            beside a provider's own pool, on a throw-away server
           tidepool lab pdf --file book.pdf             a PDF of yours
 
-        Exit codes: 0 ok, 1 a verdict failed (counts always, ratios with --full or --strict), 2 wrong usage,
+        Exit codes: 0 ok, 1 a count is wrong, or a goal is missed with --full or --strict, 2 wrong usage,
         3 the machine lacks something, 130 stopped by Ctrl+C.
         """;
 
@@ -174,7 +174,7 @@ internal static class LabVerb
         ConsoleReport.Print(console, report, results, shows);
         ConsoleAnswers.Print(console, report, results);
         ConsoleAnswers.PrintWays(console, shows.HasFlag(ReportTables.Results), results[0].Name);
-        WriteFiles(parsed, console, report, results);
+        WriteFiles(parsed, console, report, results, shows.HasFlag(ReportTables.Goals));
         if (report.Stopped)
         {
             console.WriteLine("Stopped: only what is shown was measured.");
@@ -193,7 +193,7 @@ internal static class LabVerb
     }
 
     private static void WriteFiles(
-        ParseResult parsed, IAnsiConsole console, LabReport report, IReadOnlyList<ReportLab> results)
+        ParseResult parsed, IAnsiConsole console, LabReport report, IReadOnlyList<ReportLab> results, bool hasGoals)
     {
         if (parsed.GetValue(Json) is { } json)
         {
@@ -203,7 +203,7 @@ internal static class LabVerb
 
         if (parsed.GetValue(Html) is { } html)
         {
-            File.WriteAllText(html.FullName, HtmlReport.Write(report, results, HtmlReport.PackedPlots()));
+            File.WriteAllText(html.FullName, HtmlReport.Write(report, results, HtmlReport.PackedPlots(), hasGoals));
             console.WriteLine($"Page: {html}");
         }
     }

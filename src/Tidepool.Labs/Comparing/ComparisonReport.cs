@@ -161,6 +161,13 @@ internal static class ComparisonReport
                 + "those in A.");
         }
 
+        Write(console, DescribeWords("A", comparison.Rows.Select(row => row.A)));
+        Write(console, DescribeWords("B", comparison.Rows.Select(row => row.B)));
+        string[] turned =
+            [.. comparison.Turned.Select(row => $"{row.Lab}: {row.A.Subject}, {row.A.Cell.Describe()}")];
+        Write(console, turned.Length == 0
+            ? "No row is faster than its baseline in one and slower in the other."
+            : $"Faster than the baseline in one and slower in the other, {Count(turned.Length)}: {string.Join("; ", turned)}");
         console.MarkupLine($"[bold]{Markup.Escape(Summarize(comparison))}[/]");
         if (options.FailAbove is { } limit)
         {
@@ -179,6 +186,19 @@ internal static class ComparisonReport
         return $"{Count(comparison.Rows.Count)} in both: {words[RatioWord.Slower].Count()} slower in B, "
             + $"{words[RatioWord.Faster].Count()} faster, {words[RatioWord.NoDifference].Count()} without difference, "
             + $"{words[RatioWord.Undecided].Count()} undecided.";
+    }
+
+    /// <summary>How many rows of one result are faster and slower than their baselines.</summary>
+    internal static string DescribeWords(string side, IEnumerable<ReportRow> rows)
+    {
+        var words = rows.ToLookup(row => row.Ratio!.Value.Word);
+        int undecided = words[RatioWord.Undecided].Count();
+        int all = words.Sum(word => word.Count());
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"{side} beside the baselines: {words[RatioWord.Faster].Count()} faster, {words[RatioWord.Slower].Count()} slower, "
+                + $"{words[RatioWord.NoDifference].Count()} without difference, "
+                + $"{undecided} undecided ({100.0 * undecided / Math.Max(1, all):0} %).");
     }
 
     /// <summary>A number of rows in words.</summary>

@@ -62,6 +62,10 @@ internal sealed class ResultComparison
     /// <summary>Rows whose whole interval lies above a limit.</summary>
     public IEnumerable<ComparedRow> Above(double limit) => _rows.Where(row => row.Change.Low > limit);
 
+    /// <summary>Rows that one result calls faster than the baseline and the other slower.</summary>
+    public IEnumerable<ComparedRow> Turned => _rows.Where(row => (row.A.Ratio!.Value.Word, row.B.Ratio!.Value.Word)
+        is (RatioWord.Faster, RatioWord.Slower) or (RatioWord.Slower, RatioWord.Faster));
+
     /// <summary>What keeps the two from being runs of one kind on one machine, a sentence each.</summary>
     public IEnumerable<string> Differences()
     {

@@ -40,7 +40,7 @@ internal static class ClassicTable
                 NumberText.Bytes(double.Parse(row[match.Allocated], CultureInfo.InvariantCulture) * match.AllocatedScale),
                 NumberText.Factor(Published(row, match) / first),
                 DocTables.Code(match.Match(row).Subject),
-                NumberText.Time(ours?.MedianNs),
+                NumberText.Time(ours?.TimeNs),
                 NumberText.Bytes(ours?.BytesPerOp),
                 Ratio(ours));
         }
@@ -69,7 +69,7 @@ internal static class ClassicTable
                 [
                     .. match.Cell.Select(column => baseline[column]),
                     NumberText.Time(Published(baseline, match)),
-                    NumberText.Time(today.GetValueOrDefault(match.Match(baseline))?.MedianNs),
+                    NumberText.Time(today.GetValueOrDefault(match.Match(baseline))?.TimeNs),
                     .. subjects.Skip(1).SelectMany(subject => new[]
                     {
                         $"{NumberText.Time(Published(published[subject], match))} ({published[subject]["ratio"]})",
@@ -96,8 +96,8 @@ internal static class ClassicTable
         foreach (var row in experiment.Rows)
         {
             var key = match.Match(row);
-            double? baseline = today.GetValueOrDefault(key with { Subject = rival })?.MedianNs;
-            string[] Today(string subject) => today.GetValueOrDefault(key with { Subject = subject })?.MedianNs is { } time
+            double? baseline = today.GetValueOrDefault(key with { Subject = rival })?.TimeNs;
+            string[] Today(string subject) => today.GetValueOrDefault(key with { Subject = subject })?.TimeNs is { } time
                 ? [NumberText.Time(time), baseline is { } known ? NumberText.Factor(time / known) : NumberText.None]
                 : [NumberText.None, NumberText.None];
             DocTables.Row(

@@ -125,12 +125,12 @@ internal static class DocTables
             text.Append(
                 CultureInfo.InvariantCulture,
                 $"`{machine.Machine}`: {ConsoleReport.Summarize(machine.Labs[lab.Name].Lab.Verdicts)}\n\n");
-            Head(text, "verdict", "what must hold", ">value", ">limit", "interval, subject");
+            Head(text, "", "what must hold", ">value", ">limit", "interval, subject");
             foreach (var verdict in machine.Labs[lab.Name].Lab.Verdicts)
             {
                 Row(
                     text,
-                    verdict.StateText,
+                    verdict.Word,
                     $"{Escape(verdict.Bar.Name)} (`{verdict.Bar.Id}`)",
                     NumberText.Value(verdict.Bar, verdict.Value),
                     NumberText.Value(verdict.Bar, verdict.Bar.Limit),
@@ -186,7 +186,7 @@ internal static class DocTables
         switch (section.Section.Layout)
         {
             case SectionLayout.Rows:
-                Head(text, "cell", "subject", ">median", ">min", ">ratio", ">95 % interval", ">allocated");
+                Head(text, "cell", "subject", ">time", ">min", ">ratio", ">95 % interval", ">allocated");
                 foreach (var row in section.Rows)
                 {
                     string ratio = row.Subject == row.Baseline ? "1.00" : NumberText.ShortRatio(row.Ratio);
@@ -194,9 +194,9 @@ internal static class DocTables
                         text,
                         section.Label(row.Cell),
                         Subject(row),
-                        NumberText.Time(row.MedianNs),
+                        NumberText.Time(row.TimeNs),
                         NumberText.Time(row.MinNs),
-                        row.IsEmpty ? "NOT RUN" : ratio,
+                        row.IsEmpty ? NumberText.NotMeasured : ratio,
                         NumberText.Interval(row.Ratio),
                         NumberText.Bytes(row.BytesPerOp));
                 }
@@ -234,7 +234,7 @@ internal static class DocTables
                 text,
                 [
                     section.Label(cell.Key),
-                    NumberText.Time(rows.GetValueOrDefault(section.Section.Baseline!)?.MedianNs),
+                    NumberText.Time(rows.GetValueOrDefault(section.Section.Baseline!)?.TimeNs),
                     .. subjects.Select(subject => NumberText.Ratio(rows.GetValueOrDefault(subject)?.Ratio)),
                 ]);
         }

@@ -2,7 +2,7 @@ using Spectre.Console;
 
 namespace Tidepool.Labs;
 
-/// <summary>Prints the last screen of a run: a sentence for each lab, and where to look further.</summary>
+/// <summary>Prints the last screen of a run: an answer of each lab, and where to look further.</summary>
 internal static class ConsoleAnswers
 {
     /// <summary>Prints one line or two for each lab that was run.</summary>
@@ -17,7 +17,10 @@ internal static class ConsoleAnswers
                 continue;
             }
 
-            grid.AddRow($"[bold]{Markup.Escape(lab.Name)}[/]", Markup.Escape(Answers.Of(outcome, lab)));
+            LabAnswer answer = Answers.Of(outcome.Lab, outcome.Plan, lab);
+            string sentence = string.Concat(
+                answer.Pieces().Select(piece => piece.IsName ? $"[cyan]{Markup.Escape(piece.Text)}[/]" : Markup.Escape(piece.Text)));
+            grid.AddRow($"[bold]{Markup.Escape(lab.Name)}[/]", $"[bold {Color(answer.Word)}]{answer.Lead}.[/] {sentence}");
             foreach (Verdict wrong in Answers.WrongCounts(lab))
             {
                 string value = NumberText.Value(wrong.Bar, wrong.Value);
@@ -26,7 +29,6 @@ internal static class ConsoleAnswers
         }
 
         console.Write(grid);
-        console.WriteLine();
         console.WriteLine("0.50 is half the time. undecided: the interval is too wide to say.");
     }
 
@@ -41,4 +43,12 @@ internal static class ConsoleAnswers
             console.WriteLine($"Tables: ./tidepool lab {lab}, or --tables. A page with plots: --html FILE");
         }
     }
+
+    private static string Color(AnswerWord word) => word switch
+    {
+        AnswerWord.Pays or AnswerWord.PaysMostly => "green",
+        AnswerWord.DoesNotPay => "red",
+        AnswerWord.NotMeasured or AnswerWord.Counted => "grey",
+        _ => "yellow",
+    };
 }

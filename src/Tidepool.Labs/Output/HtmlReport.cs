@@ -7,41 +7,31 @@ namespace Tidepool.Labs;
 /// <summary>Writes one page that needs nothing else: styles, data and the plotting library are inside.</summary>
 internal static class HtmlReport
 {
-    /// <summary>What a reader must know about the states of a verdict.</summary>
-    public static IReadOnlyList<(string State, string Meaning)> Meanings { get; } =
-    [
-        ("PASS", "The whole 95 % interval lies within the limit; an exact count is within it."),
-        ("FAIL", "The whole interval lies beyond the limit; an exact count is beyond it."),
-        (
-            "UNCLEAR",
-            "The limit lies inside the interval, or the interval is wider than the bar allows, also after more rounds. A quieter machine "
-                + "or --full may decide."),
-        ("NOT RUN", "A subject is missing, or the run was stopped before it. It is never counted as passed."),
-    ];
-
     /// <summary>The page's text.</summary>
     /// <param name="report">The run.</param>
     /// <param name="labs">Its results.</param>
     /// <param name="plots">The plotting library's script, or null: then the page says how to get it.</param>
-    public static string Write(LabReport report, IReadOnlyList<ReportLab> labs, string? plots)
+    /// <param name="hasGoals">Whether what the authors aim at is shown.</param>
+    public static string Write(LabReport report, IReadOnlyList<ReportLab> labs, string? plots, bool hasGoals = false)
     {
         var page = new StringBuilder();
         page.Append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.Append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         page.Append("<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
-        page.Append("<title>Tidepool labs</title>\n<style>\n").Append(Resource("page.css")).Append("</style>\n</head>\n<body>\n");
-        WriteHeader(page, report, labs);
+        page.Append("<title>Does a pool pay? Tidepool labs</title>\n<style>\n").Append(Resource("page.css"));
+        page.Append("</style>\n</head>\n<body>\n");
+        WriteHeader(page, report);
         page.Append("<main>\n");
-        HtmlSummary.Write(page, report, labs);
+        HtmlAnswers.Write(page, report, labs);
         var data = new JsonObject();
         foreach (var (outcome, lab) in report.Labs.Zip(labs))
         {
             var sections = ReportBuilder.Group(outcome.Plan, lab.Rows);
             data[lab.Name] = PlotViews.Of(sections);
-            HtmlTables.WriteLab(page, outcome, lab, sections, plots is not null);
+            HtmlTables.WriteLab(page, outcome, lab, sections, plots is not null, hasGoals);
         }
 
-        HtmlSummary.WriteMeanings(page);
+        HtmlSummary.WriteMeanings(page, hasGoals);
         HtmlSummary.WriteEnvironment(page, report, labs);
         page.Append("</main>\n");
         WriteScripts(page, data, plots);
@@ -58,19 +48,18 @@ internal static class HtmlReport
     /// <summary>A name of code or an id as HTML: it may be broken before a dot and nowhere else.</summary>
     public static string EncodeName(string name) => Encode(name).Replace(".", "<wbr>.", StringComparison.Ordinal);
 
-    private static void WriteHeader(StringBuilder page, LabReport report, IReadOnlyList<ReportLab> labs)
+    private static void WriteHeader(StringBuilder page, LabReport report)
     {
         string mode = report.Options.Mode == LabMode.Full ? "Full run" : "Quick tour";
-        page.Append("<header>\n<div class=\"brand\"><span class=\"mark\" aria-hidden=\"true\"></span><h1>Tidepool labs</h1></div>\n");
-        page.Append($"<p>{mode} on {Encode(report.Machine.Processor)}, {report.Machine.Cores} cores, {Encode(report.Machine.Runtime)}.");
+        page.Append("<header>\n<div class=\"brand\"><span class=\"mark\" aria-hidden=\"true\"></span>");
+        page.Append("<h1>Does a pool pay on this machine?</h1></div>\n");
+        page.Append(
+            $"<p>Tidepool labs, {Encode(mode.ToLowerInvariant())}: {Encode(report.Machine.Processor)}, {report.Machine.Cores} cores, "
+                + $"{Encode(report.Machine.Runtime)}.");
         page.Append(report.Stopped ? " <strong>Stopped before its end: what was done until then.</strong>" : "");
-        page.Append("</p>\n<nav>");
-        foreach (var lab in labs)
-        {
-            page.Append($"<a href=\"#{Encode(lab.Name)}\">{Encode(lab.Name)}</a>");
-        }
-
-        page.Append("<a href=\"#meaning\">what the verdicts mean</a><a href=\"#rerun\">run it yourself</a></nav>\n</header>\n");
+        page.Append(
+            " <a href=\"#meaning\">How to read it</a> <a href=\"#environment\">Environment</a> <a href=\"#rerun\">Run it yourself</a>");
+        page.Append("</p>\n</header>\n");
     }
 
     private static void WriteScripts(StringBuilder page, JsonObject data, string? plots)

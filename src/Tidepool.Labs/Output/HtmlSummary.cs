@@ -5,35 +5,30 @@ namespace Tidepool.Labs;
 /// <summary>The parts of the page that are not about one lab.</summary>
 internal static class HtmlSummary
 {
-    /// <summary>How many verdicts of each state, and ours against the usual choice.</summary>
-    public static void Write(StringBuilder page, LabReport report, IReadOnlyList<ReportLab> labs)
+    private static readonly (string Word, string Meaning)[] Meanings =
+    [
+        ("faster", "The whole 95 % interval of the ratio lies below 1.00, and not all of it within 5 %."),
+        ("slower", "The whole interval lies above 1.00, and not all of it within 5 %."),
+        ("no difference", "The whole interval lies within 5 % of 1.00."),
+        ("undecided", "The interval includes 1.00 and is wider. A quieter machine or --full may decide."),
+        ("PASS", "An exact count (bytes, sessions, sockets) is as it must be."),
+        ("FAIL", "An exact count is not as it must be: a fault, on every machine."),
+        ("not measured", "A row is missing here, or the run was stopped before it; the table says why."),
+    ];
+
+    private static readonly (string Word, string Meaning)[] GoalMeanings =
+    [
+        ("met", "A goal of the authors: the whole interval lies within the limit."),
+        ("missed", "The whole interval lies beyond the limit. It says something about the library, and nothing about this machine."),
+    ];
+
+    /// <summary>What the words of the page mean.</summary>
+    public static void WriteMeanings(StringBuilder page, bool hasGoals)
     {
-        page.Append("<section id=\"summary\">\n<h2>Summary</h2>\n<div class=\"cards\">\n");
-        foreach (var (outcome, lab) in report.Labs.Zip(labs))
+        page.Append("<section id=\"meaning\">\n<h2>How to read it</h2>\n<dl>\n");
+        foreach (var (word, meaning) in hasGoals ? [.. Meanings, .. GoalMeanings] : Meanings)
         {
-            page.Append(
-                $"<a class=\"card\" href=\"#{Encode(lab.Name)}\"><h3>{Encode(lab.Name)}</h3>"
-                    + $"<p>{Encode(outcome.Lab.Question)}</p><p class=\"counts\">");
-            foreach (var state in lab.Verdicts.GroupBy(verdict => verdict.StateText).OrderBy(group => group.Key == "PASS" ? "" : group.Key))
-            {
-                page.Append($"<span>{state.Count()} {HtmlTables.Badge(state.Key)}</span>");
-            }
-
-            page.Append("</p></a>\n");
-        }
-
-        page.Append("</div>\n");
-        WriteHeadlines(page, report, labs);
-        page.Append("</section>\n");
-    }
-
-    /// <summary>What the states of a verdict mean.</summary>
-    public static void WriteMeanings(StringBuilder page)
-    {
-        page.Append("<section id=\"meaning\">\n<h2>What the verdicts mean</h2>\n<dl>\n");
-        foreach (var (state, meaning) in HtmlReport.Meanings)
-        {
-            page.Append($"<dt>{HtmlTables.Badge(state)}</dt><dd>{Encode(meaning)}</dd>\n");
+            page.Append($"<dt>{HtmlTables.Badge(word)}</dt><dd>{Encode(meaning)}</dd>\n");
         }
 
         page.Append(
@@ -41,8 +36,8 @@ internal static class HtmlSummary
         page.Append("round by round, and the whole is repeated in fresh processes, because the luck of code layout differs by process. ");
         page.Append($"The interval is a bootstrap over processes, then rounds ({PairedRatio.Redraws} redraws). ");
         page.Append(
-            "<em>no difference</em> means that the whole interval lies within 5 % of 1.00, <em>undecided</em> that it includes 1.00 "
-                + "and is wider.</p>\n</section>\n");
+            "Times stand in these ratios to the median of the usual choice, so a row never contradicts itself. Where two ratios are "
+                + "divided by each other, as beside what pools nothing, the interval is the widest that both allow.</p>\n</section>\n");
     }
 
     /// <summary>Where it ran, and how to run it again.</summary>
@@ -84,32 +79,6 @@ internal static class HtmlSummary
         page.Append(
             "<p><code>--full</code> measures the whole grid in seven processes; <code>--json FILE</code> keeps every number; "
                 + "<code>--help</code> lists the rest.</p>\n</section>\n");
-    }
-
-    private static void WriteHeadlines(StringBuilder page, LabReport report, IReadOnlyList<ReportLab> labs)
-    {
-        Headline[] lines = [.. report.Labs.Zip(labs).SelectMany(pair => Headlines.Of(pair.First.Lab, pair.First.Plan, pair.Second))];
-        if (lines.Length == 0)
-        {
-            return; // a lab whose rows are all of others
-        }
-
-        page.Append(
-            "<h3>In short</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>what</th><th class=\"n\">usual choice</th><th "
-                + "class=\"n\">ours</th><th class=\"n\">ratio</th></tr></thead>\n<tbody>\n");
-        foreach (Headline headline in lines)
-        {
-            page.Append(
-                $"<tr><th scope=\"row\">{Encode(headline.What)}<small>{HtmlReport.EncodeName(headline.Usual.Subject)} &rarr; <span "
-                    + $"class=\"ours\">{HtmlReport.EncodeName(headline.Ours.Subject)}</span></small></th>");
-            page.Append(
-                $"<td class=\"n\">{NumberText.Time(headline.Usual.MedianNs)}</td><td "
-                    + $"class=\"n\">{NumberText.Time(headline.Ours.MedianNs)}</td>");
-            page.Append(
-                $"<td class=\"n {HtmlTables.RatioClass(headline.Ours)}\">{NumberText.SpokenRatio(headline.Ours.Ratio)}</td></tr>\n");
-        }
-
-        page.Append("</tbody></table></div>\n");
     }
 
     private static void Fact(StringBuilder page, string name, string value) =>

@@ -8,6 +8,9 @@ internal static class NumberText
     /// <summary>What stands where there is no number.</summary>
     public const string None = "-";
 
+    /// <summary>What stands in a row that has no result.</summary>
+    public const string NotMeasured = "not measured";
+
     /// <summary>Ends of metric names that say how the value is shown.</summary>
     private static readonly string[] Units = ["_B", "_MiB", "_ns", "_count", "_id", "_percent"];
 
@@ -16,7 +19,7 @@ internal static class NumberText
     {
         null => None,
         < 1e3 => $"{Digits(nanoseconds.Value)} ns",
-        < 1e6 => $"{Digits(nanoseconds.Value / 1e3)} us",
+        < 1e6 => $"{Digits(nanoseconds.Value / 1e3)} µs",
         < 1e9 => $"{Digits(nanoseconds.Value / 1e6)} ms",
         _ => $"{Digits(nanoseconds.Value / 1e9)} s",
     };
@@ -35,8 +38,8 @@ internal static class NumberText
 
     /// <summary>How words are to be read that stand in place of a ratio.</summary>
     public const string RatioWords =
-        "Ratios are of paired rounds; below 1.00 is faster. no difference: the whole 95 % interval lies within 5 % of 1.00. "
-            + "undecided: it includes 1.00 and is wider.";
+        "Ratios are of paired rounds; below 1.00 is faster. Times stand in these ratios to the median of the usual choice. "
+            + "no difference: the whole 95 % interval lies within 5 % of 1.00. undecided: it includes 1.00 and is wider.";
 
     /// <summary>A ratio, or the word that says why there is none; an undecided one says how wide its interval is.</summary>
     public static string Ratio(RatioEstimate? ratio) => ratio switch
@@ -57,6 +60,17 @@ internal static class NumberText
         { Word: RatioWord.Slower } => $"{Ratio(ratio)} slower",
         _ => Ratio(ratio),
     };
+
+    /// <summary>A ratio or a sign, for many narrow columns: <see cref="Marks"/>.</summary>
+    public static string Mark(RatioEstimate? ratio) => ratio switch
+    {
+        { Word: RatioWord.NoDifference } => "=",
+        { Word: RatioWord.Undecided } => "?",
+        _ => Ratio(ratio),
+    };
+
+    /// <summary>What the signs mean.</summary>
+    public const string Marks = "= no difference, ? undecided";
 
     /// <summary>The interval of a ratio.</summary>
     public static string Interval(RatioEstimate? ratio) =>

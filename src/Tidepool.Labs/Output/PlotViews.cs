@@ -21,12 +21,13 @@ internal static class PlotViews
 
     private static IEnumerable<JsonObject> BarsOf(ReportSection section) =>
         from cell in section.Cells
-        where cell.Any(row => row.MedianNs is not null)
+        where cell.Any(row => row.TimeNs is not null)
         select Bars(
             $"{section.Section.Title}: {section.Label(cell.Key)}",
+            $"time of one {section.Section.Operation}",
             "ns",
             from row in cell
-            where row.MedianNs is not null
+            where row.TimeNs is not null
             select TimeBar(row));
 
     private static IEnumerable<JsonObject> MetricsOf(ReportSection section) =>
@@ -35,16 +36,18 @@ internal static class PlotViews
         where rows.Length > 1
         select Bars(
             $"{section.Section.Title}: {NumberText.MetricName(metric)}",
+            NumberText.MetricName(metric),
             UnitOf(metric),
             rows.Select(row => MetricBar(row, metric, section.Cells.Count() > 1 ? section.Label(row.Cell) : null)));
 
     private static IEnumerable<JsonObject> LinesOf(ReportSection section, string axis) =>
-        from type in section.Rows.Where(row => row.MedianNs is not null).GroupBy(row => TypeOf(section, row.Cell, axis))
+        from type in section.Rows.Where(row => row.TimeNs is not null).GroupBy(row => TypeOf(section, row.Cell, axis))
         select new JsonObject
         {
             ["title"] = type.Key.Length > 0 ? $"{section.Section.Title}: {type.Key}" : section.Section.Title,
             ["kind"] = "lines",
             ["axis"] = axis,
+            ["scale"] = $"time of one {section.Section.Operation}",
             ["unit"] = "ns",
             ["series"] = new JsonArray(
             [
@@ -53,24 +56,25 @@ internal static class PlotViews
                    {
                        ["name"] = subject.Key,
                        ["ours"] = subject.First().Ours,
-                       ["points"] = new JsonArray([.. subject.Select(row => new JsonArray(NumberOf(row.Cell, axis), row.MedianNs!.Value))]),
+                       ["points"] = new JsonArray([.. subject.Select(row => PointOf(row, axis))]),
                    },
             ]),
         };
 
-    private static JsonObject Bars(string title, string unit, IEnumerable<JsonObject> items) => new()
+    private static JsonObject Bars(string title, string scale, string unit, IEnumerable<JsonObject> items) => new()
     {
         ["title"] = title,
         ["kind"] = "bars",
+        ["scale"] = scale,
         ["unit"] = unit,
         ["items"] = new JsonArray([.. items]),
     };
 
     private static JsonObject TimeBar(ReportRow row)
     {
-        string median = NumberText.Time(row.MedianNs);
+        string time = NumberText.Time(row.TimeNs);
         bool isBaseline = row.Subject == row.Baseline;
-        List<string> details = [$"median {median}"];
+        List<string> details = [$"time {time}"];
         if (row.MinNs is { } min)
         {
             details.Add($"min {NumberText.Time(min)}");
@@ -82,7 +86,18 @@ internal static class PlotViews
         }
 
         string ratio = isBaseline ? $"{NumberText.Factor(1)}×" : ShortRatio(row.Ratio);
-        return Bar(row, row.Subject, row.MedianNs!.Value, ratio.Length > 0 ? $"{median} · {ratio}" : median, details);
+        return Bar(row, row.Subject, row.TimeNs!.Value, ratio.Length > 0 ? $"{time} · {ratio}" : time, details, IntervalOf(row));
+    }
+
+    /// <summary>The interval of the ratio, at the place of the time.</summary>
+    private static (double Low, double High)? IntervalOf(ReportRow row) => row is { Ratio: { } ratio, TimeNs: { } time }
+        ? (time * ratio.Low / ratio.Value, time * ratio.High / ratio.Value)
+        : null;
+
+    private static JsonArray PointOf(ReportRow row, string axis)
+    {
+        var (low, high) = IntervalOf(row) ?? (row.TimeNs!.Value, row.TimeNs.Value);
+        return [NumberOf(row.Cell, axis), row.TimeNs!.Value, low, high];
     }
 
     private static string ShortRatio(RatioEstimate? ratio) => ratio switch
@@ -96,7 +111,7 @@ internal static class PlotViews
     {
         double value = row.Metrics[metric];
         string amount = NumberText.Metric(metric, value);
-        return Bar(row, cell is null ? row.Subject : $"{row.Subject}, {cell}", value, amount, [amount]);
+        return Bar(row, cell is null ? row.Subject : $"{row.Subject}, {cell}", value, amount, [amount], null);
     }
 
     /// <summary>Makes a bar with all its texts; the script has no words of its own and shows them as they are.</summary>
@@ -105,8 +120,12 @@ internal static class PlotViews
     /// <param name="value">Its length.</param>
     /// <param name="label">The text after it.</param>
     /// <param name="details">The lines beside the pointer.</param>
-    private static JsonObject Bar(ReportRow row, string name, double value, string label, IEnumerable<string> details) => new()
+    /// <param name="interval">The ends of the interval around the value, or null.</param>
+    private static JsonObject Bar(
+        ReportRow row, string name, double value, string label, IEnumerable<string> details, (double Low, double High)? interval) => new()
     {
+        ["low"] = interval?.Low,
+        ["high"] = interval?.High,
         ["name"] = name,
         ["ours"] = row.Ours,
         ["value"] = value,

@@ -15,6 +15,12 @@ internal sealed record ReportRow
     /// <summary>Median time of an operation.</summary>
     public double? MedianNs { get; init; }
 
+    /// <summary>
+    /// The time that tables show: of the baseline its median, of the others that times the ratio. So the times of a cell come from the
+    /// same paired rounds as its ratios, and no row contradicts itself. Where there is no ratio it is the median.
+    /// </summary>
+    public double? TimeNs { get; init; }
+
     /// <summary>Shortest time of an operation.</summary>
     public double? MinNs { get; init; }
 
@@ -50,7 +56,28 @@ internal sealed record ReportRow
 }
 
 /// <summary>A lab's results as they are stored and shown.</summary>
-internal sealed record ReportLab(string Name, int Processes, IReadOnlyList<ReportRow> Rows, IReadOnlyList<Verdict> Verdicts);
+internal sealed record ReportLab(string Name, int Processes, IReadOnlyList<ReportRow> Rows, IReadOnlyList<Verdict> Verdicts)
+{
+    /// <summary>The rows, with the times that tables show.</summary>
+    public IReadOnlyList<ReportRow> Rows { get; init => field = WithTimes(value); } = WithTimes(Rows);
+
+    private static ReportRow[] WithTimes(IReadOnlyList<ReportRow> rows)
+    {
+        var baselines = rows.Where(row => row.Subject == row.Baseline && row.MedianNs is not null)
+            .DistinctBy(row => row.Key)
+            .ToDictionary(row => row.Key, row => row.MedianNs);
+        return
+        [
+            .. rows.Select(row => row with
+            {
+                TimeNs = row is { Ratio: { } ratio, Baseline: { } baseline, MedianNs: not null }
+                    && baselines.TryGetValue(new(row.Cell, baseline), out double? usual)
+                        ? usual * ratio.Value
+                        : row.MedianNs,
+            }),
+        ];
+    }
+}
 
 /// <summary>A part of a lab's table with its rows.</summary>
 internal sealed record ReportSection(Section Section, IReadOnlyList<ReportRow> Rows)

@@ -22,10 +22,13 @@ internal readonly record struct RatioEstimate(double Value, double Low, double H
         : RatioWord.Undecided;
 
     /// <summary>
-    /// This ratio over one of another run. No round pairs the two runs, so the interval is the widest that both allow:
-    /// it leaves 1 out only where their intervals do not overlap.
+    /// This ratio over another one. No round pairs the two, so the interval is the widest that both allow: it leaves 1 out
+    /// only where their intervals do not overlap.
     /// </summary>
     public RatioEstimate Over(RatioEstimate other) => new(Value / other.Value, Low / other.High, High / other.Low);
+
+    /// <summary>Divides by another ratio; null where that is missing.</summary>
+    public RatioEstimate? Over(RatioEstimate? other) => other is { } known ? Over(known) : null;
 }
 
 /// <summary>What a ratio with its interval says about two times.</summary>

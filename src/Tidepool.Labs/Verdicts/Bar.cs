@@ -48,7 +48,18 @@ internal enum VerdictState
 /// <param name="Detail">How the number came about.</param>
 internal sealed record Verdict(Bar Bar, VerdictState State, double? Value, string Detail)
 {
-    /// <summary>The state as it is written in tables and results.</summary>
+    /// <summary>
+    /// The state as a reader sees it. An exact count passes or fails on every machine; a goal of the authors is met or missed.
+    /// </summary>
+    public string Word => State switch
+    {
+        VerdictState.Pass => Bar.Kind == BarKind.Count ? "PASS" : "met",
+        VerdictState.Fail => Bar.Kind == BarKind.Count ? "FAIL" : "missed",
+        VerdictState.Unclear => "undecided",
+        _ => NumberText.NotMeasured,
+    };
+
+    /// <summary>The state as it is written in results.</summary>
     public string StateText => State switch
     {
         VerdictState.Pass => "PASS",

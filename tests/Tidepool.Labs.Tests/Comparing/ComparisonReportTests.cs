@@ -21,6 +21,26 @@ public class ComparisonReportTests
     }
 
     [Fact]
+    public void Each_result_is_counted_beside_its_baselines_and_rows_that_turned_are_named()
+    {
+        var wide = MadeUpResult.Json(0.5, 2.0, 1.0);
+        wide["labs"]![0]!["rows"]!.AsArray().Add(MadeUpResult.Row(4, MadeUpResult.Ours, 1.1, spread: 0.4));
+
+        string text = Joined(Print(ResultJson.Read(wide.ToJsonString()), MadeUpResult.Of(0.5, 0.4, 1.0, 1.5)));
+
+        Assert.Contains(
+            "A beside the baselines: 1 faster, 1 slower, 1 without difference, 1 undecided (25 %).", text, StringComparison.Ordinal);
+        Assert.Contains(
+            "B beside the baselines: 2 faster, 1 slower, 1 without difference, 0 undecided (0 %).", text, StringComparison.Ordinal);
+        Assert.Contains(
+            "Faster than the baseline in one and slower in the other, 1 row: fake: Ours<T>, 2", text, StringComparison.Ordinal);
+        Assert.Contains(
+            "No row is faster than its baseline in one and slower in the other.",
+            Joined(Print(MadeUpResult.Of(0.5), MadeUpResult.Of(0.6))),
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void All_shows_rows_without_difference_and_undecided_ones_too()
     {
         var wide = MadeUpResult.Json(1.0);

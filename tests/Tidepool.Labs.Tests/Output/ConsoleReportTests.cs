@@ -12,44 +12,44 @@ public class ConsoleReportTests
         Assert.Contains("Ours<T>", text, StringComparison.Ordinal);
         Assert.Contains("4.01 ns", text, StringComparison.Ordinal);
         Assert.Contains("0.40", text, StringComparison.Ordinal);
-        Assert.Contains("3 PASS, 0 FAIL, 0 UNCLEAR, 1 NOT RUN", text, StringComparison.Ordinal);
+        Assert.Contains("1 met, 1 not measured; exact counts: 2 PASS", text, StringComparison.Ordinal);
         Assert.DoesNotContain('\u001b', text);
     }
 
     [Fact]
-    public void A_row_without_result_says_not_run_and_why()
+    public void A_row_without_result_says_so_and_why()
     {
         string text = Print(FakeLab.Report());
 
-        Assert.Contains("NOT RUN", text, StringComparison.Ordinal);
+        Assert.Contains("not measured", text, StringComparison.Ordinal);
         Assert.Contains("not in this version", text, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void A_table_of_metrics_in_which_nothing_ran_says_not_run_and_why()
+    public void A_table_of_metrics_in_which_nothing_ran_says_so_and_why()
     {
         var results = new LabResults(seed: 1);
         results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(10, 24));
         results.Drop(FakeLab.Held, "no room of its own");
 
-        string table = Print(FakeLab.Report(results)).Split("Held.")[1].Split("Verdicts")[0];
+        string table = Print(FakeLab.Report(results)).Split("Held.")[1].Split("Goals")[0];
 
-        Assert.Contains("NOT RUN", table, StringComparison.Ordinal);
+        Assert.Contains("not measured", table, StringComparison.Ordinal);
         Assert.Contains("Ours<T>: no room of its own", table, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void A_lab_without_bars_has_no_table_of_verdicts()
+    public void A_lab_without_bars_has_no_table_of_goals()
     {
         var results = new LabResults(seed: 1);
         results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(10, 24));
 
         LabReport report = FakeLab.Report(results, hasBars: false);
 
-        Assert.DoesNotContain("Verdicts", Print(report), StringComparison.Ordinal);
+        Assert.DoesNotContain("Goals", Print(report), StringComparison.Ordinal);
         Assert.DoesNotContain(
-            "<h3>Verdicts",
-            HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], plots: null),
+            "class=\"verdicts\"",
+            HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], plots: null, hasGoals: true),
             StringComparison.Ordinal);
     }
 
@@ -67,8 +67,8 @@ public class ConsoleReportTests
         var results = new LabResults(seed: 1);
         results.Drop(FakeLab.Ours, "run with --postgres");
 
-        Assert.Contains("NOT RUN: run with --postgres", Print(FakeLab.Report(results)), StringComparison.Ordinal);
-        Assert.DoesNotContain("NOT RUN", Print(FakeLab.Report(results, stopped: true)), StringComparison.Ordinal);
+        Assert.Contains("not measured: run with --postgres", Print(FakeLab.Report(results)), StringComparison.Ordinal);
+        Assert.DoesNotContain("not measured", Print(FakeLab.Report(results, stopped: true)), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -104,7 +104,7 @@ public class ConsoleReportTests
         using var output = new StringWriter();
         IAnsiConsole console = ConsoleReport.CreateConsole(output);
         console.Profile.Width = width;
-        ConsoleReport.PrintRows(console, new ReportSection(report.Labs[0].Plan.Workloads.First(w => w.Key == FakeLab.Ours).Section, rows));
+        ConsoleTables.PrintRows(console, new ReportSection(report.Labs[0].Plan.Workloads.First(w => w.Key == FakeLab.Ours).Section, rows));
 
         string[] lines = output.ToString().Split('\n');
         Assert.Contains(lines, line => line.Contains(Long, StringComparison.Ordinal) && line.Contains("4.01 ns", StringComparison.Ordinal));
@@ -114,7 +114,7 @@ public class ConsoleReportTests
     [Theory]
     [InlineData(0.5, "0.5 ns")]
     [InlineData(4.014, "4.01 ns")]
-    [InlineData(1500, "1.50 us")]
+    [InlineData(1500, "1.50 µs")]
     [InlineData(25e6, "25.0 ms")]
     public void Times_have_three_digits_and_a_unit(double nanoseconds, string expected) =>
         Assert.Equal(expected, NumberText.Time(nanoseconds));

@@ -38,15 +38,27 @@ public partial class HtmlReportTests
     }
 
     [Fact]
-    public void Where_no_row_is_ours_there_is_no_empty_short_table()
+    public void The_page_opens_with_the_answer_and_its_picture()
+    {
+        string opening = Between(Page(FakePlots), "<section id=\"answers\">", "</section>");
+
+        Assert.Contains(">Pays</span>", opening, StringComparison.Ordinal);
+        Assert.Contains(
+            "<b>Ours&lt;T&gt;</b> takes 0.40 of the time of <b>Rival&lt;T&gt;</b> (faster).", opening, StringComparison.Ordinal);
+        Assert.Contains("<g class=\"faster\">", opening, StringComparison.Ordinal);
+        Assert.DoesNotContain("class=\"badge", opening, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Where_nothing_was_compared_the_page_says_so_without_a_picture()
     {
         var nothing = FakeLab.Report(new LabResults(seed: 1));
 
-        Assert.Contains("<h3>In short</h3>", Page(FakePlots), StringComparison.Ordinal);
-        Assert.DoesNotContain(
-            "<h3>In short</h3>",
-            HtmlReport.Write(nothing, [.. nothing.Labs.Select(ReportBuilder.Build)], FakePlots),
-            StringComparison.Ordinal);
+        string opening = Between(
+            HtmlReport.Write(nothing, [.. nothing.Labs.Select(ReportBuilder.Build)], FakePlots), "<section id=\"answers\">", "</section>");
+
+        Assert.Contains(">Not measured</span>", opening, StringComparison.Ordinal);
+        Assert.DoesNotContain("<svg", opening, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -64,17 +76,36 @@ public partial class HtmlReportTests
     public void A_closing_tag_inside_the_library_does_not_end_the_script() =>
         Assert.Contains("<\\/script>'", Page(FakePlots), StringComparison.Ordinal);
 
-    [Fact]
-    public void Every_verdict_is_shown_and_every_state_explained()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Exact_counts_are_shown_to_everybody_and_goals_where_they_are_wanted(bool hasGoals)
     {
-        string page = Page(FakePlots);
+        string page = Page(FakePlots, hasGoals);
 
-        Assert.All(
-            ["fake.fast", "fake.absent", "fake.bytes", "fake.held"],
-            (string id) => Assert.Contains($"<code>{HtmlReport.EncodeName(id)}</code>", page, StringComparison.Ordinal));
-        Assert.All(
-            ["PASS", "FAIL", "UNCLEAR", "NOT RUN"],
-            (string state) => Assert.Contains($">{state}</span></dt>", page, StringComparison.Ordinal));
+        Assert.All(["fake.bytes", "fake.held"], id => Assert.True(Shows(id)));
+        Assert.All(["fake.fast", "fake.absent"], id => Assert.Equal(hasGoals, Shows(id)));
+        Assert.All(["PASS", "FAIL", "not measured"], word => Assert.True(Explains(word)));
+        Assert.All(["met", "missed"], word => Assert.Equal(hasGoals, Explains(word)));
+
+        bool Shows(string id) => page.Contains($"<code>{HtmlReport.EncodeName(id)}</code>", StringComparison.Ordinal);
+        bool Explains(string word) => page.Contains($">{word}</span></dt>", StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_goal_that_is_missed_is_never_called_a_failure()
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Rival, 0, 0, FakeLab.Samples(10, 0));
+        results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(9, 0));
+        var report = FakeLab.Report(results);
+        ReportLab[] labs = [.. report.Labs.Select(ReportBuilder.Build)];
+        Assert.Equal(VerdictState.Fail, labs[0].Verdicts.Single(verdict => verdict.Bar.Id == "fake.fast").State);
+
+        string page = HtmlReport.Write(report, labs, FakePlots, hasGoals: true);
+
+        Assert.Contains("<span class=\"badge missed\">missed</span></td>", page, StringComparison.Ordinal);
+        Assert.DoesNotContain("<span class=\"badge fail\">FAIL</span></td>", page, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -97,10 +128,16 @@ public partial class HtmlReportTests
             StringComparison.Ordinal);
     }
 
-    private static string Page(string? plots)
+    private static string Page(string? plots, bool hasGoals = false)
     {
         var report = FakeLab.Report();
-        return HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], plots);
+        return HtmlReport.Write(report, [.. report.Labs.Select(ReportBuilder.Build)], plots, hasGoals);
+    }
+
+    private static string Between(string page, string begin, string end)
+    {
+        int from = page.IndexOf(begin, StringComparison.Ordinal);
+        return page[from..page.IndexOf(end, from, StringComparison.Ordinal)];
     }
 
     /// <summary>Ways in which a page fetches something: a source, a style sheet, an import, a request.</summary>

@@ -12,8 +12,18 @@ public class SampleSetTests
         double[] rounds = Assert.Single(set.Nanoseconds);
 
         Assert.Equal([1, double.NaN, double.NaN, double.NaN, 3], rounds);
-        Assert.Equal(2, set.MedianNanoseconds);
+        Assert.Equal(2, set.MedianNanoseconds, 9);
         Assert.Equal(1, set.MinimumNanoseconds);
+    }
+
+    [Fact]
+    public void A_time_is_the_geometric_mean_of_what_the_processes_say()
+    {
+        var set = new SampleSet();
+        set.Add(process: 0, firstRound: 0, [new Sample(4, 0, 0, 0, 0), new Sample(4, 0, 0, 0, 0), new Sample(90, 0, 0, 0, 0)]);
+        set.Add(process: 1, firstRound: 0, [new Sample(9, 0, 0, 0, 0)]);
+
+        Assert.Equal(6, set.MedianNanoseconds, 9);
     }
 
     [Fact]
