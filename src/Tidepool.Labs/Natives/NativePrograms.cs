@@ -33,7 +33,7 @@ internal static class NativePrograms
         string[] missing = [.. PreloadPrograms.All.Where(program => !program.IsThere()).Select(program => program.Package)];
         if (missing.Length > 0)
         {
-            plan.Hints.Add($"Programs that are NOT RUN because they are not installed: apt-get install {string.Join(' ', missing)}");
+            plan.Hints.Add($"Programs that are not measured because they are not installed: apt-get install {string.Join(' ', missing)}");
         }
     }
 

@@ -76,7 +76,7 @@ internal static class NativeSubjects
         string[] missing = [.. Rivals.Where(rival => !rival.IsInstalled).Select(rival => rival.Package!).Distinct()];
         if (missing.Length > 0)
         {
-            plan.Hints.Add($"Rivals that are NOT RUN because they are not installed: apt-get install {string.Join(' ', missing)}");
+            plan.Hints.Add($"Rivals that are not measured because they are not installed: apt-get install {string.Join(' ', missing)}");
         }
     }
 
