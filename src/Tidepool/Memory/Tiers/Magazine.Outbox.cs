@@ -53,7 +53,7 @@ internal sealed partial class Magazine
         return true;
     }
 
-    /// <summary>Keeps a claimed slot for its home, and posts all that are here once the outbox is full. Only for the owning thread.</summary>
+    /// <summary>Keeps a claimed slot for its home, and posts all when the outbox is full. Only for the owning thread.</summary>
     /// <param name="slot">A slot of this bucket whose home is another magazine.</param>
     /// <returns>False when the magazine is closed: the caller posts the slot itself.</returns>
     internal bool TryPostLater(Slot slot)

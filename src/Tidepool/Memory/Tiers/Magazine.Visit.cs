@@ -7,7 +7,7 @@ internal sealed partial class Magazine
 {
     private int _emptying;
 
-    /// <summary>The number of idle items, with those that are posted here and those that wait to be posted from here. Right when no thread works here.</summary>
+    /// <summary>The number of idle items, with those in the inbox and in the outbox. Right when no thread works here.</summary>
     internal int IdleCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount + Inbox.Count + CountOutgoing();
 
     internal long Rented => Volatile.Read(ref _state.Rents);
