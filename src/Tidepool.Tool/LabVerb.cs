@@ -108,13 +108,19 @@ internal static class LabVerb
         return verb;
     }
 
+    /// <summary>What this build or this place lacks for what was asked; or null.</summary>
+    private static string? FindLack(ParseResult parsed) =>
+        parsed.GetValue(ExtraRivals) && !StreamSubject.HasExtraRivals
+            ? "This build lacks the extra rivals: their packages are restored by ./tidepool lab --extra-rivals, or dotnet build "
+                + "src/Tidepool.Tool -c Release -p:ExtraRivals=true"
+        : parsed.GetValue(Names) is ["native"] && NativeBuild.IsNowhere ? $"tidepool: lab native {NativeBuild.Missing}"
+        : null;
+
     private static async Task<int> RunAsync(ParseResult parsed, CancellationToken ended)
     {
-        if (parsed.GetValue(ExtraRivals) && !StreamSubject.HasExtraRivals)
+        if (FindLack(parsed) is { } lack)
         {
-            await Console.Error.WriteLineAsync(
-                "This build lacks the extra rivals: their packages are restored by ./tidepool lab --extra-rivals, or dotnet build "
-                    + "src/Tidepool.Tool -c Release -p:ExtraRivals=true");
+            await Console.Error.WriteLineAsync(lack);
             return ExitRule.EnvironmentLacks;
         }
 

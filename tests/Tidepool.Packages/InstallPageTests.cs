@@ -4,9 +4,12 @@ namespace Tidepool.Packages;
 
 /// <summary>The commands of the pages that install something, run as a user runs them.</summary>
 [Trait("Category", "Slow")]
-public sealed partial class InstallPageTests
+public sealed partial class InstallPageTests : IDisposable
 {
     private const string FolderOfThePage = "/srv/feed";
+    private readonly string _place = Directory.CreateTempSubdirectory("tidepool-homes-").FullName;
+
+    public void Dispose() => Directory.Delete(_place, recursive: true);
 
     [PackedFact]
     public async Task The_commands_of_docs_install_md_install_the_packages_and_the_tool()
@@ -28,7 +31,8 @@ public sealed partial class InstallPageTests
         Ended version = await Programs.RunAsync(project, variables, "bash", "-c", commands[^1]);
         Assert.Equal([$"{feed.Version} (commit {commit})"], version.Lines);
         Ended lab = await Programs.TryAsync(project, variables, "bash", "-c", "tidepool lab native");
-        Assert.Contains("a clone of the repository", lab.Output + lab.Errors, StringComparison.Ordinal);
+        Assert.Equal(3, lab.Code);
+        Assert.Contains("a clone of the repository", Assert.Single(lab.Errors.Trim().Split('\n')), StringComparison.Ordinal);
         Assert.Equal(["wrote 17 of 1000 bytes"], await RunFirstSampleAsync(project, variables));
     }
 
@@ -49,9 +53,9 @@ public sealed partial class InstallPageTests
     }
 
     /// <summary>An empty console program, of a user whose settings name the same feeds as those of this machine.</summary>
-    private static async Task<(string Project, Dictionary<string, string> Variables)> NewProjectAsync(string name)
+    private async Task<(string Project, Dictionary<string, string> Variables)> NewProjectAsync(string name)
     {
-        string home = Clones.Scratch(Path.Combine("homes", name));
+        string home = Path.Combine(_place, name); // outside of the repository, which the tool would find
         string own = Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".nuget/NuGet/NuGet.Config");
         string settings = Path.Combine(home, ".nuget/NuGet");
         Directory.CreateDirectory(settings);
@@ -65,12 +69,6 @@ public sealed partial class InstallPageTests
         variables["DOTNET_SKIP_FIRST_TIME_EXPERIENCE"] = "1";
         string project = Path.Combine(home, "Program");
         Directory.CreateDirectory(project);
-        foreach (string file in (string[])["Directory.Build.props", "Directory.Build.targets", "Directory.Packages.props"])
-        {
-            // Nothing of the repository reaches it.
-            File.Copy(Repository.At(Path.Combine("tests/consumers", file)), Path.Combine(home, file));
-        }
-
         await Programs.RunAsync(project, variables, "dotnet", "new", "console");
         return (project, variables);
     }

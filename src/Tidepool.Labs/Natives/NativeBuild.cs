@@ -21,6 +21,9 @@ internal static class NativeBuild
     /// <summary>The repository, or null outside of a clone.</summary>
     public static string? Repository { get; } = FindRepository();
 
+    /// <summary>Whether there is no place where a build could be: outside of a clone, unless the variable names a folder.</summary>
+    public static bool IsNowhere => Folder is null;
+
     private static string? Folder { get; } =
         Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } folder ? folder
         : Repository is { } repository ? Path.Combine(repository, "artifacts", "native", "release")
