@@ -118,21 +118,9 @@ internal static class LabVerb
 
     private static async Task<int> RunAsync(ParseResult parsed, CancellationToken ended)
     {
-        if (FindLack(parsed) is { } lack)
+        if (Refuse(parsed) is { } refused)
         {
-            await Console.Error.WriteLineAsync(lack);
-            return ExitRule.EnvironmentLacks;
-        }
-
-        if (parsed.GetValue(Input) is { } input)
-        {
-            if (LabInput.Refuse(input.FullName) is { } reason)
-            {
-                await Console.Error.WriteLineAsync($"{input}: {reason}");
-                return ExitRule.BadUsage;
-            }
-
-            LabInput.Use(input.FullName);
+            return refused;
         }
 
         var mode = parsed.GetValue(Full) ? LabMode.Full : LabMode.Quick;
@@ -188,6 +176,29 @@ internal static class LabVerb
         }
 
         return ExitRule.Of(results.SelectMany(lab => lab.Verdicts), mode, parsed.GetValue(Strict));
+    }
+
+    /// <summary>Says why the labs cannot be run as they were asked for, and gives the exit code; null when they can.</summary>
+    private static int? Refuse(ParseResult parsed)
+    {
+        if (FindLack(parsed) is { } lack)
+        {
+            Console.Error.WriteLine(lack);
+            return ExitRule.EnvironmentLacks;
+        }
+
+        if (parsed.GetValue(Input) is { } input)
+        {
+            if (LabInput.Refuse(input.FullName) is { } reason)
+            {
+                Console.Error.WriteLine($"{input}: {reason}");
+                return ExitRule.BadUsage;
+            }
+
+            LabInput.Use(input.FullName);
+        }
+
+        return null;
     }
 
     private static ReportTables TablesOf(ParseResult parsed, LabMode mode)

@@ -5,9 +5,7 @@ namespace Tidepool.Analyzers.Tests.Fixes;
 
 public sealed class ClearOnReturnFixTests
 {
-    [Fact]
-    public void Every_return_of_secret_code_clears() => Mending.Verify(
-        new ClearOnReturnFix(),
+    private const string Leaves =
         """
         internal static class C
         {
@@ -41,7 +39,9 @@ public sealed class ClearOnReturnFixTests
                 return first;
             }
         }
-        """,
+        """;
+
+    private const string Clears =
         """
         internal static class C
         {
@@ -75,5 +75,8 @@ public sealed class ClearOnReturnFixTests
                 return first;
             }
         }
-        """);
+        """;
+
+    [Fact]
+    public void Every_return_of_secret_code_clears() => Mending.Verify(new ClearOnReturnFix(), Leaves, Clears);
 }
