@@ -143,6 +143,7 @@ public sealed class ParityTests(PostgresServer server, ITestOutputHelper output)
                 actual.StartsWith("ok", StringComparison.Ordinal)
                     && (IsSaid("[25P02]") || IsSaid(NoSuchTable) || IsSaid("already in progress")),
             "rcount" => isRecycled && IsSaid("True") && actual.Contains("True", StringComparison.Ordinal),
+            ['r', ..] when actual.Contains("MySqlDataReader is closed", StringComparison.Ordinal) => true,
             ['r', ..] when actual.Contains("The reader is closed", StringComparison.Ordinal) =>
                 IsSaid("'NpgsqlDataReader'") || (operation.Kind is "rcolumns" or "rschema" && succeeded),
             _ => IsSaid("Transaction is already completed") && actual.Contains("NpgsqlTransaction", StringComparison.Ordinal),

@@ -106,6 +106,10 @@ internal sealed class MySqlAdapter : DbAdapter
             place);
     }
 
+    internal override Exception DisposedReader() => ClosedReader();
+
+    internal override Exception ClosedReader() => new InvalidOperationException("Can't call this method when MySqlDataReader is closed.");
+
     /// <summary>The session is as new, so that only the server refuses writes.</summary>
     internal override async ValueTask<bool> WritesAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken)
     {
