@@ -53,11 +53,11 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         {
             "OutboxScenario", "an outbox is emptied beside its owner",
-            In("Magazine.TryPostLater").Replace("!TryEnter()", "IsClosed")
+            In("Magazine.TryPostLater").Replace("!TryEnterAtOnce()", "IsClosed")
         },
         {
             "OutboxScenario", "what waits in an outbox ends with its magazine",
-            In("Magazine.FinishClose").Remove("PostOrTake(Items.Span(ref batch)[..outgoing], taken);")
+            In("Magazine.FinishClose").Remove("PostOrTake(Items.Span(ref outgoing)[..count], taken);")
         },
         {
             "OutboxScenario", "what the ring of an inbox has no place for is lost",

@@ -48,7 +48,7 @@ internal sealed class World
     internal static void Attach(Action<string>? hook)
     {
         Trimmer.IsAutomatic = false;
-        Magazine.ReturnsBeforeOutbox = 1;
+        ThreadTier.ReturnsBeforeOutbox = 1;
         Schedule.Hook = hook;
     }
 

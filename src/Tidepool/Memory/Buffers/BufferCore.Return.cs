@@ -37,7 +37,9 @@ internal sealed partial class BufferCore<T>
 
         if (linked)
         {
-            return true; // an old posting has the slot on its way home: it is settled there
+            // An old posting has the slot on its way home, where this return is settled. That one had lost its race, and counts here.
+            ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
+            return true;
         }
 
         // The state of the home is not looked at: its owner works on that cache line.
@@ -115,14 +117,21 @@ internal sealed partial class BufferCore<T>
 
     /// <summary>The running thread's magazine of a bucket, if what it returns for others may wait there.</summary>
     /// <remarks>Buffers that hold references are posted at once: what they refer to lives until their home takes them in.</remarks>
-    private static Magazine? FindOutbox(Magazine home, Bucket bucket) =>
-        !BufferPoolSettings<T>.HoldsReferences
-        && home != bucket.ClosedHome
-        && ThreadTier.FindOpen(bucket) is { } magazine
-        && magazine != home
-        && magazine.HasOutbox()
-            ? magazine
-            : null;
+    private static Magazine? FindOutbox(Magazine home, Bucket bucket)
+    {
+        if (BufferPoolSettings<T>.HoldsReferences || home == bucket.ClosedHome)
+        {
+            return null;
+        }
+
+        Magazine? magazine = ThreadTier.Find(bucket.Id);
+        if (magazine is null || magazine.Bucket != bucket || !magazine.HasOutbox)
+        {
+            magazine = ThreadTier.OpenOutbox(bucket);
+        }
+
+        return magazine != home ? magazine : null;
+    }
 
     private static ReturnOutcome ReturnAtHome(Magazine home, PooledSlot<T> slot, int generation, int length)
     {

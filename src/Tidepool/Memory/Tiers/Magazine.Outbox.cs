@@ -6,42 +6,34 @@ namespace Tidepool;
 /// </content>
 internal sealed partial class Magazine
 {
-    /// <summary>How many slots a thread returns for others before it has an outbox. Tests change it.</summary>
-    internal static int ReturnsBeforeOutbox { get; set; } = 16;
-
     /// <summary>Whether slots wait in the outbox. Any thread; out of date at once.</summary>
     internal bool HasOutgoing => Volatile.Read(ref _state.OutgoingCount) != 0;
+
+    /// <summary>Whether there is an outbox. Only for the owning thread.</summary>
+    internal bool HasOutbox => _state.Outgoing is not null;
 
     private Span<object?> Outgoing => _state.Outgoing.AsSpan(0, _state.OutgoingCount);
 
     /// <summary>
-    /// Whether slots may wait here: from the 16th that this thread returned for others on. A thread that returns a few posts each at once.
-    /// Only for the owning thread.
+    /// Makes the outbox, with places that are charged to the budget until the magazine is closed. Only for the owning thread.
     /// </summary>
-    /// <returns>False also when the budget has no room for the places of an outbox, or threads keep too few of these items.</returns>
-    internal bool HasOutbox()
-    {
-        if (_state.Outgoing is not null)
-        {
-            return true;
-        }
-
-        _state.ReturnedForOthers++;
-        return _state.ReturnedForOthers >= ReturnsBeforeOutbox && TryMakeOutbox();
-    }
-
-    /// <summary>Makes the outbox, with places that are charged to the budget until the magazine is closed.</summary>
-    private bool TryMakeOutbox()
+    /// <returns>False when the budget has no room, threads keep too few of these items, or the magazine is paused or closed.</returns>
+    internal bool TryMakeOutbox()
     {
         int places = Math.Min(Bucket.MagazineCapacity, _state.Capacity);
-        long bytes = places * Bucket.ItemBytes;
-        if (places <= 1 || !Bucket.Pool.Budget.TryCharge(bytes))
+        if (places <= 1)
         {
             return false;
         }
 
         var outgoing = new object?[places];
-        if (!TryEnter())
+        long bytes = places * Bucket.ItemBytes;
+        if (!Bucket.Pool.Budget.TryCharge(bytes))
+        {
+            return false;
+        }
+
+        if (!TryEnterAtOnce())
         {
             Bucket.Pool.Budget.Refund(bytes);
             return false;
@@ -55,13 +47,16 @@ internal sealed partial class Magazine
 
     /// <summary>Keeps a claimed slot for its home, and posts all when the outbox is full. Only for the owning thread.</summary>
     /// <param name="slot">A slot of this bucket whose home is another magazine.</param>
-    /// <returns>False when the magazine is closed: the caller posts the slot itself.</returns>
+    /// <returns>False when the magazine is paused or closed: the caller posts the slot itself.</returns>
     internal bool TryPostLater(Slot slot)
     {
-        if (!TryEnter())
+        // Without waiting for a visitor: a claimed slot must not be lost to an interrupt of the wait.
+        if (!TryEnterAtOnce())
         {
             return false;
         }
+
+        _state.Sent++;
 
         object?[] places = _state.Outgoing!;
         places[_state.OutgoingCount] = slot;
@@ -103,7 +98,16 @@ internal sealed partial class Magazine
                 run++;
             }
 
-            home.Post(slots[..run]);
+            try
+            {
+                home.Post(slots[..run]);
+            }
+            catch
+            {
+                PostAll(slots[run..]);
+                throw;
+            }
+
             slots = slots[run..];
         }
     }
@@ -115,8 +119,13 @@ internal sealed partial class Magazine
     {
         foreach (object? slot in slots)
         {
+            HomeOf(slot).Inbox.Push(new ReadOnlySpan<object?>(in slot));
+        }
+
+        // After all are posted: this may run out of memory.
+        foreach (object? slot in slots)
+        {
             Magazine home = HomeOf(slot);
-            home.Inbox.Push(new ReadOnlySpan<object?>(in slot));
             if (home.IsClosed)
             {
                 home.EmptyClosedInbox(taken);

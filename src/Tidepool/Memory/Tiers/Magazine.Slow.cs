@@ -241,6 +241,21 @@ internal sealed partial class Magazine
         }
     }
 
+    /// <summary>Enters unless a visitor is here or the magazine is closed; does not wait, and so does not throw.</summary>
+    private bool TryEnterAtOnce()
+    {
+        Volatile.Write(ref _state.Busy, 1);
+        Schedule.Point("enter at once");
+        if (Volatile.Read(ref _state.Stop) == Open)
+        {
+            return true;
+        }
+
+        Volatile.Write(ref _state.Busy, 0);
+        Schedule.Point("shut");
+        return false;
+    }
+
     private void Leave()
     {
         Schedule.Point("leave");

@@ -8,11 +8,16 @@ internal sealed partial class Magazine
     private int _emptying;
 
     /// <summary>The number of idle items, with those in the inbox and in the outbox. Right when no thread works here.</summary>
-    internal int IdleCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount + Inbox.Count + CountOutgoing();
+    internal int IdleCount => RentableCount + CountOutgoing();
+
+    /// <summary>Whether a rental would find nothing here. Right for the owning thread while no other posts.</summary>
+    internal bool IsEmpty => RentableCount == 0;
+
+    private int RentableCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount + Inbox.Count;
 
     internal long Rented => Volatile.Read(ref _state.Rents);
 
-    /// <summary>Returns counted here, those that wait in the inbox included.</summary>
+    /// <summary>Returns counted here, those that wait in the inbox and in the outbox included.</summary>
     internal long Returned => IdleCount - _state.Refilled + _state.Rents + _state.Flushed;
 
     /// <summary>
@@ -88,7 +93,8 @@ internal sealed partial class Magazine
 
         _state.SeenRents = _state.Rents;
         bool isEmpty = _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount == 0;
-        _state.QuietEpochs = rents == 0 && isEmpty ? _state.QuietEpochs + 1 : 0;
+        _state.QuietEpochs = rents == 0 && _state.Sent == 0 && isEmpty ? _state.QuietEpochs + 1 : 0;
+        _state.Sent = 0;
         return _state.QuietEpochs >= 3;
     }
 
@@ -128,11 +134,11 @@ internal sealed partial class Magazine
             Schedule.Spin(ref spin); // the owner takes no lock in there
         }
 
-        Items batch = default;
-        int outgoing = 0;
+        Items outgoing = default;
         try
         {
-            outgoing = TakeOutgoing(Items.Span(ref batch));
+            int count = TakeOutgoing(Items.Span(ref outgoing));
+            PostOrTake(Items.Span(ref outgoing)[..count], taken);
             TakeInbox(owner: false);
             TakeOldest(int.MaxValue, taken);
             TakeResting(taken);
@@ -155,7 +161,6 @@ internal sealed partial class Magazine
         // A poster writes its slot and then reads Stop, without a fence of its own: either we see the slot, or it sees that we have closed.
         Interlocked.MemoryBarrierProcessWide();
         EmptyClosedInbox(taken); // posted between the last look and the last write
-        PostOrTake(Items.Span(ref batch)[..outgoing], taken);
     }
 
     /// <summary>Moves what waits in the inbox, and everything else that is idle, to the shared tier if the owner is not inside.</summary>
@@ -286,11 +291,17 @@ internal sealed partial class Magazine
     /// </summary>
     private void EmptyClosedInbox(List<object?> taken)
     {
-        if (Inbox.IsEmpty)
+        // A poster's own write comes before its look: of two that post at once, the later one sees both.
+        Interlocked.MemoryBarrier();
+        while (!Inbox.IsEmpty)
         {
-            return;
+            EmptyClosedInboxOnce(taken);
+            Interlocked.MemoryBarrier();
         }
+    }
 
+    private void EmptyClosedInboxOnce(List<object?> taken)
+    {
         // Posters empty a closed magazine themselves, perhaps several at once, and an inbox is collected by one at a time.
         var spin = default(SpinWait);
         while (Interlocked.CompareExchange(ref _emptying, 1, 0) != 0)

@@ -278,7 +278,7 @@ internal sealed partial class Magazine
         // Slots only.
         internal object?[]? Outgoing;
         internal int OutgoingCount;
-        internal int ReturnedForOthers;
+        internal int Sent;
 
         // Objects only.
         internal object?[] Stack;

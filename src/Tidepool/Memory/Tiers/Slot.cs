@@ -23,7 +23,7 @@ namespace Tidepool;
 internal abstract class Slot : RentalState
 {
     /// <summary>
-    /// The number of slots from this one to the end of the inbox list when it was pushed; a hint, exact unless threads race.
+    /// Of the first of several slots that were pushed at once: the number to the end of the inbox list; a hint, exact unless threads race.
     /// </summary>
     internal int Depth;
 

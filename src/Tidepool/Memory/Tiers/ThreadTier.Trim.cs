@@ -42,9 +42,18 @@ internal static unsafe partial class ThreadTier
             Visit(batch, (_, magazine) =>
             {
                 Items slots = default;
-                int count = magazine.TakeOutgoing(Items.Span(ref slots));
-                magazine.Resume();
-                var items = new List<object?>();
+                List<object?> items;
+                int count;
+                try
+                {
+                    items = [];
+                    count = magazine.TakeOutgoing(Items.Span(ref slots));
+                }
+                finally
+                {
+                    magazine.Resume();
+                }
+
                 Magazine.PostOrTake(Items.Span(ref slots)[..count], items);
                 AddTaken(magazine, items, result);
             });

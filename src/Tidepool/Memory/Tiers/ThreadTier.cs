@@ -35,6 +35,9 @@ internal static unsafe partial class ThreadTier
     [ThreadStatic]
     private static Shard? t_shard;
 
+    [ThreadStatic]
+    private static int t_returnedForOthers;
+
     /// <summary>The number of threads that have a shard, dead ones that were not reaped yet included.</summary>
     internal static int ShardCount
     {
@@ -78,6 +81,30 @@ internal static unsafe partial class ThreadTier
     /// <returns>Null when there is none, as <see cref="FindSlow"/> says.</returns>
     internal static Magazine? FindOpen(Bucket bucket) =>
         Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && !magazine.IsShut ? magazine : FindSlow(bucket);
+
+    /// <summary>How many slots a thread returns for others before it gets outboxes. Tests change it.</summary>
+    internal static int ReturnsBeforeOutbox { get; set; } = 16;
+
+    /// <summary>
+    /// The running thread's magazine of <paramref name="bucket"/>, with an outbox: from the 16th return for others on.
+    /// </summary>
+    /// <returns>Null before that, and when there is no room for one: asked again after as many returns.</returns>
+    internal static Magazine? OpenOutbox(Bucket bucket)
+    {
+        t_returnedForOthers++;
+        if (t_returnedForOthers < ReturnsBeforeOutbox || bucket.Pool.Retired)
+        {
+            return null;
+        }
+
+        if (FindOpen(bucket) is { } magazine && (magazine.HasOutbox || magazine.TryMakeOutbox()))
+        {
+            return magazine;
+        }
+
+        t_returnedForOthers = 0;
+        return null;
+    }
 
     /// <summary>The running thread's magazine of <paramref name="bucket"/>; made when there is none.</summary>
     /// <returns>

@@ -189,7 +189,7 @@ internal abstract partial class TieredPool
     private static object? TakeShared(Bucket bucket)
     {
         Magazine? magazine = ThreadTier.FindOpen(bucket);
-        return magazine is { IdleCount: 0 } && magazine.TakeShared() is { } chunk ? magazine.Refill(chunk) : null;
+        return magazine is { IsEmpty: true } && magazine.TakeShared() is { } chunk ? magazine.Refill(chunk) : null;
     }
 
     /// <summary>A chunk of the sibling's shared tier, its items in this bucket's form.</summary>
