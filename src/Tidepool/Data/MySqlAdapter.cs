@@ -21,10 +21,10 @@ internal sealed class MySqlAdapter : DbAdapter
     private const string Charset = "SET NAMES utf8mb4";
 
     /// <summary>What the protocol's reset leaves as it is.</summary>
-    private const string Place = "SELECT DATABASE(), CURRENT_ROLE()";
+    private const string Place = "SELECT DATABASE(), CURRENT_ROLE(), CURRENT_USER()";
 
     /// <summary>For MySQL before 8.0, which has no roles.</summary>
-    private const string PlaceWithoutRoles = "SELECT DATABASE(), NULL";
+    private const string PlaceWithoutRoles = "SELECT DATABASE(), NULL, CURRENT_USER()";
 
     /// <summary>Has a row where the server, and not a renter, refuses writes. No name here is known to every version.</summary>
     private const string RefusesWrites =
@@ -92,7 +92,7 @@ internal sealed class MySqlAdapter : DbAdapter
         {
             place = await ReadPlaceAsync(isAsync, connection, sql, cancellationToken).ConfigureAwait(false);
         }
-        catch (DbException) when (connection.State == ConnectionState.Open)
+        catch (DbException e) when (connection.State == ConnectionState.Open && IsUnknownFunction(e))
         {
             sql = PlaceWithoutRoles;
             place = await ReadPlaceAsync(isAsync, connection, sql, cancellationToken).ConfigureAwait(false);
@@ -142,9 +142,19 @@ internal sealed class MySqlAdapter : DbAdapter
         _ => null,
     };
 
-    /// <summary>A procedure may raise any number; the session that told of it is open then.</summary>
+    /// <summary>A procedure may raise any number, and a limit of statements refuse one: the session is open then.</summary>
     private static DbErrorKind OfOpen(DbErrorKind kind, DbConnection connection) =>
-        kind == DbErrorKind.Server && connection.State == ConnectionState.Open ? DbErrorKind.Session : kind;
+        connection.State != ConnectionState.Open ? kind
+        : kind == DbErrorKind.Server ? DbErrorKind.Session
+        : kind == DbErrorKind.Exhausted ? DbErrorKind.Statement
+        : kind;
+
+    /// <summary>
+    /// Whether a server without roles says that it knows no such function, in one of its ways: any other error must not make the pool blind
+    /// to roles.
+    /// </summary>
+    private static bool IsUnknownFunction(DbException exception) =>
+        exception.Data[ServerErrorCode] is { } code && Convert.ToInt32(code, CultureInfo.InvariantCulture) is 1046 or 1064 or 1305 or 1630;
 
     private static async ValueTask<bool> IsInPlaceAsync(DbConnection connection, InitialState initial, CancellationToken cancellationToken)
     {
@@ -155,7 +165,7 @@ internal sealed class MySqlAdapter : DbAdapter
             return true;
         }
 
-        if (place.Role != initial.Place.Role || initial.Place.Database is not { } database)
+        if (place.Role != initial.Place.Role || place.User != initial.Place.User || initial.Place.Database is not { } database)
         {
             return false;
         }
@@ -173,7 +183,10 @@ internal sealed class MySqlAdapter : DbAdapter
         try
         {
             _ = isAsync ? await reader.ReadAsync(cancellationToken).ConfigureAwait(false) : reader.Read();
-            return new SessionPlace(reader.IsDBNull(0) ? null : reader.GetString(0), reader.IsDBNull(1) ? null : reader.GetString(1));
+            return new SessionPlace(
+                reader.IsDBNull(0) ? null : reader.GetString(0),
+                reader.IsDBNull(1) ? null : reader.GetString(1),
+                reader.GetString(2));
         }
         finally
         {
@@ -184,7 +197,8 @@ internal sealed class MySqlAdapter : DbAdapter
     /// <summary>What the protocol's reset leaves as it is.</summary>
     /// <param name="Database">The current database, or null.</param>
     /// <param name="Role">The current role, or null.</param>
-    private readonly record struct SessionPlace(string? Database, string? Role);
+    /// <param name="User">As whom statements run.</param>
+    private readonly record struct SessionPlace(string? Database, string? Role, string User);
 
     /// <summary>What a session was when it was new.</summary>
     /// <param name="Reset">Sends the protocol's reset on its connection.</param>
