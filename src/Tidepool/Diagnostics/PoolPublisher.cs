@@ -36,8 +36,8 @@ internal static class PoolPublisher
             Monitor.PulseAll(Gate);
             if (interval is not null && !s_hasThread)
             {
+                new Thread(Run) { IsBackground = true, Name = "Tidepool pools" }.UnsafeStart(); // without the listener's context
                 s_hasThread = true;
-                new Thread(Run) { IsBackground = true, Name = "Tidepool pools" }.Start();
             }
         }
     }
@@ -46,14 +46,7 @@ internal static class PoolPublisher
     {
         while (WaitForRound())
         {
-            try
-            {
-                PublishAll();
-            }
-            catch (Exception)
-            {
-                // A pool that could not be described, or a listener that threw: the next round comes.
-            }
+            Shield(PublishAll);
         }
     }
 
@@ -77,10 +70,23 @@ internal static class PoolPublisher
         List<ILivePool> pools = LivePools.Snapshot();
         foreach (ILivePool pool in pools)
         {
-            Publish(pool.Describe(), pool.DescribeOldest());
+            Shield(() => Publish(pool.Describe(), pool.DescribeOldest()));
         }
 
         TidepoolEventSource.Log.PoolsDescribed(pools.Count);
+    }
+
+    /// <summary>Drops what a pool or a listener throws: the other pools and the next round come all the same.</summary>
+    private static void Shield(Action publish)
+    {
+        try
+        {
+            publish();
+        }
+        catch (Exception)
+        {
+            // No caller waits for the answer.
+        }
     }
 
     private static void Publish(PoolInfo pool, OldestLease? oldest)

@@ -118,11 +118,12 @@ internal readonly struct PoolSpan
         }
     }
 
+    /// <summary>Makes an activity current; none where it has ended meanwhile, because the platform refuses an ended one.</summary>
     private static void SetCurrent(Activity? activity)
     {
         if (Activity.Current != activity)
         {
-            Activity.Current = activity;
+            Activity.Current = activity is { IsStopped: true } ? null : activity;
         }
     }
 }
