@@ -103,7 +103,9 @@ public readonly record struct PoolLoad
 
     /// <summary>The most that answer faster: what is served in a second, times the time of one that has the server for itself.</summary>
     private static int? UsefulSize(PoolLoad busy, PoolLoad quiet) =>
-        busy.HoldTime > quiet.HoldTime * Slower && busy.RentalsPerSecond > quiet.RentalsPerSecond
+        quiet.HoldTime > TimeSpan.Zero
+        && busy.HoldTime.TotalSeconds > quiet.HoldTime.TotalSeconds * Slower
+        && busy.RentalsPerSecond > quiet.RentalsPerSecond
             ? Math.Max(1, (int)Math.Ceiling(busy.RentalsPerSecond * quiet.HoldTime.TotalSeconds))
             : null;
 

@@ -383,7 +383,7 @@ internal sealed partial class PoolState<T>
     {
         Dequeue(waiter, section);
         _waited++;
-        _waitedFor += section.Now - waiter.QueuedAt;
+        _waitedFor += Math.Max(0, section.Now - waiter.QueuedAt); // a section reads the clock before it has the gate
         waiter.State = WaiterState.Assigned;
         waiter.Slot = slot;
         waiter.Ticket = Lease(slot, waiter.Site, section);
