@@ -50,7 +50,8 @@ internal static class HtmlAnswers
 
     private static void WriteScale(StringBuilder page) => page.Append(
         "<div class=\"answer scale\"><div class=\"said\">Each dot: the pool's time over that of the row beside it, with its 95&nbsp;% "
-            + "interval; logarithmic scale.</div><div class=\"picture\">"
+            + "interval; logarithmic scale. Green is faster, red slower, grey no difference, a ring undecided; the word is about the first "
+            + "row.</div><div class=\"picture\">"
             + "<div class=\"group\"><div class=\"beside\"></div><div><div class=\"ways\"><span>&larr; faster</span>"
             + $"<span>slower &rarr;</span></div>{TickLabels()}</div></div></div></div>\n");
 
