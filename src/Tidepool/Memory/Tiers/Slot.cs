@@ -82,7 +82,7 @@ internal abstract class Slot : RentalState
             if (found == seen.Word)
             {
                 linked = seen.Posted != 0;
-                // Nothing to tell of most: their home need not fetch another line.
+                // Most carry nothing, and their home need not fetch another cache line.
                 if (!linked && (companion is not null || HoldsReferences))
                 {
                     _postedGeneration = generation;
