@@ -8,6 +8,9 @@ internal sealed class Catalog
 {
     private readonly ConcurrentDictionary<IMethodSymbol, MethodFacts> _known = new(SymbolEqualityComparer.Default);
 
+    /// <summary>Which pools are told apart.</summary>
+    internal Pools Pools { get; } = new();
+
     internal MethodFacts Of(IMethodSymbol method)
     {
         IMethodSymbol definition = (method.ReducedFrom ?? method).OriginalDefinition;

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
@@ -6,6 +7,10 @@ namespace Tidepool.Analyzers;
 /// <summary>What is known of each rental once all ways were followed.</summary>
 internal static class Conclusions
 {
+    /// <summary>Tells the code fixes that some way ends the rental already.</summary>
+    private static readonly ImmutableDictionary<string, string?> s_somePaths =
+        ImmutableDictionary<string, string?>.Empty.Add("EndedOnSomePaths", "true");
+
     internal static IEnumerable<Diagnostic> Of(FlowGraph graph)
     {
         foreach (Site site in graph.Sites)
@@ -43,18 +48,24 @@ internal static class Conclusions
         }
     }
 
-    /// <summary>An array may be dropped, and on some path that is often meant: then the finding is hidden.</summary>
+    /// <summary>
+    /// Where some way ends the rental, another may do so by what is not followed, such as a number: then the finding is hidden.
+    /// </summary>
     private static Diagnostic OpenRental(Site site, Location place)
     {
-        if (site.Kind is not (RentalKind.Array or RentalKind.Object))
+        bool isLease = site.Kind is not (RentalKind.Array or RentalKind.Object);
+        DiagnosticDescriptor rule = isLease ? Rules.LeaseNotEnded : Rules.ArrayNotReturned;
+        string ends = (isLease, site.IsEverEnded) switch
         {
-            string ends = site.IsEverEnded ? "disposed, returned or handed on by some paths only" : "never disposed, returned or handed on";
-            return Diagnostic.Create(Rules.LeaseNotEnded, place, ends);
-        }
-
+            (true, true) => "disposed, returned or handed over on some paths only",
+            (true, false) => "never disposed, returned or handed on",
+            (false, true) => "returned on some paths only",
+            (false, false) => "never returned",
+        };
+        object[] arguments = isLease ? [ends] : [site.Kind == RentalKind.Array ? "array" : "object", ends];
         return site.IsEverEnded
-            ? Diagnostic.Create(Rules.ArrayNotReturned, place, DiagnosticSeverity.Hidden, null, null, "returned on some paths only")
-            : Diagnostic.Create(Rules.ArrayNotReturned, place, "never returned");
+            ? Diagnostic.Create(rule, place, DiagnosticSeverity.Hidden, null, s_somePaths, arguments)
+            : Diagnostic.Create(rule, place, arguments);
     }
 
     /// <summary>A lambda that rents and drops the result is there to see the exception, as in a test.</summary>

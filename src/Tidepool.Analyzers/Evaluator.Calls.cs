@@ -9,15 +9,18 @@ internal sealed partial class Evaluator
     private Value Invoke(IInvocationOperation call, FlowState state)
     {
         MethodFacts facts = graph.Catalog.Of(call.TargetMethod);
-        Value self = Evaluate(call.Instance, state);
+        Value self = EvaluateInstance(call.Instance, state);
         Value first = Value.Unknown;
-        Value view = self;
+        IOperation? shown = call.Instance;
         bool isKnown = facts.Role != MethodRole.Unknown;
-        for (int i = 0; i < call.Arguments.Length; i++)
+        foreach (IArgumentOperation argument in call.Arguments)
         {
-            Value value = Pass(call.Arguments[i], facts, state);
-            first = call.Arguments[i].Parameter?.Ordinal == 0 ? value : first;
-            view = view.HasSite ? view : value;
+            Value value = Pass(argument, facts, state);
+            if (argument.Parameter?.Ordinal == 0)
+            {
+                first = value;
+                shown ??= argument.Value;
+            }
         }
 
         if (facts.Role is not (MethodRole.ReturnArgument or MethodRole.ReturnInstance or MethodRole.Dispose))
@@ -34,7 +37,32 @@ internal sealed partial class Evaluator
             }
         }
 
-        return Apply(call, facts, self, first, view, state);
+        if (Names.Has(call.TargetMethod, "DoesNotReturn"))
+        {
+            state[graph.OverSlot] = 1;
+            return Value.Unknown;
+        }
+
+        // A view shows what the call is made on, or its first argument.
+        Value source = call.Instance is null ? first : self;
+        return Apply(call, facts, self, first, ShowsContent(source, shown) ? source : Value.Unknown, state);
+    }
+
+    /// <summary>A call on 'this' is not yet a way for others to get it.</summary>
+    private Value EvaluateInstance(IOperation? instance, FlowState state) =>
+        instance is IInstanceReferenceOperation ? Value.Unknown : Evaluate(instance, state);
+
+    /// <summary>Whether spans and memories of the operation show the rental: what a plain object gives may be another's.</summary>
+    private bool ShowsContent(Value value, IOperation? operation)
+    {
+        while (operation is IConversionOperation { OperatorMethod: null } conversion)
+        {
+            operation = conversion.Operand;
+        }
+
+        return value.HasSite
+            && (graph.Sites[value.Site].Kind is RentalKind.Array or RentalKind.Owner
+                || Names.IsView(operation?.Type) || Names.LeaseKind(operation?.Type) is not null);
     }
 
     private Value Apply(IInvocationOperation call, MethodFacts facts, Value self, Value first, Value view, FlowState state)
@@ -49,7 +77,7 @@ internal sealed partial class Evaluator
                     return Value.Unknown; // the empty array, which is everyone's
                 }
 
-                return Rent(call, facts.Kind, Pools.Of(call.Instance), state);
+                return Rent(call, facts.Kind, graph.Catalog.Pools.Of(call.Instance), state);
             case MethodRole.RentAsync:
                 return Start(call, facts.Kind, state);
             case MethodRole.TryRent:
@@ -94,10 +122,20 @@ internal sealed partial class Evaluator
             return view.As(ValueForm.View);
         }
 
-        // 'builder = builder.Append(x)' is the same object.
-        bool isFluent = self.HasSite && call.Type is { IsReferenceType: true }
-            && SymbolEqualityComparer.Default.Equals(call.Type, call.Instance?.Type);
-        return isFluent ? self : Value.Unknown;
+        if (!self.HasSite || call.Type is not { IsReferenceType: true }
+            || !SymbolEqualityComparer.Default.Equals(call.Type, call.Instance?.Type))
+        {
+            return Value.Unknown;
+        }
+
+        // 'builder = builder.Append(x)' is the same object; others may give the same, a part or a copy.
+        if (Names.Full(call.Type) == "System.Text.StringBuilder")
+        {
+            return self;
+        }
+
+        Escape(self, state);
+        return Value.Unknown;
     }
 
     /// <summary>Evaluates an argument. A method that is not known to read only may keep it.</summary>
@@ -158,7 +196,7 @@ internal sealed partial class Evaluator
         foreach (IArgumentOperation argument in creation.Arguments)
         {
             Value value = Pass(argument, facts, state);
-            view = view.HasSite ? view : value;
+            view = argument.Parameter?.Ordinal == 0 && ShowsContent(value, argument.Value) ? value : view;
         }
 
         if (creation.Initializer is { } initializer)
@@ -176,7 +214,7 @@ internal sealed partial class Evaluator
 
     private Value ReadProperty(IPropertyReferenceOperation property, FlowState state)
     {
-        Value self = Evaluate(property.Instance, state);
+        Value self = EvaluateInstance(property.Instance, state);
         foreach (IArgumentOperation argument in property.Arguments)
         {
             Escape(Evaluate(argument.Value, state), state);
@@ -218,10 +256,16 @@ internal sealed partial class Evaluator
             Use(self, property.Instance, state);
         }
 
-        bool isView = (Names.IsView(property.Type) && property.Arguments.IsEmpty)
-            || (self.IsRental && property.Property.Name is "Value" or "Array" or "Stream" or "Connection" or "Builder")
-            || (self.IsView && property.Property.Name == "Array");
-        return isView ? self.As(ValueForm.View) : Value.Unknown;
+        return IsView(property, self) ? self.As(ValueForm.View) : Value.Unknown;
+    }
+
+    private bool IsView(IPropertyReferenceOperation property, Value self)
+    {
+        bool isShown = Names.IsView(property.Type) && property.Arguments.IsEmpty;
+        bool isNamed = property.Type is { IsReferenceType: true }
+            && property.Property.Name is "Value" or "Array" or "Stream" or "Connection" or "Builder";
+        return ShowsContent(self, property.Instance)
+            && (isShown || (isNamed && (self.IsRental || property.Property.Name == "Array")));
     }
 
     private Value Await(IAwaitOperation operation, FlowState state)
@@ -241,7 +285,7 @@ internal sealed partial class Evaluator
         IArgumentOperation? found = call.Arguments.FirstOrDefault(one => one.Parameter?.RefKind == RefKind.Out);
         foreach (IOperation target in found?.Value.DescendantsAndSelf() ?? [])
         {
-            if (FlowGraph.VariableOf(target) is { } variable)
+            if (TargetOf(target) is { } variable)
             {
                 SetVariable(variable, Value.Of(site.Index, ValueForm.Rental), state);
                 return Value.Of(site.Index, ValueForm.Tried);

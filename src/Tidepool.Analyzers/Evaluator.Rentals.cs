@@ -134,7 +134,11 @@ internal sealed partial class Evaluator
         if (!value.HasSite)
         {
             bool isSafe = value == Value.Null;
-            state[graph.OverSlot] = isSafe && kind == RentalKind.Array ? 1 : 0; // null is refused by an exception
+            if (isSafe && kind == RentalKind.Array)
+            {
+                state[graph.OverSlot] = 1; // null is refused by an exception
+            }
+
             if (IsRecording && !isSafe)
             {
                 graph.Findings.Count(Rules.ReturnedTwice, call.Syntax, breaks: false);
@@ -238,7 +242,7 @@ internal sealed partial class Evaluator
         ReturnPoint before = isAgain ? graph.Points[standing.Point] : default;
         bool isSplit = isAgain && FlowWalker.IsHandlerOf(Block, before.Block, out bool isCatch) && !call.IsImplicit
             && (!isCatch || state[graph.ThrownSlot] != 0);
-        if (isSplit && state[graph.DoubtSlot] == 0)
+        if (isSplit && state[graph.DoubtSlot] == 0 && state[graph.GuessSlot] == 0)
         {
             graph.Findings.Add(Rules.ReturnedInTryAndAfter, call.Syntax, PlaceOf(what).ToString(), LineOf(before.Operation));
         }

@@ -8,7 +8,7 @@ internal sealed partial class Evaluator
 {
     private void ReportOtherPool(Site site, IInvocationOperation call, IOperation argument)
     {
-        if (IsRecording && site.Pool is { } from && Pools.Of(call.Instance) is { } to && Pools.AreDifferent(from, to))
+        if (IsRecording && site.Pool is { } from && graph.Catalog.Pools.Of(call.Instance) is { } to && Pools.AreDifferent(from, to))
         {
             graph.Findings.Add(Rules.ReturnedElsewhere, call.Syntax, PlaceOf(argument).ToString(), from.Name, to.Name);
         }

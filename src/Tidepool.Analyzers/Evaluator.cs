@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.FlowAnalysis;
 using Microsoft.CodeAnalysis.Operations;
@@ -27,6 +28,8 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
             return Value.Unknown;
         }
 
+        RuntimeHelpers.EnsureSufficientExecutionStack();
+
         if (operation.ConstantValue is { HasValue: true, Value: var constant })
         {
             return constant switch { null => Value.Null, bool truth => Value.Of(truth), _ => Value.Unknown };
@@ -55,7 +58,8 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
             IBinaryOperation binary => Compare(binary, state),
             IUnaryOperation { OperatorKind: UnaryOperatorKind.Not } not => Negate(Evaluate(not.Operand, state)),
             IDefaultValueOperation => Value.Null,
-            IInstanceReferenceOperation or ILiteralOperation or IFlowAnonymousFunctionOperation or IAnonymousFunctionOperation
+            IInstanceReferenceOperation self => ShareThis(self, state),
+            ILiteralOperation or IFlowAnonymousFunctionOperation or IAnonymousFunctionOperation
                 or ILocalFunctionOperation or ITypeOfOperation or ISizeOfOperation or INameOfOperation or ICaughtExceptionOperation
                 or IDiscardOperation or IMethodReferenceOperation { Instance: null } => Value.Unknown,
             _ => LetEscape(operation, state),
@@ -105,7 +109,8 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
 
     private Value Capture(IFlowCaptureOperation capture, FlowState state)
     {
-        if (FlowGraph.VariableOf(capture.Value) is { } variable && capture.Value is not IConversionOperation)
+        IOperation captured = capture.Value is IDeclarationExpressionOperation declared ? declared.Expression : capture.Value;
+        if (FlowGraph.VariableOf(captured) is { } variable && captured is not IConversionOperation)
         {
             _captured[capture.Id] = variable;
         }
@@ -143,11 +148,7 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
 
     private Value Assign(ISimpleAssignmentOperation assignment, FlowState state)
     {
-        ISymbol? variable = assignment.Target switch
-        {
-            IFlowCaptureReferenceOperation capture => _captured.TryGetValue(capture.Id, out ISymbol captured) ? captured : null,
-            _ => FlowGraph.VariableOf(assignment.Target),
-        };
+        ISymbol? variable = TargetOf(assignment.Target);
         if (assignment.IsRef)
         {
             LetEscape(assignment.Value, state);
@@ -171,6 +172,13 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
         Stored(assignment.Target, state);
         return stored;
     }
+
+    /// <summary>The variable that is written through an operation, which may have been captured before.</summary>
+    private ISymbol? TargetOf(IOperation? target) => target switch
+    {
+        IFlowCaptureReferenceOperation capture => _captured.TryGetValue(capture.Id, out ISymbol captured) ? captured : null,
+        _ => FlowGraph.VariableOf(target),
+    };
 
     /// <summary>Reads what an assignment writes through: the array of an element, the object of a field.</summary>
     private void ReadTarget(IOperation target, FlowState state)
@@ -240,6 +248,11 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
 
     private Value Neutral(IOperation? operation, FlowState state)
     {
+        if (operation is IInstanceReferenceOperation)
+        {
+            return Value.Unknown;
+        }
+
         Value value = operation is IIsTypeOperation type ? Evaluate(type.ValueOperand, state) : Evaluate(operation, state);
         return operation is IIsTypeOperation ? Value.Unknown : value;
     }
@@ -315,10 +328,24 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
         };
     }
 
+    /// <summary>Who gets 'this' may replace its fields.</summary>
+    private Value ShareThis(IInstanceReferenceOperation self, FlowState state)
+    {
+        if (self.ReferenceKind == InstanceReferenceKind.ContainingTypeInstance)
+        {
+            ReplaceFields(state);
+        }
+
+        return Value.Unknown;
+    }
+
     /// <summary>The default: operands are used, and may be kept.</summary>
     private Value LetEscape(IOperation operation, FlowState state)
     {
-        foreach (IOperation child in operation.ChildOperations)
+        // What a deconstruction writes is not used by it.
+        IEnumerable<IOperation> operands =
+            operation is IDeconstructionAssignmentOperation deconstruction ? [deconstruction.Value] : operation.ChildOperations;
+        foreach (IOperation child in operands)
         {
             Value value = Evaluate(child, state);
             Use(value, child, state);
@@ -362,9 +389,13 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
                 ReplaceField(field.Field, state);
                 break;
             default:
-                if (FlowGraph.VariableOf(operation) is { } variable)
+                if (TargetOf(operation) is { } variable)
                 {
                     SetVariable(variable, Value.Unknown, state);
+                }
+                else if (operation is IFlowCaptureReferenceOperation)
+                {
+                    ReplaceFields(state);
                 }
 
                 break;

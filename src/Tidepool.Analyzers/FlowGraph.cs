@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Runtime.CompilerServices;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.FlowAnalysis;
 using Microsoft.CodeAnalysis.Operations;
@@ -24,6 +25,7 @@ internal sealed class FlowGraph
         DoubtSlot = Slot("#doubt");
         ThrownSlot = Slot("#thrown");
         OverSlot = Slot("#over");
+        GuessSlot = Slot("#guess");
     }
 
     internal ControlFlowGraph Graph { get; }
@@ -62,6 +64,9 @@ internal sealed class FlowGraph
 
     /// <summary>Set when an exception stops the way for certain.</summary>
     internal int OverSlot { get; }
+
+    /// <summary>Set on a way through a catch or finally once a branch in it was taken whose condition is not known.</summary>
+    internal int GuessSlot { get; }
 
     /// <summary>The slot of a local, parameter, field, capture, condition or site.</summary>
     internal int Slot(object key)
@@ -123,6 +128,7 @@ internal sealed class FlowGraph
 
     private static void Visit(IOperation operation, ISymbol function, HashSet<ISymbol> found)
     {
+        RuntimeHelpers.EnsureSufficientExecutionStack();
         switch (operation)
         {
             case IAnonymousFunctionOperation lambda:

@@ -168,6 +168,11 @@ internal sealed class FlowWalker
         else if (block.ConditionKind == ControlFlowConditionKind.None)
         {
             Value handed = _evaluator.HandOut(block.BranchValue, state);
+            if (state[_graph.OverSlot] != 0)
+            {
+                return;
+            }
+
             Follow(block.FallThroughSuccessor, state, handed, block.BranchValue);
         }
         else
@@ -180,6 +185,11 @@ internal sealed class FlowWalker
     {
         Throw(state, isThrown: false);
         Value value = _evaluator.Evaluate(block.BranchValue, state);
+        if (state[_graph.OverSlot] != 0)
+        {
+            return;
+        }
+
         bool jumpsWhen = block.ConditionKind == ControlFlowConditionKind.WhenTrue;
         foreach (bool outcome in new[] { true, false })
         {
@@ -194,6 +204,11 @@ internal sealed class FlowWalker
     /// <summary>The state when a condition has this outcome, or null when it cannot have it.</summary>
     private FlowState? Assume(IOperation tested, Value value, bool outcome, FlowState state)
     {
+        if (value == Value.Unknown && IsInHandler(_evaluator.Block.EnclosingRegion) && !IsRemembered(tested, state))
+        {
+            state[_graph.GuessSlot] = 1;
+        }
+
         if (value.HasSite && value.Form == ValueForm.Tried)
         {
             Site site = _graph.Sites[value.Site];
@@ -230,6 +245,23 @@ internal sealed class FlowWalker
 
         state[condition.Slot] = condition.IsImpure ? now + Condition.Aged : now;
         return state;
+    }
+
+    /// <summary>Whether the way has tested the same condition before, and nothing may have changed it since.</summary>
+    private bool IsRemembered(IOperation tested, FlowState state) =>
+        _graph.Conditions.RepeatedOf(tested) is { } condition && state[condition.Slot] is Condition.WasTrue or Condition.WasFalse;
+
+    private static bool IsInHandler(ControlFlowRegion? region)
+    {
+        for (; region is not null; region = region.EnclosingRegion)
+        {
+            if (region.Kind is ControlFlowRegionKind.Catch or ControlFlowRegionKind.Finally or ControlFlowRegionKind.Filter)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private void Follow(ControlFlowBranch? branch, FlowState state, Value handed = default, IOperation? handedOut = null)
@@ -292,6 +324,10 @@ internal sealed class FlowWalker
         if (region.Kind is ControlFlowRegionKind.Catch or ControlFlowRegionKind.FilterAndHandler)
         {
             state[_graph.ThrownSlot] = 0;
+            if (!IsInHandler(region.EnclosingRegion))
+            {
+                state[_graph.GuessSlot] = 0;
+            }
         }
     }
 
@@ -305,11 +341,19 @@ internal sealed class FlowWalker
             var walk = new Walk(region, isRecording);
             walk.Add(_graph.Graph.Blocks[region.FirstBlockOrdinal], state.Clone());
             Drain(walk, CancellationToken.None);
-            ends = [.. walk.Ends.Distinct()];
+            ends = [.. walk.Ends.Select(end => WithGuessOf(end, state)).Distinct()];
             _finallies[(region, state, isRecording)] = ends;
         }
 
         return ends;
+    }
+
+    /// <summary>What was guessed in a finally block is over at its end.</summary>
+    private FlowState WithGuessOf(FlowState end, FlowState entered)
+    {
+        FlowState clone = end.Clone();
+        clone[_graph.GuessSlot] = entered[_graph.GuessSlot];
+        return clone;
     }
 
     private void Leave(FlowState state)

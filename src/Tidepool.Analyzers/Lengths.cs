@@ -27,7 +27,7 @@ internal sealed class Lengths(FlowGraph graph)
             graph.Tiny[call.Syntax] = (int)bytes;
         }
 
-        if (facts.Kind == RentalKind.Array && Pools.IsOfPlatform(call.Instance) && length <= 1 << 30)
+        if (facts.Kind == RentalKind.Array && graph.Catalog.Pools.Of(call.Instance) is { IsPlatform: true, IsShared: true } && length <= 1 << 30)
         {
             long given = 16;
             while (given < length)
@@ -66,7 +66,7 @@ internal sealed class Lengths(FlowGraph graph)
         _ => 0,
     };
 
-    /// <summary>Not in a loop, where it would grow the stack, and not where a span may not live.</summary>
+    /// <summary>Not in a loop, where it would grow the stack, and not where stackalloc or a span may not be.</summary>
     private bool IsStackAllowed(IInvocationOperation call)
     {
         if (graph.Function is IMethodSymbol { IsAsync: true } or not IMethodSymbol)
@@ -76,7 +76,8 @@ internal sealed class Lengths(FlowGraph graph)
 
         for (SyntaxNode? node = call.Syntax; node is not null and not MemberDeclarationSyntax; node = node.Parent)
         {
-            if (node is ForStatementSyntax or CommonForEachStatementSyntax or WhileStatementSyntax or DoStatementSyntax)
+            if (node is ForStatementSyntax or CommonForEachStatementSyntax or WhileStatementSyntax or DoStatementSyntax
+                or CatchClauseSyntax or FinallyClauseSyntax)
             {
                 return false;
             }

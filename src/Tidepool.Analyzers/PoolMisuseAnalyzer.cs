@@ -73,6 +73,18 @@ public sealed class PoolMisuseAnalyzer : DiagnosticAnalyzer
                 return;
             }
 
+            try
+            {
+                AnalyzeAll(context);
+            }
+            catch (InsufficientExecutionStackException)
+            {
+                // expressions nested this deep are written by programs; nothing is known of the method
+            }
+        }
+
+        private void AnalyzeAll(OperationBlockAnalysisContext context)
+        {
             HashSet<ISymbol> untracked = FlowGraph.Untracked(context.OperationBlocks, context.OwningSymbol);
             foreach (IOperation block in context.OperationBlocks)
             {

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
@@ -6,15 +7,18 @@ using Microsoft.CodeAnalysis.Operations;
 namespace Tidepool.Analyzers;
 
 /// <summary>Which pool an expression names, where its declaration proves that it is a pool of its own.</summary>
-internal static class Pools
+internal sealed class Pools
 {
+    /// <summary>Types whose 'Create' makes a new pool; that of another type may give any pool.</summary>
+    private static readonly HashSet<string> s_makers = ["ArrayPool", "BufferPool", "ObjectPool", "ResourcePool"];
+
+    private readonly ConcurrentDictionary<ISymbol, Identity?> _declared = new(SymbolEqualityComparer.Default);
+
     internal static bool AreDifferent(Identity one, Identity other) =>
         one.IsShared != other.IsShared || (!one.IsShared && !SymbolEqualityComparer.Default.Equals(one.Symbol, other.Symbol));
 
-    internal static bool IsOfPlatform(IOperation? pool) => Of(pool) is { IsPlatform: true };
-
     /// <summary>Reads declarations only: a pool that comes from a parameter may be any pool.</summary>
-    internal static Identity? Of(IOperation? pool)
+    internal Identity? Of(IOperation? pool)
     {
         switch (pool)
         {
@@ -27,13 +31,19 @@ internal static class Pools
                     true,
                     Names.Full(shared.ContainingType.OriginalDefinition) == Names.ArrayPool);
             case IFieldReferenceOperation { Field: { IsReadOnly: true } field, Instance: null or IInstanceReferenceOperation }:
-                return Declared(field, field.ContainingType.DeclaringSyntaxReferences.Select(reference => reference.GetSyntax()));
+                return _declared.GetOrAdd(field, DeclaredField);
             case ILocalReferenceOperation { Local: var local }:
-                return Declared(local, local.ContainingSymbol.DeclaringSyntaxReferences.Select(reference => reference.GetSyntax()));
+                return _declared.GetOrAdd(local, DeclaredLocal);
             default:
                 return null;
         }
     }
+
+    private static Identity? DeclaredField(ISymbol field) =>
+        Declared(field, field.ContainingType.DeclaringSyntaxReferences.Select(reference => reference.GetSyntax()));
+
+    private static Identity? DeclaredLocal(ISymbol local) =>
+        Declared(local, local.ContainingSymbol.DeclaringSyntaxReferences.Select(reference => reference.GetSyntax()));
 
     /// <summary>A variable that is set once, to a pool that is made there or to the shared one.</summary>
     private static Identity? Declared(ISymbol variable, IEnumerable<SyntaxNode> scopes)
@@ -66,9 +76,18 @@ internal static class Pools
         bool isPlatform = set[0].ToString().StartsWith("ArrayPool<", StringComparison.Ordinal);
         bool isShared = set[0] is MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Shared" };
         bool isMade = set[0] is BaseObjectCreationExpressionSyntax
-            || (set[0] is InvocationExpressionSyntax call && NameOf(call.Expression) == "Create");
+            || (set[0] is InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Create" } call }
+                && MakerOf(call.Expression) is { } maker && s_makers.Contains(maker));
         return isShared || isMade ? new Identity(variable, variable.Name, isShared, isPlatform) : null;
     }
+
+    /// <summary>The name of the type that a static method is called on.</summary>
+    private static string? MakerOf(ExpressionSyntax type) => type switch
+    {
+        SimpleNameSyntax name => name.Identifier.ValueText,
+        MemberAccessExpressionSyntax member => member.Name.Identifier.ValueText,
+        _ => null,
+    };
 
     private static string? NameOf(ExpressionSyntax expression) => expression switch
     {

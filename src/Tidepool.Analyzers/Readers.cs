@@ -36,7 +36,7 @@ internal static class Readers
     ];
 
     private static readonly HashSet<string> Keepers = ["AsReadOnly", "BeginRead", "BeginWrite", "AsMemory", "CreateFromPinnedArray",
-        "TryGetArray"];
+        "Synchronized", "TryGetArray"];
 
     internal static bool IsReader(IMethodSymbol method)
     {

@@ -12,12 +12,12 @@ internal static class Rules
     internal static readonly DiagnosticDescriptor ReturnedTwice = Warning(
         "POOL001",
         "Returned twice",
-        "'{0}' was returned before, in line {1}; a second return gives one buffer to two renters");
+        "'{0}' was returned before, on line {1}; a second return gives one buffer to two renters");
 
     internal static readonly DiagnosticDescriptor UsedAfterReturn = Warning(
         "POOL002",
         "Used after its return",
-        "'{0}' was returned in line {1}; what it holds may have another renter by now");
+        "'{0}' was returned on line {1}; its contents may already belong to another renter");
 
     internal static readonly DiagnosticDescriptor LeaseNotEnded = Warning(
         "POOL003",
@@ -27,12 +27,12 @@ internal static class Rules
     internal static readonly DiagnosticDescriptor ArrayNotReturned = Info(
         "POOL004",
         "Array never returned",
-        "What is rented here is {0}");
+        "This rented {0} is {1}");
 
     internal static readonly DiagnosticDescriptor ReturnedInTryAndAfter = Warning(
         "POOL005",
         "Returned in try and again in catch or finally",
-        "'{0}' is returned here again, after its return inside the try in line {1}");
+        "'{0}' is returned here again, after its return inside the try on line {1}");
 
     internal static readonly DiagnosticDescriptor ReturnedElsewhere = Warning(
         "POOL006",
@@ -47,12 +47,12 @@ internal static class Rules
     internal static readonly DiagnosticDescriptor WholeArrayUsed = Warning(
         "POOL008",
         "Whole rented array used where the requested length was meant",
-        "'{0}' may be longer than was asked for; use its first elements only, as by AsSpan(0, length)");
+        "'{0}' may be longer than requested; use its first elements only, as by AsSpan(0, length)");
 
     internal static readonly DiagnosticDescriptor HeldAcrossAwait = Warning(
         "POOL009",
         "Thread handle or scope held across await",
-        "The code after 'await' may run on another thread, and '{0}' belongs to this one; end it before, or rent a lease");
+        "The code after 'await' may run on another thread, and '{0}' belongs to this one; dispose it before the await, or rent a lease");
 
     internal static readonly DiagnosticDescriptor SecretNotCleared = Warning(
         "POOL010",

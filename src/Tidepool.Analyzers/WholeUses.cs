@@ -1,4 +1,5 @@
 using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
 using Microsoft.CodeAnalysis.Operations;
 
 namespace Tidepool.Analyzers;
@@ -15,7 +16,8 @@ internal sealed class WholeUses(FlowGraph graph)
         }
 
         Site site = graph.Sites[value.Site];
-        site.IsNeededOnHeap |= value.IsRental && !isReader; // readers have forms that take spans
+        bool isAsync = method.Name.EndsWith("Async", StringComparison.Ordinal);
+        site.IsNeededOnHeap |= isAsync || (value.IsRental && !isReader); // readers have forms that take spans
         if (site.Kind != RentalKind.Array || !site.IsRentedHere || !IsWhole(argument.Value))
         {
             return;
@@ -38,11 +40,25 @@ internal sealed class WholeUses(FlowGraph graph)
 
     internal void Enumerate(Value value, IOperation array)
     {
-        if (value.IsRental && graph.Sites[value.Site] is { Kind: RentalKind.Array, IsRentedHere: true } site && IsWhole(array))
+        if (value.IsRental && graph.Sites[value.Site] is { Kind: RentalKind.Array, IsRentedHere: true } site && IsWhole(array)
+            && !EndsEarly(array.Syntax))
         {
             Add(site, array);
         }
     }
+
+    /// <summary>Whether the body of the loop may leave it in front of the requested length.</summary>
+    private static bool EndsEarly(SyntaxNode enumerated)
+    {
+        CommonForEachStatementSyntax? loop = enumerated.FirstAncestorOrSelf<CommonForEachStatementSyntax>();
+        return loop?.Statement.DescendantNodesAndSelf(node => node is not (AnonymousFunctionExpressionSyntax or LocalFunctionStatementSyntax))
+            .Any(node => node is ReturnStatementSyntax or GotoStatementSyntax || (node is BreakStatementSyntax && TargetOf(node) == loop))
+            ?? false;
+    }
+
+    private static SyntaxNode? TargetOf(SyntaxNode leaving) => leaving.Ancestors().FirstOrDefault(
+        node =>
+            node is CommonForEachStatementSyntax or ForStatementSyntax or WhileStatementSyntax or DoStatementSyntax or SwitchStatementSyntax);
 
     private static void Add(Site site, IOperation array)
     {
@@ -93,6 +109,7 @@ internal sealed class WholeUses(FlowGraph graph)
             "GetString" or "GetCharCount" or "ToBase64String" or "ToHexString" or "ToHexStringLower" or "ComputeHash" or "HashData" => true,
             "AppendData" or "FixedTimeEquals" => true,
             ".ctor" => type == "System.String",
+            "First" or "FirstOrDefault" or "Any" when !method.Parameters.Any(one => one.Type.TypeKind == TypeKind.Delegate) => false,
             _ => type == "System.Linq.Enumerable" && parameter.Ordinal == 0,
         };
     }

@@ -17,6 +17,30 @@ public sealed class BrokenCodeTests(ITestOutputHelper output)
     [Trait("Category", "Slow")]
     public void The_analyzer_survives_10_000_files_with_tokens_missing() => Survive(10_000, seed: Random.Shared.Next());
 
+    [Fact]
+    public void Nothing_is_known_of_a_method_that_is_too_deep()
+    {
+        string calls = string.Concat(Enumerable.Repeat(".Append(' ')", 3_000));
+        string code =
+            $$"""
+            internal static class Deep
+            {
+                public static void M(StringBuilder text, byte[] array)
+                {
+                    text{{calls}}.Append(ArrayPool<byte>.Shared.Rent(array.Length).Length);
+                    ArrayPool<byte>.Shared.Return(array);
+                    ArrayPool<byte>.Shared.Return(array);
+                }
+            }
+            """;
+        CSharpCompilation compilation = Analysis.Compile(code);
+        Exception? failure = null;
+        var thread = new Thread(() => failure = Record.Exception(() => Analysis.RunOnAny(compilation)), 512 * 1024);
+        thread.Start();
+        thread.Join();
+        Assert.Null(failure);
+    }
+
     private void Survive(int files, int seed)
     {
         output.WriteLine($"seed {seed}");

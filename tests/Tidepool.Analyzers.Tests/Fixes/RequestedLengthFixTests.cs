@@ -65,4 +65,20 @@ public sealed class RequestedLengthFixTests
             }
         }
         """);
+
+    [Fact]
+    public void A_property_may_give_another_length() => Mending.VerifyNoOffer(
+        new RequestedLengthFix(),
+        """
+        internal static class C
+        {
+            public static void M(Stream stream, List<byte> list)
+            {
+                byte[] array = ArrayPool<byte>.Shared.Rent(list.Count);
+                array.AsSpan(0, list.Count).Clear();
+                stream.Write({|POOL008:array|});
+                ArrayPool<byte>.Shared.Return(array);
+            }
+        }
+        """);
 }

@@ -229,4 +229,37 @@ public sealed class TryFinallyFixTests
             }
         }
         """);
+
+    [Fact]
+    public void An_array_that_some_path_returns_is_left_alone() => Mending.VerifyNoOffer(
+        new TryFinallyFix(),
+        """
+        internal static class C
+        {
+            public static void M(ArrayPool<byte> pool, int n)
+            {
+                byte[] array = pool.Rent(n);
+                if (array[0] != 0)
+                {
+                    pool.Return(array);
+                }
+            }
+        }
+        """);
+
+    [Fact]
+    public void A_local_that_gets_another_array_is_left_alone() => Mending.VerifyNoOffer(
+        new TryFinallyFix(),
+        """
+        internal static class C
+        {
+            public static int M(ArrayPool<byte> pool, int n)
+            {
+                byte[] array = {|POOL004:pool.Rent(n)|};
+                int first = array[0];
+                array = [];
+                return first + array.Length;
+            }
+        }
+        """);
 }

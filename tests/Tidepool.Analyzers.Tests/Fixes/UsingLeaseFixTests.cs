@@ -125,4 +125,41 @@ public sealed class UsingLeaseFixTests
             }
         }
         """);
+
+    [Fact]
+    public void A_lease_that_some_path_ends_is_left_alone() => Mending.VerifyNoOffer(
+        new UsingLeaseFix(),
+        """
+        internal static class C
+        {
+            public static void M(BufferPool<byte> pool, int n)
+            {
+                BufferLease<byte> lease = pool.Rent(n);
+                if (lease.Span[0] != 0)
+                {
+                    lease.Dispose();
+                }
+            }
+        }
+        """);
+
+    [Fact]
+    public void What_is_seen_behind_the_block_is_not_disposed_at_its_end() => Mending.VerifyNoOffer(
+        new UsingLeaseFix(),
+        """
+        internal static class C
+        {
+            public static int M(BufferPool<byte> pool, int n)
+            {
+                Memory<byte> memory = default;
+                if (n > 0)
+                {
+                    BufferLease<byte> lease = {|POOL003:pool.Rent(n)|};
+                    memory = lease.Memory;
+                }
+
+                return memory.Length;
+            }
+        }
+        """);
 }

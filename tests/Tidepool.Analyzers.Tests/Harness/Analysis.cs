@@ -22,16 +22,23 @@ internal static class Analysis
         Empty.AddSyntaxTrees(CSharpSyntaxTree.ParseText(code, ParseOptions, path));
 
     /// <summary>What the analyzer reports by default, in the order of the text. Code that does not compile fails the test.</summary>
-    public static ImmutableArray<Diagnostic> Run(string code, string path = "Fixture.cs")
+    public static ImmutableArray<Diagnostic> Run(string code, string path = "Fixture.cs") =>
+        [.. RunWithHidden(code, path).Where(d => d.Severity > DiagnosticSeverity.Hidden)];
+
+    /// <summary>What the analyzer reports, with the findings that only an editor shows.</summary>
+    public static ImmutableArray<Diagnostic> RunWithHidden(string code, string path = "Fixture.cs")
     {
         CSharpCompilation compilation = Compile(code, path);
         Diagnostic[] errors = [.. compilation.GetDiagnostics().Where(d => d.Severity == DiagnosticSeverity.Error)];
         Assert.True(errors.Length == 0, $"{path} does not compile:\n{string.Join('\n', errors.Select(d => d.ToString()))}\n{code}");
-        return RunOnAny(compilation);
+        return All(compilation);
     }
 
     /// <summary>Runs the analyzer on code that need not compile. An exception of the analyzer fails the test.</summary>
-    public static ImmutableArray<Diagnostic> RunOnAny(CSharpCompilation compilation)
+    public static ImmutableArray<Diagnostic> RunOnAny(CSharpCompilation compilation) =>
+        [.. All(compilation).Where(d => d.Severity > DiagnosticSeverity.Hidden)];
+
+    private static ImmutableArray<Diagnostic> All(CSharpCompilation compilation)
     {
         var failures = new ConcurrentQueue<Exception>();
         var options = new CompilationWithAnalyzersOptions(
@@ -44,7 +51,7 @@ internal static class Analysis
         ImmutableArray<Diagnostic> found = new CompilationWithAnalyzers(compilation, [new PoolMisuseAnalyzer()], options)
             .GetAnalyzerDiagnosticsAsync().GetAwaiter().GetResult();
         Assert.True(failures.IsEmpty, $"The analyzer failed: {failures.FirstOrDefault()}");
-        return [.. found.Where(d => d.Severity > DiagnosticSeverity.Hidden).OrderBy(d => d.Location.SourceSpan.Start).ThenBy(d => d.Id)];
+        return [.. found.OrderBy(d => d.Location.SourceSpan.Start).ThenBy(d => d.Id)];
     }
 
     /// <summary>Asserts that the rules fire at the marks and nowhere else.</summary>

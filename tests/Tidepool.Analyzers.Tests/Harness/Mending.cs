@@ -71,9 +71,10 @@ internal static class Mending
         SyntaxTree tree = document.GetSyntaxTreeAsync().GetAwaiter().GetResult()!;
         return
         [
-            .. from one in Analysis.Run(code)
+            .. from one in Analysis.RunWithHidden(code)
                where fix.FixableDiagnosticIds.Contains(one.Id)
-               select Diagnostic.Create(one.Descriptor, Location.Create(tree, one.Location.SourceSpan)),
+               select Diagnostic.Create(
+                   one.Descriptor, Location.Create(tree, one.Location.SourceSpan), additionalLocations: null, one.Properties),
         ];
     }
 

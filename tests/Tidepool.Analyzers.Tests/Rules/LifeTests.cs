@@ -1,3 +1,4 @@
+using Microsoft.CodeAnalysis;
 using Tidepool.Analyzers.Tests.Harness;
 
 namespace Tidepool.Analyzers.Tests.Rules;
@@ -55,9 +56,8 @@ public sealed class LifeTests
     [InlineData("var l = {|POOL003:pool.Rent(n)|}; l.Span.Clear();")]
     [InlineData("{|POOL003:pool.Rent(n)|};")]
     [InlineData("IMemoryOwner<byte> o = {|POOL003:MemoryPool<byte>.Shared.Rent(n)|}; o.Memory.Span.Clear();")]
-    [InlineData("var l = {|POOL003:pool.Rent(n)|}; if (l.Span[0] == 0) { return; } l.Dispose();")]
     [InlineData("var w = {|POOL003:new PooledBufferWriter<byte>()|}; w.Write([1]); stream.Write(w.WrittenSpan);")]
-    [InlineData("for (int i = 0; i < n; i++) { var l = {|POOL003:pool.Rent(n)|}; if (i == 3) { continue; } l.Dispose(); }")]
+    [InlineData("for (int i = 0; i < n; i++) { var l = {|POOL003:pool.Rent(n)|}; if (i == 3) { continue; } l.Span.Clear(); }")]
     [InlineData("byte[] a = {|POOL004:Arrays.Rent(n)|}; stream.ReadExactly(a, 0, n);")]
     public void A_rental_that_stays_open(string body) => Verify(body);
 
@@ -70,7 +70,9 @@ public sealed class LifeTests
     public void A_return_that_ends_the_try_is_not_met_by_the_catch() =>
         Verify("try { stream.Flush(); Arrays.Return(array); } catch (IOException) { Arrays.Return(array); }");
 
-    private static void Verify(string body) => Analysis.Verify(
+    private static void Verify(string body) => Analysis.Verify(CodeOf(body));
+
+    private static string CodeOf(string body) =>
         $$"""
         class Sample
         {
@@ -81,5 +83,15 @@ public sealed class LifeTests
                 {{body}}
             }
         }
-        """);
+        """;
+
+    [Theory]
+    [InlineData("var l = pool.Rent(n); if (l.Span[0] == 0) { return; } l.Dispose();", "POOL003")]
+    [InlineData("for (int i = 0; i < n; i++) { var l = pool.Rent(n); if (i == 3) { continue; } l.Dispose(); }", "POOL003")]
+    [InlineData("byte[] a = Arrays.Rent(n); if (a[0] == 0) { return; } Arrays.Return(a);", "POOL004")]
+    public void A_rental_that_some_path_leaves_open_is_hidden(string body, string id)
+    {
+        Diagnostic found = Assert.Single(Analysis.RunWithHidden(CodeOf(body)));
+        Assert.Equal((id, DiagnosticSeverity.Hidden), (found.Id, found.Severity));
+    }
 }

@@ -24,7 +24,8 @@ public sealed class UseTests
 
     [Theory]
     [InlineData("byte[] a = {|POOL011:One.Rent(64)|}; a[0] = 1; stream.Write(a, 0, 64); One.Return(a);")]
-    [InlineData("byte[] a = {|POOL012:One.Rent(81920)|}; stream.ReadExactly(a, 0, 81920); One.Return(a);")]
+    [InlineData("byte[] a = {|POOL012:Same.Rent(81920)|}; stream.ReadExactly(a, 0, 81920); Same.Return(a);")]
+    [InlineData("byte[] a = One.Rent(81920); stream.ReadExactly(a, 0, 81920); One.Return(a);")]
     [InlineData("for (int i = 0; i < n; i++) { byte[] a = One.Rent(64); a[0] = 1; One.Return(a); }")]
     [InlineData("byte[] a = One.Rent(100_000); stream.ReadExactly(a, 0, 100_000); One.Return(a);")]
     public void Constant_lengths(string body) => Verify(body);

@@ -451,4 +451,65 @@ internal sealed class CorrelatedFlow
 
         return sum;
     }
+
+    [Trap("a helper that does not return ends the way")]
+    public static int Refused(BufferPool<byte> pool, int n, bool isBad)
+    {
+        BufferLease<byte> lease = pool.Rent(n);
+        if (isBad)
+        {
+            Refuse();
+            return 0;
+        }
+
+        int first = lease.Span[0];
+        lease.Dispose();
+        return first;
+    }
+
+    [Trap("a helper that does not return ends the way")]
+    public static int RefusedWithResult(BufferPool<byte> pool, int n)
+    {
+        BufferLease<byte> lease = pool.Rent(n);
+        if (lease.Span[0] == 0)
+        {
+            return Refuse<int>();
+        }
+
+        int first = lease.Span[0];
+        lease.Dispose();
+        return first;
+    }
+
+    [System.Diagnostics.CodeAnalysis.DoesNotReturn]
+    private static void Refuse() => throw new InvalidOperationException();
+
+    [System.Diagnostics.CodeAnalysis.DoesNotReturn]
+    private static T Refuse<T>() => throw new InvalidOperationException();
+
+    private enum Mode
+    {
+        None,
+        Pooled,
+    }
+
+    [Trap("a state that is an enum says that there is a rental")]
+    public static int ByMode(BufferPool<byte> pool, int n)
+    {
+        Mode mode = Mode.None;
+        BufferLease<byte> lease = default;
+        if (n > 256)
+        {
+            lease = pool.Rent(n);
+            mode = Mode.Pooled;
+        }
+
+        int length = n + 1;
+        if (mode == Mode.Pooled)
+        {
+            lease.Dispose();
+        }
+
+        return length;
+    }
 }

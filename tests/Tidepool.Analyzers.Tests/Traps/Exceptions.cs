@@ -247,4 +247,72 @@ internal sealed class Exceptions
         ArrayPool<byte>.Shared.Return(array);
         return read;
     }
+
+    private static readonly ArrayPool<byte> s_arrays = ArrayPool<byte>.Shared;
+
+    private bool _isDone;
+
+    [Trap("a field tells the finally block that the return is done")]
+    public void DoneField(Stream source, int length)
+    {
+        byte[] array = s_arrays.Rent(length);
+        try
+        {
+            source.ReadExactly(array, 0, length);
+            s_arrays.Return(array);
+            _isDone = true;
+        }
+        finally
+        {
+            if (!_isDone)
+            {
+                s_arrays.Return(array);
+            }
+        }
+    }
+
+    [Trap("a number tells the finally block that the return is done")]
+    public static void DoneNumber(Stream source, int length)
+    {
+        int state = 0;
+        byte[] array = s_arrays.Rent(length);
+        try
+        {
+            source.ReadExactly(array, 0, length);
+            s_arrays.Return(array);
+            state = 1;
+        }
+        finally
+        {
+            if (state != 1)
+            {
+                s_arrays.Return(array);
+            }
+        }
+    }
+
+    [Trap("a number tells the catch block that the return is done")]
+    public static void DoneInCatch(Stream source, int length)
+    {
+        int state = 0;
+        byte[] array = s_arrays.Rent(length);
+        try
+        {
+            source.ReadExactly(array, 0, length);
+            s_arrays.Return(array);
+            state = 1;
+            source.Flush();
+        }
+        catch (IOException) when (state == 0)
+        {
+            s_arrays.Return(array);
+        }
+        catch (ObjectDisposedException)
+        {
+            if (state == 0)
+            {
+                s_arrays.Return(array);
+            }
+        }
+    }
 }

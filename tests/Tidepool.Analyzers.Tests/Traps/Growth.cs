@@ -171,4 +171,29 @@ internal sealed class Growth
         ArrayPool<byte>.Shared.Return(array);
         return sum;
     }
+
+    [Trap("a deconstruction writes its targets without reading them")]
+    public static int Swapped(ArrayPool<byte> pool, int length)
+    {
+        int capacity = length;
+        byte[] buffer = pool.Rent(capacity);
+        buffer[0] = 1;
+        pool.Return(buffer);
+        (buffer, capacity) = (pool.Rent(2 * capacity), 2 * capacity);
+        buffer[0] = 2;
+        pool.Return(buffer);
+        return capacity;
+    }
+
+    [Trap("an out argument beside a conditional one is replaced")]
+    public static int Replaced(ArrayPool<byte> pool, int length)
+    {
+        byte[] buffer = pool.Rent(length);
+        buffer[0] = 1;
+        pool.Return(buffer);
+        Write(out buffer, length > 16 ? length : 16);
+        return buffer[0];
+    }
+
+    private static void Write(out byte[] array, int length) => array = new byte[length];
 }

@@ -202,4 +202,69 @@ internal sealed class Lengths
         array[0] = 1;
         return array;
     }
+
+    [Trap("a loop that leaves before the end")]
+    public static int SearchedUntil(Stream source, int length)
+    {
+        byte[] array = ArrayPool<byte>.Shared.Rent(length);
+        source.ReadExactly(array, 0, length);
+        int count = 0;
+        foreach (byte one in array)
+        {
+            if (count == length)
+            {
+                break;
+            }
+
+            count += one;
+        }
+
+        ArrayPool<byte>.Shared.Return(array);
+        return count;
+    }
+
+    [Trap("only the first element is asked for")]
+    public static int OnlyFirst(Stream source, int length)
+    {
+        byte[] array = ArrayPool<byte>.Shared.Rent(length);
+        source.ReadExactly(array, 0, length);
+        int first = array.First() + array.FirstOrDefault();
+        ArrayPool<byte>.Shared.Return(array);
+        return first;
+    }
+
+    [Trap("no stackalloc in catch or finally")]
+    public static void TinyInHandler(Stream target)
+    {
+        try
+        {
+            target.Flush();
+        }
+        finally
+        {
+            byte[] array = ArrayPool<byte>.Shared.Rent(16);
+            array.AsSpan(0, 16).Clear();
+            target.Write(array, 0, 16);
+            ArrayPool<byte>.Shared.Return(array);
+        }
+    }
+
+    [Trap("a task reads the small array")]
+    public static void TinyForTask(Stream target)
+    {
+        byte[] array = ArrayPool<byte>.Shared.Rent(16);
+        array.AsSpan(0, 16).Clear();
+        target.WriteAsync(array, 0, 16).Wait();
+        ArrayPool<byte>.Shared.Return(array);
+    }
+
+    [Trap("a pool of its own may have other size classes")]
+    public static void DoublesInOwnPool(Stream source)
+    {
+        byte[] array = s_own.Rent(70_000);
+        source.ReadExactly(array, 0, 70_000);
+        s_own.Return(array);
+    }
+
+    private static readonly ArrayPool<byte> s_own = ArrayPool<byte>.Create();
 }

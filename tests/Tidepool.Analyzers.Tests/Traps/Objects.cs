@@ -108,4 +108,63 @@ internal sealed class Objects
             return Return(text) + Return(text);
         }
     }
+
+    [Trap("a method that returns a new object of the receiver's type")]
+    public static List<int> Part(Microsoft.Extensions.ObjectPool.ObjectPool<List<int>> pool, int n)
+    {
+        List<int> list = pool.Get();
+        list.AddRange(Enumerable.Range(0, n));
+        List<int> part = list.GetRange(0, n);
+        pool.Return(list);
+        part.Add(1);
+        return part;
+    }
+
+    [Trap("a property of a pooled object that outlives its return")]
+    public static int Copied(Microsoft.Extensions.ObjectPool.ObjectPool<Message> pool, Stream target)
+    {
+        Message message = pool.Get();
+        Box box = message.Value;
+        Memory<byte> body = message.Body;
+        int number = message.Array;
+        pool.Return(message);
+        target.Write(body.Span);
+        box.Number = number;
+        return box.Number + number;
+    }
+
+    [Trap("a property of an object of a type that is marked")]
+    public static int Marked(Stream target)
+    {
+        var session = new Session();
+        Box box = session.Value;
+        Memory<byte> body = session.Body;
+        session.Dispose();
+        target.Write(body.Span);
+        return box.Number;
+    }
+
+    public sealed class Box
+    {
+        public int Number { get; set; }
+    }
+
+    public sealed class Message
+    {
+        public Box Value { get; } = new();
+
+        public Memory<byte> Body { get; } = new byte[8];
+
+        public int Array { get; set; }
+    }
+
+    [MustReturn]
+    public sealed class Session : IDisposable
+    {
+        public Box Value { get; } = new();
+
+        public Memory<byte> Body { get; } = new byte[8];
+
+        public void Dispose() => Value.Number = 0;
+    }
 }

@@ -194,4 +194,20 @@ internal static class Mine
 
         public void Return(T[] array) => array.AsSpan().Clear();
     }
+
+    private static class Factory
+    {
+        public static ArrayPool<byte> Create() => ArrayPool<byte>.Shared;
+    }
+
+    private static readonly ArrayPool<byte> s_made = Factory.Create();
+
+    [Trap("a factory that may give any pool")]
+    public static int FromFactory(int length)
+    {
+        byte[] array = ArrayPool<byte>.Shared.Rent(length);
+        int first = array[0];
+        s_made.Return(array);
+        return first;
+    }
 }

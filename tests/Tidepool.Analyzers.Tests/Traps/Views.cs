@@ -200,4 +200,24 @@ internal sealed class Views
         ArrayPool<byte>.Shared.Return(clearArray: false, array: array);
         return first;
     }
+
+    [Trap("a later argument is not what the result shows")]
+    public static int LaterArgument(int length)
+    {
+        byte[] key = ArrayPool<byte>.Shared.Rent(length);
+        key.AsSpan(0, length).Clear();
+        ReadOnlySpan<byte> text = "key=value"u8;
+        ReadOnlySpan<byte> rest = text.TrimStart(key.AsSpan(0, length));
+        ArrayPool<byte>.Shared.Return(key);
+        return rest.Length + rest[0];
+    }
+
+    [Trap("a wrapper keeps its argument")]
+    public static void Synchronized(BufferPool<byte> pool)
+    {
+        var stream = new PooledMemoryStream();
+        Stream guarded = Stream.Synchronized(stream);
+        guarded.WriteByte(1);
+        guarded.Dispose();
+    }
 }
