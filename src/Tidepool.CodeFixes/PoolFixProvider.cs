@@ -25,7 +25,7 @@ public abstract class PoolFixProvider : CodeFixProvider
     /// <inheritdoc/>
     public sealed override async Task RegisterCodeFixesAsync(CodeFixContext context)
     {
-        foreach (Diagnostic found in context.Diagnostics)
+        foreach (Diagnostic found in context.Diagnostics.Where(IsOffered))
         {
             Document? mended = await MendAsync(context.Document, found.Location.SourceSpan.Start, context.CancellationToken)
                 .ConfigureAwait(false);
@@ -43,9 +43,12 @@ public abstract class PoolFixProvider : CodeFixProvider
     /// <returns>The new document, or null.</returns>
     protected abstract Task<Document?> MendAsync(Document document, int place, CancellationToken cancellationToken);
 
+    /// <summary>Where some path ends the rental already, a second end would change what the code means.</summary>
+    private static bool IsOffered(Diagnostic found) => !found.Properties.ContainsKey("EndedOnSomePaths");
+
     private async Task<Document?> FixAllAsync(FixAllContext context, Document document, ImmutableArray<Diagnostic> all)
     {
-        foreach (Diagnostic found in all.OrderByDescending(static one => one.Location.SourceSpan.Start))
+        foreach (Diagnostic found in all.Where(IsOffered).OrderByDescending(static one => one.Location.SourceSpan.Start))
         {
             document = await MendAsync(document, found.Location.SourceSpan.Start, context.CancellationToken).ConfigureAwait(false)
                 ?? document;

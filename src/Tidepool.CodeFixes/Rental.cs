@@ -62,6 +62,31 @@ internal sealed class Rental
     /// <summary>Whether the local is assigned, or passed by reference, behind its declaration.</summary>
     internal bool IsReplaced => IsWritten(Block, Name);
 
+    /// <summary>Whether what the rental holds may be known behind its block: by a variable of outside that is assigned from it.</summary>
+    internal bool IsShownOutside => Block.DescendantNodes().OfType<AssignmentExpressionSyntax>().Any(
+        one => one.Kind() is SyntaxKind.SimpleAssignmentExpression or SyntaxKind.CoalesceAssignmentExpression
+            && one.Right.DescendantNodesAndSelf().OfType<IdentifierNameSyntax>().Any(name => name.Identifier.ValueText == Name)
+            && !IsOfBlock(one.Left));
+
+    /// <summary>Whether everything that is written is declared in the block.</summary>
+    private bool IsOfBlock(ExpressionSyntax target) => target switch
+    {
+        TupleExpressionSyntax tuple => tuple.Arguments.All(one => IsOfBlock(one.Expression)),
+        DeclarationExpressionSyntax => true,
+        ElementAccessExpressionSyntax element => IsOfBlock(element.Expression),
+        MemberAccessExpressionSyntax member => IsOfBlock(member.Expression),
+        IdentifierNameSyntax { Identifier.ValueText: var name } => name == "_" || Block.DescendantNodes().Any(
+            one => one switch
+            {
+                VariableDeclaratorSyntax local => local.Identifier.ValueText == name,
+                SingleVariableDesignationSyntax local => local.Identifier.ValueText == name,
+                ForEachStatementSyntax loop => loop.Identifier.ValueText == name,
+                ParameterSyntax parameter => parameter.Identifier.ValueText == name,
+                _ => false,
+            }),
+        _ => false,
+    };
+
     internal static bool IsWritten(SyntaxNode within, string name) => within.DescendantNodes().OfType<IdentifierNameSyntax>().Any(
         one => one.Identifier.ValueText == name && one.Parent switch
         {

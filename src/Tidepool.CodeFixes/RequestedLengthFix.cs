@@ -23,7 +23,8 @@ public sealed class RequestedLengthFix : PoolFixProvider
     protected override async Task<Document?> MendAsync(Document document, int place, CancellationToken cancellationToken)
     {
         SyntaxNode? root = await document.GetSyntaxRootAsync(cancellationToken).ConfigureAwait(false);
-        if (root?.FindToken(place).Parent is not IdentifierNameSyntax array || LengthOf(array) is not { } length)
+        SemanticModel? model = await document.GetSemanticModelAsync(cancellationToken).ConfigureAwait(false);
+        if (root?.FindToken(place).Parent is not IdentifierNameSyntax array || model is null || LengthOf(array, model) is not { } length)
         {
             return null;
         }
@@ -74,7 +75,7 @@ public sealed class RequestedLengthFix : PoolFixProvider
     }
 
     /// <summary>The text of the requested length, when it has the same value everywhere in the member; else null.</summary>
-    private static string? LengthOf(IdentifierNameSyntax array)
+    private static string? LengthOf(IdentifierNameSyntax array, SemanticModel model)
     {
         SyntaxNode? member = array.Ancestors().FirstOrDefault(
             static one => one is BaseMethodDeclarationSyntax or LocalFunctionStatementSyntax or AccessorDeclarationSyntax
@@ -86,19 +87,24 @@ public sealed class RequestedLengthFix : PoolFixProvider
         {
             Expression: MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Rent" },
             ArgumentList.Arguments: { Count: 1 } arguments,
-        } && !Rental.IsWritten(member!, array.Identifier.ValueText) && IsStable(arguments[0].Expression, member!)
+        } && !Rental.IsWritten(member!, array.Identifier.ValueText) && IsStable(arguments[0].Expression, member!, model)
             ? arguments[0].Expression.ToString()
             : null;
     }
 
-    private static bool IsStable(ExpressionSyntax length, SyntaxNode member) => length switch
+    /// <summary>A field or property may have another value at each read; locals, parameters and the length of an array have not.</summary>
+    private static bool IsStable(ExpressionSyntax length, SyntaxNode member, SemanticModel model) => length switch
     {
-        LiteralExpressionSyntax => true,
-        IdentifierNameSyntax name => !Rental.IsWritten(member, name.Identifier.ValueText),
-        MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Length" or "Count", Expression: { } of } => IsStable(of, member),
-        BinaryExpressionSyntax sum => IsStable(sum.Left, member) && IsStable(sum.Right, member),
-        ParenthesizedExpressionSyntax inner => IsStable(inner.Expression, member),
+        _ when model.GetConstantValue(length).HasValue => true,
+        IdentifierNameSyntax name => IsVariable(model.GetSymbolInfo(name).Symbol) && !Rental.IsWritten(member, name.Identifier.ValueText),
+        MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Length", Expression: { } of } =>
+            model.GetTypeInfo(of).Type is IArrayTypeSymbol && IsStable(of, member, model),
+        BinaryExpressionSyntax sum => IsStable(sum.Left, member, model) && IsStable(sum.Right, member, model),
+        ParenthesizedExpressionSyntax inner => IsStable(inner.Expression, member, model),
         SizeOfExpressionSyntax => true,
         _ => false,
     };
+
+    private static bool IsVariable(ISymbol? symbol) =>
+        symbol is ILocalSymbol { RefKind: RefKind.None } or IParameterSymbol { RefKind: RefKind.None };
 }

@@ -31,7 +31,7 @@ public sealed class TryFinallyFix : PoolFixProvider
     {
         SyntaxNode? root = await document.GetSyntaxRootAsync(cancellationToken).ConfigureAwait(false);
         if (root is null
-            || Rental.Find(root, place) is not { Pool: { } pool, Method: { } method } rental
+            || Rental.Find(root, place) is not { Pool: { } pool, Method: { } method, IsReplaced: false, IsShownOutside: false } rental
             || !s_returns.TryGetValue(method, out string? giveBack)
             || !CanBeWrapped(rental))
         {

@@ -24,7 +24,7 @@ public sealed class UsingLeaseFix : PoolFixProvider
     {
         SyntaxNode? root = await document.GetSyntaxRootAsync(cancellationToken).ConfigureAwait(false);
         SemanticModel? model = await document.GetSemanticModelAsync(cancellationToken).ConfigureAwait(false);
-        if (root is null || model is null || Rental.Find(root, place) is not { IsReplaced: false } rental)
+        if (root is null || model is null || Rental.Find(root, place) is not { IsReplaced: false, IsShownOutside: false } rental)
         {
             return null;
         }
