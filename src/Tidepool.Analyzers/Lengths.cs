@@ -27,7 +27,9 @@ internal sealed class Lengths(FlowGraph graph)
             graph.Tiny[call.Syntax] = (int)bytes;
         }
 
-        if (facts.Kind == RentalKind.Array && graph.Catalog.Pools.Of(call.Instance) is { IsPlatform: true, IsShared: true } && length <= 1 << 30)
+        if (facts.Kind == RentalKind.Array
+            && graph.Catalog.Pools.Of(call.Instance) is { IsPlatform: true, IsShared: true }
+            && length <= 1 << 30)
         {
             long given = 16;
             while (given < length)

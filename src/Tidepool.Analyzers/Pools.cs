@@ -76,22 +76,14 @@ internal sealed class Pools
         bool isPlatform = set[0].ToString().StartsWith("ArrayPool<", StringComparison.Ordinal);
         bool isShared = set[0] is MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Shared" };
         bool isMade = set[0] is BaseObjectCreationExpressionSyntax
-            || (set[0] is InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Create" } call }
-                && MakerOf(call.Expression) is { } maker && s_makers.Contains(maker));
+            || (set[0] is InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax made }
+                && made.Name.Identifier.ValueText == "Create" && NameOf(made.Expression) is { } maker && s_makers.Contains(maker));
         return isShared || isMade ? new Identity(variable, variable.Name, isShared, isPlatform) : null;
     }
 
-    /// <summary>The name of the type that a static method is called on.</summary>
-    private static string? MakerOf(ExpressionSyntax type) => type switch
-    {
-        SimpleNameSyntax name => name.Identifier.ValueText,
-        MemberAccessExpressionSyntax member => member.Name.Identifier.ValueText,
-        _ => null,
-    };
-
     private static string? NameOf(ExpressionSyntax expression) => expression switch
     {
-        IdentifierNameSyntax identifier => identifier.Identifier.ValueText,
+        SimpleNameSyntax name => name.Identifier.ValueText,
         MemberAccessExpressionSyntax member => member.Name.Identifier.ValueText,
         PostfixUnaryExpressionSyntax { RawKind: (int)SyntaxKind.SuppressNullableWarningExpression } notNull => NameOf(notNull.Operand),
         _ => null,

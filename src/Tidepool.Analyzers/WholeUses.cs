@@ -51,14 +51,16 @@ internal sealed class WholeUses(FlowGraph graph)
     private static bool EndsEarly(SyntaxNode enumerated)
     {
         CommonForEachStatementSyntax? loop = enumerated.FirstAncestorOrSelf<CommonForEachStatementSyntax>();
-        return loop?.Statement.DescendantNodesAndSelf(node => node is not (AnonymousFunctionExpressionSyntax or LocalFunctionStatementSyntax))
-            .Any(node => node is ReturnStatementSyntax or GotoStatementSyntax || (node is BreakStatementSyntax && TargetOf(node) == loop))
-            ?? false;
+        return loop is not null
+            && loop.Statement.DescendantNodesAndSelf(
+                static node => node is not (AnonymousFunctionExpressionSyntax or LocalFunctionStatementSyntax)).Any(
+                node => node is ReturnStatementSyntax or GotoStatementSyntax || (node is BreakStatementSyntax && TargetOf(node) == loop));
     }
 
     private static SyntaxNode? TargetOf(SyntaxNode leaving) => leaving.Ancestors().FirstOrDefault(
         node =>
-            node is CommonForEachStatementSyntax or ForStatementSyntax or WhileStatementSyntax or DoStatementSyntax or SwitchStatementSyntax);
+            node is CommonForEachStatementSyntax or ForStatementSyntax or WhileStatementSyntax or DoStatementSyntax
+                or SwitchStatementSyntax);
 
     private static void Add(Site site, IOperation array)
     {
