@@ -279,40 +279,40 @@ internal sealed class LazyScratch
 
         return mine;
     }
+}
 
-    [Trap("others that get the object replace its field")]
-    public sealed class Shared
+[Trap("others that get the object replace its field")]
+internal sealed class SharedThis
+{
+    private byte[] _array = ArrayPool<byte>.Shared.Rent(500);
+
+    public void Renew(Renewer renewer)
     {
-        private byte[] _array = ArrayPool<byte>.Shared.Rent(500);
-
-        public void Renew(Renewer renewer)
-        {
-            ArrayPool<byte>.Shared.Return(_array);
-            renewer.Renew(this);
-        }
-
-        public sealed class Renewer
-        {
-            public void Renew(Shared shared) => shared._array = ArrayPool<byte>.Shared.Rent(500);
-        }
+        ArrayPool<byte>.Shared.Return(_array);
+        renewer.Renew(this);
     }
 
-    [Trap("the object itself goes back to its pool")]
-    public sealed class Pooled
+    public sealed class Renewer
     {
-        private readonly Microsoft.Extensions.ObjectPool.ObjectPool<Pooled> _pool;
-        private byte[] _array = ArrayPool<byte>.Shared.Rent(500);
+        public void Renew(SharedThis shared) => shared._array = ArrayPool<byte>.Shared.Rent(500);
+    }
+}
 
-        public Pooled(Microsoft.Extensions.ObjectPool.ObjectPool<Pooled> pool) => _pool = pool;
+[Trap("the object itself goes back to its pool")]
+internal sealed class PooledThis
+{
+    private readonly Microsoft.Extensions.ObjectPool.ObjectPool<PooledThis> _pool;
+    private byte[] _array = ArrayPool<byte>.Shared.Rent(500);
 
-        public int First => _array[0];
+    public PooledThis(Microsoft.Extensions.ObjectPool.ObjectPool<PooledThis> pool) => _pool = pool;
 
-        public void Prepare() => _array = ArrayPool<byte>.Shared.Rent(500);
+    public int First => _array[0];
 
-        public void Release()
-        {
-            ArrayPool<byte>.Shared.Return(_array);
-            _pool.Return(this);
-        }
+    public void Prepare() => _array = ArrayPool<byte>.Shared.Rent(500);
+
+    public void Release()
+    {
+        ArrayPool<byte>.Shared.Return(_array);
+        _pool.Return(this);
     }
 }

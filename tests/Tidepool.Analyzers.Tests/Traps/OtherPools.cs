@@ -3,6 +3,22 @@ namespace Traps;
 
 internal sealed class OtherPools
 {
+    private static class Factory
+    {
+        public static ArrayPool<byte> Create() => ArrayPool<byte>.Shared;
+    }
+
+    private static readonly ArrayPool<byte> s_made = Factory.Create();
+
+    [Trap("a factory that may give any pool")]
+    public static int FromFactory(int length)
+    {
+        byte[] array = ArrayPool<byte>.Shared.Rent(length);
+        int first = array[0];
+        s_made.Return(array);
+        return first;
+    }
+
     private static readonly ArrayPool<byte> s_own = ArrayPool<byte>.Create(1 << 20, 8);
     private readonly ArrayPool<byte> _pool;
 
@@ -193,21 +209,5 @@ internal static class Mine
         public T[] Rent(int length) => new T[length];
 
         public void Return(T[] array) => array.AsSpan().Clear();
-    }
-
-    private static class Factory
-    {
-        public static ArrayPool<byte> Create() => ArrayPool<byte>.Shared;
-    }
-
-    private static readonly ArrayPool<byte> s_made = Factory.Create();
-
-    [Trap("a factory that may give any pool")]
-    public static int FromFactory(int length)
-    {
-        byte[] array = ArrayPool<byte>.Shared.Rent(length);
-        int first = array[0];
-        s_made.Return(array);
-        return first;
     }
 }
