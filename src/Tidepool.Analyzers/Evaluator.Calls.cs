@@ -52,7 +52,7 @@ internal sealed partial class Evaluator
     private Value EvaluateInstance(IOperation? instance, FlowState state) =>
         instance is IInstanceReferenceOperation ? Value.Unknown : Evaluate(instance, state);
 
-    /// <summary>Whether spans and memories of the operation show the rental: what a plain object gives may be another's.</summary>
+    /// <summary>Whether spans and memories of the operation show the rental: those of a plain object may show something else.</summary>
     private bool ShowsContent(Value value, IOperation? operation)
     {
         while (operation is IConversionOperation { OperatorMethod: null } conversion)

@@ -328,7 +328,7 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
         };
     }
 
-    /// <summary>Who gets 'this' may replace its fields.</summary>
+    /// <summary>Lets others have 'this': they may replace its fields.</summary>
     private Value ShareThis(IInstanceReferenceOperation self, FlowState state)
     {
         if (self.ReferenceKind == InstanceReferenceKind.ContainingTypeInstance)
@@ -342,7 +342,7 @@ internal sealed partial class Evaluator(FlowGraph graph, FlowWalker walker)
     /// <summary>The default: operands are used, and may be kept.</summary>
     private Value LetEscape(IOperation operation, FlowState state)
     {
-        // What a deconstruction writes is not used by it.
+        // A deconstruction does not use its targets.
         IEnumerable<IOperation> operands =
             operation is IDeconstructionAssignmentOperation deconstruction ? [deconstruction.Value] : operation.ChildOperations;
         foreach (IOperation child in operands)

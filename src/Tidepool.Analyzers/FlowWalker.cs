@@ -348,7 +348,7 @@ internal sealed class FlowWalker
         return ends;
     }
 
-    /// <summary>What was guessed in a finally block is over at its end.</summary>
+    /// <summary>Forgets at the end of a finally block the guesses made in it.</summary>
     private FlowState WithGuessOf(FlowState end, FlowState entered)
     {
         FlowState clone = end.Clone();

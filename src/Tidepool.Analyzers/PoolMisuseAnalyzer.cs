@@ -79,7 +79,7 @@ public sealed class PoolMisuseAnalyzer : DiagnosticAnalyzer
             }
             catch (InsufficientExecutionStackException)
             {
-                // expressions nested this deep are written by programs; nothing is known of the method
+                // programs write expressions nested this deep; nothing is known of the method
             }
         }
 

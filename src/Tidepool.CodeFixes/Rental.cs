@@ -62,13 +62,13 @@ internal sealed class Rental
     /// <summary>Whether the local is assigned, or passed by reference, behind its declaration.</summary>
     internal bool IsReplaced => IsWritten(Block, Name);
 
-    /// <summary>Whether what the rental holds may be known behind its block: by a variable of outside that is assigned from it.</summary>
+    /// <summary>Whether a variable from outside the block is assigned from the rental, and may show its content after the block.</summary>
     internal bool IsShownOutside => Block.DescendantNodes().OfType<AssignmentExpressionSyntax>().Any(
         one => one.Kind() is SyntaxKind.SimpleAssignmentExpression or SyntaxKind.CoalesceAssignmentExpression
             && one.Right.DescendantNodesAndSelf().OfType<IdentifierNameSyntax>().Any(name => name.Identifier.ValueText == Name)
             && !IsOfBlock(one.Left));
 
-    /// <summary>Whether everything that is written is declared in the block.</summary>
+    /// <summary>Whether the block declares all targets of an assignment.</summary>
     private bool IsOfBlock(ExpressionSyntax target) => target switch
     {
         TupleExpressionSyntax tuple => tuple.Arguments.All(one => IsOfBlock(one.Expression)),

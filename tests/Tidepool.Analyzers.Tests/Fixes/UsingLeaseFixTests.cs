@@ -144,7 +144,7 @@ public sealed class UsingLeaseFixTests
         """);
 
     [Fact]
-    public void What_is_seen_behind_the_block_is_not_disposed_at_its_end() => Mending.VerifyNoOffer(
+    public void A_lease_seen_behind_the_block_is_not_disposed_at_its_end() => Mending.VerifyNoOffer(
         new UsingLeaseFix(),
         """
         internal static class C
