@@ -24,7 +24,7 @@ internal sealed class OutboxScenario : IScenario
         {
             return new WorldExecution(world,
             [
-                () => RentThenReturn(world, 0, MoreThanTheRing, []),
+                () => Rent(world, 0, MoreThanTheRing), // and takes nothing in: the ring fills
                 () => ReturnAll(world, 1),
                 () => Return(world, 2, choices[2], visits),
             ]);
@@ -42,13 +42,17 @@ internal sealed class OutboxScenario : IScenario
 
     private static void RentThenReturn(World world, int thread, int rents, int[] choices)
     {
+        Rent(world, thread, rents);
+        Return(world, thread, choices, visits: false);
+        world.Rent(thread, world.Length);
+    }
+
+    private static void Rent(World world, int thread, int rents)
+    {
         for (int i = 0; i < rents; i++)
         {
             world.Rent(thread, world.Length);
         }
-
-        Return(world, thread, choices, visits: false);
-        world.Rent(thread, world.Length);
     }
 
     private static void ReturnAll(World world, int thread)
