@@ -60,10 +60,6 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("Magazine.FinishClose").Remove("PostOrTake(Items.Span(ref outgoing)[..count], taken);")
         },
         {
-            "OutboxScenario", "what the ring of an inbox has no place for is lost",
-            In("Inbox.Push").Replace("slots = slots[count..];", "slots = [];")
-        },
-        {
             "OutboxScenario", "a slot for a home that has closed meanwhile is lost",
             In("Magazine.PostOrTake").Replace("home.IsClosed", "home.IsPrivate")
         },
