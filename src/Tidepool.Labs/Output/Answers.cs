@@ -19,8 +19,8 @@ internal static class Answers
 
         if (results.Rows.All(row => row.IsEmpty))
         {
-            string? reason = results.Rows.Select(row => row.Dropped).FirstOrDefault();
-            return new(AnswerWord.NotMeasured, lab.Headline, []) { Note = $"{reason ?? "The run was stopped before it"}." };
+            string reason = results.Rows.Select(row => row.Dropped).FirstOrDefault() ?? "the run was stopped before it";
+            return new(AnswerWord.NotMeasured, lab.Headline, []) { Note = $"{char.ToUpperInvariant(reason[0])}{reason[1..]}." };
         }
 
         return new(AnswerWord.Counted, lab.Headline, []) { Note = Counts(results) };

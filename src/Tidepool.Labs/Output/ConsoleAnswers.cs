@@ -5,11 +5,13 @@ namespace Tidepool.Labs;
 /// <summary>Prints the last screen of a run: an answer of each lab, and where to look further.</summary>
 internal static class ConsoleAnswers
 {
+    private static readonly int LongestName = LabCatalog.All.Max(static lab => lab.Name.Length);
+
     /// <summary>Prints one line or two for each lab that was run.</summary>
     public static void Print(IAnsiConsole console, LabReport report, IReadOnlyList<ReportLab> labs)
     {
         console.Write(new Rule("[bold]Does a pool pay on this machine?[/]").LeftJustified());
-        var grid = new Grid().AddColumn(new GridColumn().NoWrap().PadRight(2)).AddColumn(new GridColumn().PadRight(0));
+        Grid grid = CreateGrid();
         foreach (var (outcome, lab) in report.Labs.Zip(labs))
         {
             if (report.Stopped && lab.Rows.All(row => row.IsEmpty))
@@ -17,10 +19,7 @@ internal static class ConsoleAnswers
                 continue;
             }
 
-            LabAnswer answer = Answers.Of(outcome.Lab, outcome.Plan, lab);
-            string sentence = string.Concat(
-                answer.Pieces().Select(piece => piece.IsName ? $"[cyan]{Markup.Escape(piece.Text)}[/]" : Markup.Escape(piece.Text)));
-            grid.AddRow($"[bold]{Markup.Escape(lab.Name)}[/]", $"[bold {Color(answer.Word)}]{answer.Lead}.[/] {sentence}");
+            AddRow(grid, lab.Name, Answers.Of(outcome.Lab, outcome.Plan, lab));
             foreach (Verdict wrong in Answers.WrongCounts(lab))
             {
                 string value = NumberText.Value(wrong.Bar, wrong.Value);
@@ -30,6 +29,18 @@ internal static class ConsoleAnswers
 
         console.Write(grid);
         console.WriteLine("0.50 is half the time. undecided: the interval is too wide to say.");
+    }
+
+    /// <summary>Prints the answer of a lab whose times are taken; nothing where no times were compared.</summary>
+    public static void PrintEarly(IAnsiConsole console, LabOutcome measured)
+    {
+        LabAnswer answer = Answers.Of(measured.Lab, measured.Plan, ReportBuilder.Build(measured));
+        if (answer.Groups.Count > 0)
+        {
+            Grid grid = CreateGrid();
+            AddRow(grid, measured.Lab.Name, answer);
+            console.Write(grid);
+        }
     }
 
     /// <summary>Prints which commands show more.</summary>
@@ -42,6 +53,16 @@ internal static class ConsoleAnswers
         {
             console.WriteLine($"Tables: ./tidepool lab {lab}, or --tables. A page with plots: --html FILE");
         }
+    }
+
+    private static Grid CreateGrid() =>
+        new Grid().AddColumn(new GridColumn().NoWrap().Width(LongestName).PadRight(2)).AddColumn(new GridColumn().PadRight(0));
+
+    private static void AddRow(Grid grid, string lab, LabAnswer answer)
+    {
+        string sentence = string.Concat(
+            answer.Pieces().Select(piece => piece.IsName ? $"[cyan]{Markup.Escape(piece.Text)}[/]" : Markup.Escape(piece.Text)));
+        grid.AddRow($"[bold]{Markup.Escape(lab)}[/]", $"[bold {Color(answer.Word)}]{answer.Lead}.[/] {sentence}");
     }
 
     private static string Color(AnswerWord word) => word switch

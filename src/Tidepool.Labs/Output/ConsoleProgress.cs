@@ -2,7 +2,7 @@ using Spectre.Console;
 
 namespace Tidepool.Labs;
 
-/// <summary>Runs labs while showing how far they are: a live bar for each on a terminal, one line for each otherwise.</summary>
+/// <summary>Runs labs while showing how far they are: a live bar for each on a terminal, one line for each otherwise. Answers come as they are found.</summary>
 internal static class ConsoleProgress
 {
     /// <summary>Runs.</summary>
@@ -28,6 +28,7 @@ internal static class ConsoleProgress
                     var bar = bars[progress.Lab];
                     bar.Description = Markup.Escape($"{progress.Lab}: {progress.Step}");
                     bar.Value = Math.Max(bar.Value, progress.Fraction);
+                    PrintEarly(console, labs, progress);
                 }).RunAsync(labs, stop);
             });
 
@@ -41,6 +42,17 @@ internal static class ConsoleProgress
             {
                 console.WriteLine($"{progress.Lab}: {labs.First(lab => lab.Name == progress.Lab).Question}");
             }
+
+            PrintEarly(console, labs, progress);
         }).RunAsync(labs, stop);
+    }
+
+    /// <summary>Prints the answer of a lab while others still run, so that the first one does not wait for the last.</summary>
+    private static void PrintEarly(IAnsiConsole console, IReadOnlyList<ILab> labs, LabProgress progress)
+    {
+        if (labs.Count > 1 && progress.Measured is { } measured)
+        {
+            ConsoleAnswers.PrintEarly(console, measured);
+        }
     }
 }

@@ -26,7 +26,11 @@ internal sealed record LabRunOptions
 /// <param name="Lab">Its name.</param>
 /// <param name="Fraction">0 to 1.</param>
 /// <param name="Step">What it does now.</param>
-internal readonly record struct LabProgress(string Lab, double Fraction, string Step);
+internal readonly record struct LabProgress(string Lab, double Fraction, string Step)
+{
+    /// <summary>What was found, once all times are taken; waiting probes may still add their rows. Null before.</summary>
+    public LabOutcome? Measured { get; init; }
+}
 
 /// <summary>A lab with what it found.</summary>
 internal sealed record LabOutcome(ILab Lab, LabPlan Plan, LabResults Results, int Processes, IReadOnlyList<Verdict> Verdicts);

@@ -28,8 +28,8 @@ internal sealed class LabRunner(LabRunOptions options, Action<LabProgress> progr
             {
                 await RunProbesAsync(run, stop);
                 await MeasureAsync(run, stop);
-                progress(
-                    new(run.Lab.Name, waiting.Covers(run) ? 0.95 : 1, waiting.Covers(run) ? "waiting for its idle processes" : "done"));
+                (double fraction, string step) = waiting.Covers(run) ? (0.95, "waiting for its idle processes") : (1, "done");
+                progress(new(run.Lab.Name, fraction, step) { Measured = ToOutcome(run) });
             }
 
             await waiting.CollectAsync(stop);

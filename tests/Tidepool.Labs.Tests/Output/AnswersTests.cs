@@ -36,7 +36,25 @@ public class AnswersTests
     {
         var results = new LabResults(seed: 1);
         results.Drop(FakeLab.Rival, "run with --postgres");
-        Assert.Equal("Not measured. run with --postgres.", AnswerOf(FakeLab.Report(results)));
+        Assert.Equal("Not measured. Run with --postgres.", AnswerOf(FakeLab.Report(results)));
+    }
+
+    [Fact]
+    public void An_answer_is_printed_early_in_the_words_of_the_last_screen()
+    {
+        LabReport report = FakeLab.Report();
+        string early = PrintOn(150, console => ConsoleAnswers.PrintEarly(console, report.Labs[0]));
+
+        Assert.Contains(AnswerOf(report), early, StringComparison.Ordinal);
+        Assert.Contains(early, Print(report, ReportTables.None), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Nothing_is_printed_early_where_no_times_were_compared()
+    {
+        var results = new LabResults(seed: 1);
+        results.Drop(FakeLab.Rival, "run with --postgres");
+        Assert.Empty(PrintOn(150, console => ConsoleAnswers.PrintEarly(console, FakeLab.Report(results).Labs[0])));
     }
 
     [Fact]
@@ -188,13 +206,18 @@ public class AnswersTests
         return output.ToString();
     }
 
-    private static string PrintScreen(LabReport report, ReportLab[] labs, int width)
+    private static string PrintScreen(LabReport report, ReportLab[] labs, int width) => PrintOn(width, console =>
+    {
+        ConsoleAnswers.Print(console, report, labs);
+        ConsoleAnswers.PrintWays(console, hasTables: false, "arrays");
+    });
+
+    private static string PrintOn(int width, Action<IAnsiConsole> print)
     {
         using var output = new StringWriter { NewLine = "\n" };
         IAnsiConsole console = ConsoleReport.CreateConsole(output);
         console.Profile.Width = width;
-        ConsoleAnswers.Print(console, report, labs);
-        ConsoleAnswers.PrintWays(console, hasTables: false, "arrays");
+        print(console);
         return output.ToString();
     }
 }

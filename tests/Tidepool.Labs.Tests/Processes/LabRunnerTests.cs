@@ -26,6 +26,8 @@ public class LabRunnerTests
         Assert.NotEqual(VerdictState.NotRun, states[Bars.LeaseInlined.Id]);
         Assert.Equal(VerdictState.Pass, states[Bars.Waste.Id]);
         Assert.Equal(VerdictState.NotRun, states[Bars.RingShared.Id]);
+        LabOutcome early = Assert.Single(steps, step => step.Measured is not null).Measured!;
+        Assert.Contains(ReportBuilder.Build(early).Rows, row => row.Key.Subject == RentalCatalog.Lease && row.Ratio is not null);
         Assert.Contains(steps, step => step.Fraction == 1);
     }
 
