@@ -19,7 +19,7 @@ internal static class AdviseVerb
     {
         Description = "A number or a name as tidepool ps shows them; or, after --, a command to start and its arguments.",
         HelpName = "PID|NAME | -- COMMAND [ARGS]",
-        Arity = ArgumentArity.OneOrMore,
+        Arity = ArgumentArity.ZeroOrMore, // none with --verify
     };
 
     private static readonly Option<int?> Seconds =
@@ -43,8 +43,10 @@ internal static class AdviseVerb
           tidepool advise 12345
           tidepool advise orders --seconds 60 --json advice.json
           tidepool advise --seconds 20 -- dotnet bin/Release/net10.0/Orders.dll --urls http://localhost:5000
+          tidepool advise --verify --before "dotnet old/Orders.dll" --after "dotnet new/Orders.dll"
 
-        Exit codes: 0 ok, whatever the verdicts; 2 there is no such process, or several; 3 it cannot be reached.
+        Exit codes: 0 ok, whatever the verdicts; 2 there is no such process, or several, or a command of --verify failed; 3 it
+        cannot be reached.
         """;
 
     /// <summary>The verb for the parser.</summary>
@@ -54,8 +56,14 @@ internal static class AdviseVerb
         {
             Target, Seconds, Budget, Json,
         };
+        VerifyOptions.AddTo(verb);
         verb.Validators.Add(result =>
         {
+            if (!VerifyOptions.Check(result) && result.GetValue(Target) is not { Length: > 0 })
+            {
+                result.AddError("say which process: a number or a name as tidepool ps shows them; or, after --, a command to start.");
+            }
+
             if (result.GetValue(Seconds) is < 5)
             {
                 result.AddError($"--seconds is {result.GetValue(Seconds)}; allowed is 5 or more.");
@@ -72,7 +80,12 @@ internal static class AdviseVerb
 
     private static async Task<int> RunAsync(ParseResult parsed, CancellationToken stop)
     {
-        string[] words = parsed.GetValue(Target)!;
+        string[] words = parsed.GetValue(Target) ?? [];
+        if (VerifyOptions.IsGiven(parsed))
+        {
+            return await VerifyAsync(parsed, words, stop);
+        }
+
         bool isCommand = parsed.Tokens.Any(static token => token.Value == "--");
         if (!isCommand && words.Length > 1)
         {
@@ -88,14 +101,33 @@ internal static class AdviseVerb
             static (slice, slices) => Console.Error.WriteLine($"sampling: slice {slice} of {slices}"), stop);
         AdviceReport report = AdviceReport.Of(target, result, budget, new AdviceLimits());
         AdviceText.Print(ConsoleReport.CreateConsole(), report);
-        return parsed.GetValue(Json) is { } file ? await WriteAsync(file, report) : ExitRule.Ok;
+        return parsed.GetValue(Json) is { } file ? await WriteAsync(file, AdviceJson.Write(report)) : ExitRule.Ok;
     }
 
-    private static async Task<int> WriteAsync(FileInfo file, AdviceReport report)
+    private static async Task<int> VerifyAsync(ParseResult parsed, string[] words, CancellationToken stop)
+    {
+        if (words.Length > 0)
+        {
+            Console.Error.WriteLine(
+                $"tidepool: --verify runs the commands of --before and --after, and no process: {string.Join(' ', words)}");
+            return ExitRule.BadUsage;
+        }
+
+        VerifyReport? report = await VerifyOptions.RunAsync(parsed, stop);
+        if (report is null)
+        {
+            return ExitRule.Stopped;
+        }
+
+        VerifyText.Print(Console.Out, report);
+        return parsed.GetValue(Json) is { } file ? await WriteAsync(file, VerifyJson.Write(report)) : ExitRule.Ok;
+    }
+
+    private static async Task<int> WriteAsync(FileInfo file, string text)
     {
         try
         {
-            await File.WriteAllTextAsync(file.FullName, AdviceJson.Write(report));
+            await File.WriteAllTextAsync(file.FullName, text);
             return ExitRule.Ok;
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)

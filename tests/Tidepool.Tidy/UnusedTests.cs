@@ -32,7 +32,7 @@ public sealed class UnusedTests
 
     /// <summary>
     /// Public members, what an attribute calls, classes of extension methods, and what fulfils a contract: an interface, the list of labs,
-    /// which is found by reflection, the structs of the C header.
+    /// which is found by reflection, the structs of the C header, the type that a runtime asks for by its name.
     /// </summary>
     private static bool IsUsedFromOutside(MemberDeclarationSyntax member) =>
         member.Modifiers.Any(
@@ -44,6 +44,7 @@ public sealed class UnusedTests
             && modifiers.Any(SyntaxKind.StaticKeyword)
             && container.Members.OfType<MethodDeclarationSyntax>().Any(IsExtension)
         || member is ClassDeclarationSyntax { BaseList: { } bases } && bases.Types.Any(type => type.ToString() == "ILab")
+        || member is ClassDeclarationSyntax { Identifier.ValueText: "StartupHook" }
         || member.Parent is StructDeclarationSyntax { Identifier.ValueText: ['t', 'p', '_', ..] }
         || member.Parent is InterfaceDeclarationSyntax or EnumDeclarationSyntax;
 

@@ -18,7 +18,7 @@ internal static class AdviceJson
     };
 
     /// <summary>The report with every site.</summary>
-    public static string Write(AdviceReport report) => JsonSerializer.Serialize(
+    public static string Write(AdviceReport report) => Serialize(
         new
         {
             Schema = SchemaVersion,
@@ -55,6 +55,8 @@ internal static class AdviceJson
                 advice.Before,
                 advice.After,
             }),
-        },
-        Options);
+        });
+
+    /// <summary>Writes any report in the same form: indented, names in camel case, without what is not known.</summary>
+    public static string Serialize(object report) => JsonSerializer.Serialize(report, Options);
 }

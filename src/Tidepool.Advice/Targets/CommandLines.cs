@@ -41,6 +41,10 @@ internal static class CommandLines
         return host;
     }
 
+    /// <summary>Whether a command builds a program and starts it as another process.</summary>
+    public static bool IsDotnetRun(IReadOnlyList<string> words) =>
+        words is [var host, "run", ..] && Path.GetFileNameWithoutExtension(host) == "dotnet";
+
     private static string Trim(string path)
     {
         string name = path[(path.LastIndexOfAny(['/', '\\']) + 1)..];

@@ -24,7 +24,7 @@ internal sealed class LaunchedProcess : IDisposable
     /// <exception cref="TargetException">It does not start, ends at once, or is no .NET program.</exception>
     public static async Task<LaunchedProcess> StartAsync(IReadOnlyList<string> words, CancellationToken stop)
     {
-        if (words is [var host, "run", ..] && Path.GetFileNameWithoutExtension(host) == "dotnet")
+        if (CommandLines.IsDotnetRun(words))
         {
             throw new TargetException(
                 TargetProblem.WrongTarget, "'dotnet run' starts the program as another process: build it, and give the program itself.");

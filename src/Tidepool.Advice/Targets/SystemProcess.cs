@@ -1,5 +1,6 @@
 using System.ComponentModel;
 using System.Diagnostics;
+using System.Globalization;
 
 namespace Tidepool.Advice;
 
@@ -37,6 +38,29 @@ internal static class SystemProcess
         catch (Exception failure) when (failure is Win32Exception or InvalidOperationException or NotSupportedException)
         {
             return [];
+        }
+    }
+
+    /// <summary>The most memory that it has had in use at once, in bytes; null when it has ended or may not be read.</summary>
+    public static long? PeakBytesOf(Process process)
+    {
+        if (OperatingSystem.IsLinux())
+        {
+            string? line = ReadLines($"/proc/{process.Id}/status")
+                .FirstOrDefault(static line => line.StartsWith("VmHWM:", StringComparison.Ordinal));
+            return line?.Split((char[])[' ', '\t'], StringSplitOptions.RemoveEmptyEntries) is [_, var kilobytes, ..]
+                ? long.Parse(kilobytes, CultureInfo.InvariantCulture) * 1024
+                : null;
+        }
+
+        try
+        {
+            process.Refresh();
+            return process.PeakWorkingSet64;
+        }
+        catch (Exception failure) when (failure is Win32Exception or InvalidOperationException or NotSupportedException)
+        {
+            return null;
         }
     }
 

@@ -1,4 +1,3 @@
-using System.Reflection;
 using System.Text.Json;
 using Spectre.Console;
 
@@ -71,42 +70,7 @@ public sealed class SiteTableTests
         Assert.True(bytes.GetProperty("low").GetDouble() < bytes.GetProperty("value").GetDouble());
         Assert.True(bytes.GetProperty("high").GetDouble() > bytes.GetProperty("value").GetDouble());
 
-        string root = typeof(SiteTableTests).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
-            .Single(static attribute => attribute.Key == "RepositoryRoot").Value!;
-        using JsonDocument schema = JsonDocument.Parse(File.ReadAllText(Path.Combine(root, "docs", "advise.schema.json")));
-        AssertFits(report.RootElement, schema.RootElement, schema.RootElement, "");
-    }
-
-    /// <summary>As far as the schema goes: which fields there must be, and that there are no others.</summary>
-    private static void AssertFits(JsonElement value, JsonElement schema, JsonElement root, string path)
-    {
-        if (schema.TryGetProperty("$ref", out JsonElement reference))
-        {
-            schema = root.GetProperty("$defs").GetProperty(reference.GetString()!.Split('/')[^1]);
-        }
-
-        switch (value.ValueKind)
-        {
-            case JsonValueKind.Object:
-                JsonElement known = schema.GetProperty("properties");
-                Assert.All(
-                    schema.GetProperty("required").EnumerateArray(),
-                    name => Assert.True(value.TryGetProperty(name.GetString()!, out _), $"{path} has no {name}"));
-                foreach (JsonProperty property in value.EnumerateObject())
-                {
-                    Assert.True(known.TryGetProperty(property.Name, out JsonElement inner), $"{path}.{property.Name} is not in the schema");
-                    AssertFits(property.Value, inner, root, $"{path}.{property.Name}");
-                }
-
-                break;
-            case JsonValueKind.Array:
-                foreach (JsonElement item in value.EnumerateArray())
-                {
-                    AssertFits(item, schema.GetProperty("items"), root, path + "[]");
-                }
-
-                break;
-        }
+        ReportSchema.AssertFits(report.RootElement, "advise.schema.json");
     }
 
     private static AdviceReport Report(long lost)

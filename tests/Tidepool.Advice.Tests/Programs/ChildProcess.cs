@@ -9,13 +9,16 @@ internal sealed class ChildProcess : IDisposable
 
     private ChildProcess(Process process) => _process = process;
 
+    /// <summary>What runs assemblies.</summary>
+    public static string Host { get; } =
+        Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet";
+
     public int Id => _process.Id;
 
     /// <summary>Starts a program and waits until it says that it is ready.</summary>
     public static ChildProcess Start(params string[] arguments)
     {
-        string dotnet = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet";
-        var start = new ProcessStartInfo(dotnet) { RedirectStandardInput = true, RedirectStandardOutput = true, UseShellExecute = false };
+        var start = new ProcessStartInfo(Host) { RedirectStandardInput = true, RedirectStandardOutput = true, UseShellExecute = false };
         start.ArgumentList.Add(typeof(ChildProcess).Assembly.Location);
         foreach (string argument in arguments)
         {

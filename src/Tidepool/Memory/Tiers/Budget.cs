@@ -15,8 +15,11 @@ internal sealed class Budget
         _parent = parent;
     }
 
-    /// <summary>A quarter of the memory that the garbage collector may use (the container's limit where there is one).</summary>
-    internal static Budget Process { get; } = new(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4, null);
+    /// <summary>
+    /// A quarter of the memory that the garbage collector may use (the container's limit where there is one). Nothing with
+    /// <c>TIDEPOOL_MODE=off</c>: every budget is charged to this one, so no tier of any pool keeps an item then.
+    /// </summary>
+    internal static Budget Process { get; } = new(ProcessMode.IsOff ? 0 : GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4, null);
 
     internal long Limit { get; }
 
