@@ -60,11 +60,17 @@ public sealed partial class PooledMemoryStream
     {
         ValidateCopyToArguments(destination, bufferSize);
         StreamCore core = Open();
-        (long start, long end) = EmulateRead(core);
-        if (start < end)
+        if (core.HasRestInWindow)
         {
-            Send(core, destination, start, end);
+            byte[] array = core.Array;
+            int index = core.Index;
+            int end = core.DataEnd;
+            core.Index = end;
+            destination.Write(array, index, end - index);
+            return;
         }
+
+        CopyToSlow(core, destination);
     }
 
     /// <summary>Writes the whole content to another stream. The position stays.</summary>
@@ -158,6 +164,15 @@ public sealed partial class PooledMemoryStream
     {
         byte value = 0;
         return ReadSlow(new Span<byte>(ref value)) == 0 ? -1 : value;
+    }
+
+    private void CopyToSlow(StreamCore core, Stream destination)
+    {
+        (long start, long end) = EmulateRead(core);
+        if (start < end)
+        {
+            Send(core, destination, start, end);
+        }
     }
 
     /// <summary>

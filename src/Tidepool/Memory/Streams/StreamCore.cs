@@ -111,6 +111,13 @@ internal sealed partial class StreamCore
         get => Base + Index;
     }
 
+    /// <summary>Whether something is left to read, and the window has all of it.</summary>
+    internal bool HasRestInWindow
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Index < DataEnd && Base + DataEnd >= StoredLength;
+    }
+
     /// <summary>The last position that a caller may set: as far as content can reach, as with <see cref="MemoryStream"/>.</summary>
     internal long LongestPosition => (Flags & StreamFlags.Fixed) == 0 ? LongestLength
         : Capacity > int.MaxValue ? Capacity
