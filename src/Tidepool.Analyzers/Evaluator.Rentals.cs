@@ -197,6 +197,9 @@ internal sealed partial class Evaluator
             case RentalKind.Object or RentalKind.Array:
                 Escape(value, state); // ended in another way than by its pool
                 break;
+            case RentalKind.Disposable when Names.IsReusable(site.Origin.Type):
+                Escape(value, state); // what happens to it from here on is another life
+                break;
             default:
                 if (StandingOf(value, state).Status != Status.Returned)
                 {

@@ -52,6 +52,9 @@ internal static class Names
         && view.MetadataName is "Span`1" or "ReadOnlySpan`1" or "Memory`1" or "ReadOnlyMemory`1" or "ArraySegment`1" or "ReadOnlySequence`1"
         && Space(view) is "System" or "System.Buffers";
 
+    /// <summary>Whether the type may be used again after its Dispose.</summary>
+    internal static bool IsReusable(ITypeSymbol? type) => type?.Name is "LeaseScope" or "AsyncLeaseScope" && Space(type) == "Tidepool";
+
     /// <summary>The kind of a lease type of Tidepool, or null.</summary>
     internal static RentalKind? LeaseKind(ITypeSymbol? type)
     {

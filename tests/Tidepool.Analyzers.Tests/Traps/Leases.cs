@@ -62,6 +62,17 @@ internal sealed class Leases
         return lease.Span[0];
     }
 
+    [Trap("a scope used again after its end")]
+    public static int ScopedTwice(BufferPool<byte> pool, int length)
+    {
+        var scope = new LeaseScope();
+        scope.Rent(pool, length).Span.Clear();
+        scope.Dispose();
+        int first = scope.Rent(pool, length).Span[0];
+        scope.Dispose();
+        return first;
+    }
+
     [Trap("into a field")]
     public void Keep(BufferPool<byte> pool, int length)
     {
