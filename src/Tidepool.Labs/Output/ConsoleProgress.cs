@@ -2,7 +2,10 @@ using Spectre.Console;
 
 namespace Tidepool.Labs;
 
-/// <summary>Runs labs while showing how far they are: a live bar for each on a terminal, one line for each otherwise. Answers come as they are found.</summary>
+/// <summary>
+/// Runs labs while showing how far they are: a live bar for each on a terminal, one line for each otherwise. Answers come as they are
+/// found.
+/// </summary>
 internal static class ConsoleProgress
 {
     /// <summary>Runs.</summary>
