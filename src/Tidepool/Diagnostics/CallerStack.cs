@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Text;
 
 namespace Tidepool;
 
@@ -20,8 +21,14 @@ internal static class CallerStack
         int last = Array.FindLastIndex(frames, static frame => !IsThreading(frame));
 
         // A caller without frames of its own: better the whole stack than none.
-        StackFrame[] shown = first < 0 || last < first ? frames : frames[first..(last + 1)];
-        return string.Join('\n', shown.Select(static frame => $"{new StackTrace(frame).ToString().TrimEnd()}{SourceLines.Find(frame)}"));
+        (first, last) = first < 0 || last < first ? (0, frames.Length - 1) : (first, last);
+        var text = new StringBuilder();
+        for (int i = first; i <= last; i++)
+        {
+            text.Append(i > first ? "\n" : "").Append(new StackTrace(frames[i]).ToString().TrimEnd()).Append(SourceLines.Find(frames[i]));
+        }
+
+        return text.ToString();
     }
 
     /// <summary>Whether a frame is of one of the assemblies. Told by the assembly: programs may have any namespace.</summary>

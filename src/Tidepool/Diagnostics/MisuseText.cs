@@ -1,11 +1,31 @@
 namespace Tidepool;
 
+/// <summary>What a report says of a rental.</summary>
+/// <param name="what">What was rented, or null where the report's own words do.</param>
+/// <param name="detail">What else is known, or null.</param>
+internal readonly struct RentalText(string? what, string? detail)
+{
+    internal string? What { get; } = what;
+
+    internal string? Detail { get; } = detail;
+}
+
 /// <summary>The sentences of misuse reports, in one place so that they read alike.</summary>
 internal static class MisuseText
 {
     internal const string LostRace = "The renting thread won; the other return was ignored.";
 
     internal const string IdleAlready = "It is idle in the pool already.";
+
+    /// <summary>
+    /// The names of <see cref="MisuseKind"/>, in its order: a program that is compiled ahead of time pays 80 KB for asking an enum.
+    /// </summary>
+    internal static readonly string[] Names =
+    [
+        nameof(MisuseKind.DoubleReturn), nameof(MisuseKind.UseAfterReturn), nameof(MisuseKind.RacingReturn),
+        nameof(MisuseKind.ForeignReturn), nameof(MisuseKind.WrongLength), nameof(MisuseKind.NeverReturned),
+        nameof(MisuseKind.WriteAfterReturn), nameof(MisuseKind.StaleDispose),
+    ];
 
     /// <summary>What a lease says that is <c>default</c>.</summary>
     internal static string NeverRented(string lease) => $"This lease is default({lease}): it was never rented.";
@@ -31,7 +51,7 @@ internal static class MisuseText
             MisuseKind.WriteAfterReturn =>
                 "Memory was written to after it was returned. No span or array of a rental may be used after its return",
             MisuseKind.StaleDispose => "A lease was disposed again after what it held was rented again. Dispose each lease once",
-            _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, null),
+            _ => throw new ArgumentOutOfRangeException(nameof(kind), (int)kind, "There is no such kind of misuse."),
         };
         return detail is null ? $"{text} (pool '{pool}')." : $"{text} (pool '{pool}'). {detail}";
     }

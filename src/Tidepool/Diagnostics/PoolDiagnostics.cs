@@ -41,7 +41,7 @@ public static class PoolDiagnostics
     {
         if (TidepoolEventSource.Log.IsEnabled())
         {
-            TidepoolEventSource.Log.Misuse(kind.ToString(), message, pool.Text);
+            TidepoolEventSource.Log.Misuse(MisuseText.Names[(int)kind], message, pool.Text);
         }
 
         Notify(pool, kind, message);
@@ -72,7 +72,7 @@ public static class PoolDiagnostics
         TidepoolEventSource.Log.PoolerFound(message, pool);
         if (log is not null)
         {
-            Shield(static s => s.log.WriteLine($"Tidepool: {s.pool}: {s.message}"), (log, pool, message));
+            Shield(() => log.WriteLine($"Tidepool: {pool}: {message}"));
         }
     }
 
@@ -95,12 +95,12 @@ public static class PoolDiagnostics
         {
             foreach (Action<TReport> handler in Delegate.EnumerateInvocationList(handlers))
             {
-                Shield(static s => s.handler(s.report), (handler, report));
+                Shield(() => handler(report));
             }
 
             if (ProcessChecks.Logs)
             {
-                Shield(static report => Console.Error.WriteLine(report.ToString()), report);
+                Shield(() => Console.Error.WriteLine(report.ToString()));
             }
         }
         finally
@@ -112,11 +112,11 @@ public static class PoolDiagnostics
     /// <summary>
     /// A listener's failure must not change what the misuse leads to, nor end the thread pool's thread that reports a leak.
     /// </summary>
-    private static void Shield<T>(Action<T> action, T state)
+    private static void Shield(Action action)
     {
         try
         {
-            action(state);
+            action();
         }
         catch (Exception)
         {

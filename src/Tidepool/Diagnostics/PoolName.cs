@@ -13,7 +13,7 @@ internal sealed class PoolName
     private const int LongestKey = 128;
 
     private static readonly Lock Gate = new();
-    private static readonly HashSet<string> Taken = new(StringComparer.Ordinal);
+    private static readonly Dictionary<string, Series> Taken = new(StringComparer.Ordinal);
     private static readonly Dictionary<string, Series> Stems = new(StringComparer.Ordinal);
 
     private readonly string _stem;
@@ -104,7 +104,7 @@ internal sealed class PoolName
                 text = number == 1 && first is not null ? first : $"{stem}{number}";
                 passed.Add(number);
             }
-            while (!Taken.Add(text));
+            while (!Taken.TryAdd(text, series));
 
             // Numbers that another pool has as a name of its own choice stay free for later.
             passed[..^1].ForEach(n => series.Free.Enqueue(n, n));

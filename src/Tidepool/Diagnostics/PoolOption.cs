@@ -22,6 +22,6 @@ internal static class PoolOption
     internal static void CheckCommon(int leakSampling, PoolChecks? checks)
     {
         Check(leakSampling >= 0, leakSampling, "LeakSampling must be 0 or more.");
-        Check(checks is null or (>= PoolChecks.Off and <= PoolChecks.Full), checks, "Checks must be Off, Default or Full.");
+        Check(checks is null or (>= PoolChecks.Off and <= PoolChecks.Full), (int?)checks, "Checks must be Off, Default or Full.");
     }
 }

@@ -18,6 +18,9 @@ internal readonly struct PoolSpan
     /// <summary>The policy resets a resource.</summary>
     internal const string Reset = "tidepool.reset";
 
+    // Here and not with the meter: a program that rents buffers alone has no spans, and need not carry what makes them.
+    private static readonly ActivitySource Source = new(Telemetry.Name);
+
     private readonly Activity? _outer;
 
     private PoolSpan(Activity activity, Activity? outer) => (Activity, _outer) = (activity, outer);
@@ -30,7 +33,7 @@ internal readonly struct PoolSpan
     /// <param name="series">The pool and its key.</param>
     /// <param name="parent">What it is done for; null for what the calling thread does now.</param>
     internal static PoolSpan Begin(string name, in ResourceSeries series, Activity? parent = null) =>
-        Telemetry.Source.HasListeners() ? BeginWanted(name, series, parent) : default;
+        Source.HasListeners() ? BeginWanted(name, series, parent) : default;
 
     /// <summary>Makes the span the current activity of this thread: what the policy does now happens within it.</summary>
     internal void Enter()
@@ -79,7 +82,7 @@ internal readonly struct PoolSpan
         Activity? outer = Activity.Current;
         try
         {
-            Activity? activity = Telemetry.Source.StartActivity(name, ActivityKind.Internal, parent?.Context ?? default, series.Tags());
+            Activity? activity = Source.StartActivity(name, ActivityKind.Internal, parent?.Context ?? default, series.Tags());
             return activity is null ? default : new PoolSpan(activity, outer);
         }
         catch (Exception)

@@ -24,6 +24,11 @@ internal static class SourceLines
         Justification = "A method that was trimmed away has no frame; one without metadata has no line.")]
     internal static string Find(StackFrame frame)
     {
+        if (!RuntimeFeature.IsDynamicCodeSupported)
+        {
+            return string.Empty; // compiled ahead of time: the reader of symbols is left out of the program
+        }
+
         try
         {
             if (frame.GetMethod() is not { } method || frame.GetILOffset() is StackFrame.OFFSET_UNKNOWN)

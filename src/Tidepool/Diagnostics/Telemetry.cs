@@ -1,9 +1,9 @@
-using System.Diagnostics;
 using System.Diagnostics.Metrics;
+using System.Text;
 
 namespace Tidepool;
 
-/// <summary>The meter and the activity source of the process, and the tags that both have.</summary>
+/// <summary>The meter of the process, and the names and tags that it shares with the activity source of <see cref="PoolSpan"/>.</summary>
 internal static class Telemetry
 {
     /// <summary>What a program passes to <c>AddMeter</c> and <c>AddSource</c>.</summary>
@@ -20,10 +20,15 @@ internal static class Telemetry
 
     internal static readonly Meter Meter = new(Name);
 
-    internal static readonly ActivitySource Source = new(Name);
-
     /// <summary>A name of the code as values of tags are written: <c>double_return</c>.</summary>
-    internal static string Snake(string name) =>
-        string.Concat(name.Select(static (letter, place) => place > 0 && char.IsUpper(letter) ? $"_{letter}" : $"{letter}"))
-            .ToLowerInvariant();
+    internal static string Snake(string name)
+    {
+        var text = new StringBuilder();
+        foreach (char letter in name)
+        {
+            text.Append(text.Length > 0 && char.IsUpper(letter) ? "_" : "").Append(char.ToLowerInvariant(letter));
+        }
+
+        return text.ToString();
+    }
 }

@@ -11,20 +11,18 @@ using (BufferLease<byte> lease = BufferPool<byte>.Shared.Rent(1000))
 
 if (args is ["leak"])
 {
-    using var reported = new ManualResetEventSlim();
-    PoolDiagnostics.MisuseReported += report =>
-    {
-        Console.WriteLine($"{report.Kind} of pool '{report.PoolName}'");
-        reported.Set();
-    };
+    string? leaking = null;
+    PoolDiagnostics.MisuseReported += report => Volatile.Write(ref leaking, report.PoolName);
     using BufferPool<byte> pool = BufferPool<byte>.Create(new BufferPoolOptions<byte> { Name = "uploads" });
     Uploads.Forget(pool);
-    for (int tries = 0; tries < 1200 && !reported.IsSet; tries++)
+    for (int tries = 0; tries < 1200 && Volatile.Read(ref leaking) is null; tries++)
     {
         GC.Collect();
         GC.WaitForPendingFinalizers();
-        reported.Wait(50);
+        Thread.Sleep(50);
     }
+
+    Console.WriteLine($"a leak of pool '{leaking}'");
 }
 
 internal static class Uploads

@@ -33,7 +33,7 @@ public abstract class BlockMemoryPool<T> : MemoryPool<T>
         _blockLength = blockLength;
         _pool = BufferPool<T>.Create(new BufferPoolOptions<T>
         {
-            Name = name ?? $"{kind}<{typeof(T).Name}>",
+            Name = name ?? $"{kind}<{TypeName.Of<T>()}>",
             Source = source(),
             Sizes = SizeClasses.FromLengths(blockLength),
             Alignment = alignment,

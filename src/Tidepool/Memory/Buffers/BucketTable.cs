@@ -27,7 +27,17 @@ internal sealed class BucketTable<T>
         Array.Fill(FastIds, TieredPool.NoId);
     }
 
-    internal IEnumerable<Bucket> Made() => _buckets.Where(static b => b is not null)!;
+    /// <summary>Adds the buckets that were made so far. Under the gate of buckets.</summary>
+    internal void AddMade(List<Bucket> buckets)
+    {
+        foreach (Bucket? bucket in _buckets)
+        {
+            if (bucket is not null)
+            {
+                buckets.Add(bucket);
+            }
+        }
+    }
 
     /// <summary>The bucket that serves <paramref name="length"/> elements, or null when the pool keeps none of that length.</summary>
     internal Bucket? Find(int length)

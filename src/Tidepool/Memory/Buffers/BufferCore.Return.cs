@@ -38,7 +38,7 @@ internal sealed partial class BufferCore<T>
         if (linked)
         {
             // An old posting has the slot on its way home, where this return is settled. That one had lost its race, and counts here.
-            ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
+            ReportLater(MisuseKind.RacingReturn, static () => new(null, MisuseText.LostRace));
             return true;
         }
 
@@ -61,7 +61,7 @@ internal sealed partial class BufferCore<T>
 
         if (!slot.TryEndPosted(out _))
         {
-            ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
+            ReportLater(MisuseKind.RacingReturn, static () => new(null, MisuseText.LostRace));
             return false;
         }
 
@@ -93,7 +93,7 @@ internal sealed partial class BufferCore<T>
     {
         bool isOutAgain = slot.IsLeased && !slot.IsPosted;
         AnswerRetired(
-            kind, isOutAgain, Settings.Checks, slot, static slot => ($"BufferLease<{typeof(T).Name}>", slot.Record?.Where()));
+            kind, isOutAgain, Settings.Checks, slot, static slot => new($"BufferLease<{TypeName.Of<T>()}>", slot.Record?.Where()));
     }
 
     /// <summary>Keeps an idle item in the tiers, or gives it to the source.</summary>

@@ -35,12 +35,15 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
 
     internal override bool IsOnHeap => !Settings.IsNative;
 
-    internal override IEnumerable<Bucket> Buckets()
+    internal override List<Bucket> Buckets()
     {
+        var buckets = new List<Bucket>();
         lock (_gate)
         {
-            return _tables.SelectMany(static t => t.Made()).ToList();
+            _tables.ForEach(table => table.AddMade(buckets));
         }
+
+        return buckets;
     }
 
     internal void ThrowIfRetired()
@@ -48,7 +51,7 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
         if (Retired)
         {
             throw new ObjectDisposedException(
-                $"BufferPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
+                $"BufferPool<{TypeName.Of<T>()}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
         }
     }
 
@@ -93,7 +96,7 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
     }
 
     private Bucket? FindMade(int length, bool holdsArrays) =>
-        Buckets().FirstOrDefault(b => b.ItemLength == length && b.HoldsArrays == holdsArrays);
+        Buckets().Find(b => b.ItemLength == length && b.HoldsArrays == holdsArrays);
 
     internal Lock BucketGate => _gate;
 

@@ -46,7 +46,7 @@ public sealed class BufferPool<T> : IDisposable
     ~BufferPool() => _core?.Retire();
 
     /// <summary>The pool of the process for this element type. Disposing it does nothing.</summary>
-    public static BufferPool<T> Shared { get; } = new(new BufferPoolOptions<T> { Name = $"Shared<{typeof(T).Name}>" }, isShared: true);
+    public static BufferPool<T> Shared { get; } = new(new BufferPoolOptions<T> { Name = $"Shared<{TypeName.Of<T>()}>" }, isShared: true);
 
     /// <summary>The name in messages, events and metrics.</summary>
     public string Name => _core.Name;

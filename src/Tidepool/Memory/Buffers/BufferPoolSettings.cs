@@ -18,7 +18,7 @@ internal sealed class BufferPoolSettings<T>
         Budget = options.SharedBudget ?? (options.Budget is { } limit ? new Budget(limit, Budget.Process) : Budget.Process);
         Checks = options.Checks ?? ProcessChecks.Mode;
         CaptureStacks = options.CaptureStacks || (options.Checks is null && ProcessChecks.Stacks);
-        Name = PoolName.Take(options.Name, typeof(T).Name);
+        Name = PoolName.Take(options.Name, TypeName.Of<T>());
     }
 
     /// <summary>Refuses options that are out of range, before anything is made.</summary>
@@ -32,7 +32,7 @@ internal sealed class BufferPoolSettings<T>
             options.MaxLength,
             $"MaxLength must be 1 to {Array.MaxLength} elements.");
         PoolOption.Check(
-            options.Clear is >= ClearMode.Never and <= ClearMode.OnReturn, options.Clear, "Clear must be Never, OnRent or OnReturn.");
+            options.Clear is >= ClearMode.Never and <= ClearMode.OnReturn, (int)options.Clear, "Clear must be Never, OnRent or OnReturn.");
         PoolOption.CheckCommon(options.LeakSampling, options.Checks);
         if (options.Alignment != 0)
         {

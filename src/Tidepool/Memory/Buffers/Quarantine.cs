@@ -16,7 +16,7 @@ internal sealed class Quarantine<T>(bool allStacks)
     private static readonly int Step = (1 << 30) / Unsafe.SizeOf<T>(); // a span of bytes holds less than 2^31
 
     private readonly Lock _gate = new();
-    private readonly Queue<(object Item, long Bytes)> _resting = new();
+    private readonly Queue<Resting> _resting = new();
     private long _restingBytes;
 
     internal long RestingBytes => Volatile.Read(ref _restingBytes);
@@ -97,7 +97,7 @@ internal sealed class Quarantine<T>(bool allStacks)
 
         lock (_gate)
         {
-            _resting.Enqueue((item, bytes));
+            _resting.Enqueue(new(item, bytes));
             _restingBytes += bytes;
             return IsCrowded ? Wake() : null;
         }
@@ -114,9 +114,9 @@ internal sealed class Quarantine<T>(bool allStacks)
 
     private object Wake()
     {
-        (object first, long bytes) = _resting.Dequeue();
-        _restingBytes -= bytes;
-        return first;
+        Resting first = _resting.Dequeue();
+        _restingBytes -= first.Bytes;
+        return first.Item;
     }
 
     internal List<object> Snapshot()
@@ -131,5 +131,12 @@ internal sealed class Quarantine<T>(bool allStacks)
     {
         ref byte first = ref Unsafe.As<T, byte>(ref MemoryMarshal.GetReference(buffer));
         return MemoryMarshal.CreateSpan(ref first, checked(buffer.Length * Unsafe.SizeOf<T>()));
+    }
+
+    private readonly struct Resting(object item, long bytes)
+    {
+        internal object Item { get; } = item;
+
+        internal long Bytes { get; } = bytes;
     }
 }

@@ -68,7 +68,7 @@ public readonly ref struct ThreadHandle<T>
         if (_pool is null || _magazine.IsDisposedHandle)
         {
             throw new ObjectDisposedException(
-                $"ThreadHandle<{typeof(T).Name}>",
+                $"ThreadHandle<{TypeName.Of<T>()}>",
                 _pool is null
                     ? "This handle is default(ThreadHandle): no pool made it."
                     : "The handle was disposed and its stock returned. Ask the pool for another one.");

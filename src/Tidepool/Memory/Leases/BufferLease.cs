@@ -238,7 +238,7 @@ public readonly struct BufferLease<T> : IDisposable, IEquatable<BufferLease<T>>
     private static BufferSlot<T> Refuse(BufferSlot<T>? slot)
     {
         slot?.OnRetired(MisuseKind.UseAfterReturn);
-        throw new ObjectDisposedException($"BufferLease<{typeof(T).Name}>", MisuseText.NeverRented(nameof(BufferLease<T>)));
+        throw new ObjectDisposedException($"BufferLease<{TypeName.Of<T>()}>", MisuseText.NeverRented(nameof(BufferLease<T>)));
     }
 
     private unsafe BufferLease<T> Renew()

@@ -7,7 +7,7 @@ internal static class LeaseTickets
     {
         if (!lease.IsActive)
         {
-            throw Retired($"BufferLease<{typeof(T).Name}>");
+            throw Retired($"BufferLease<{TypeName.Of<T>()}>");
         }
 
         return new Ticket(lease.Slot!, lease.Generation, lease.Length);
@@ -18,7 +18,7 @@ internal static class LeaseTickets
     {
         if (!lease.IsActive)
         {
-            throw Retired($"ObjectLease<{typeof(T).Name}>");
+            throw Retired($"ObjectLease<{TypeName.Of<T>()}>");
         }
 
         return new Ticket(lease.Slot!, lease.Generation, 0);

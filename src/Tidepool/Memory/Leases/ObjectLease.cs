@@ -133,6 +133,6 @@ public readonly struct ObjectLease<T> : IDisposable, IEquatable<ObjectLease<T>>
     private static void Refuse([NotNull] ObjectSlot<T>? slot)
     {
         slot?.OnRetired(MisuseKind.UseAfterReturn);
-        throw new ObjectDisposedException($"ObjectLease<{typeof(T).Name}>", MisuseText.NeverRented(nameof(ObjectLease<T>)));
+        throw new ObjectDisposedException($"ObjectLease<{TypeName.Of<T>()}>", MisuseText.NeverRented(nameof(ObjectLease<T>)));
     }
 }

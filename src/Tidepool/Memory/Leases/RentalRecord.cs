@@ -116,7 +116,7 @@ internal sealed class RentalRecord(TieredPool pool, RentalState? slot, long byte
     {
         if (!pool.Retired)
         {
-            pool.ReportLater(MisuseKind.NeverReturned, () => (length == 0 ? what : $"{what} of {length} elements", Where()));
+            pool.ReportLater(MisuseKind.NeverReturned, () => new(length == 0 ? what : $"{what} of {length} elements", Where()));
         }
     }
 

@@ -28,7 +28,7 @@ public readonly struct FactoryPolicy<T> : IObjectPolicy<T>
     public T Create() =>
         _create is null
             ? throw new InvalidOperationException(
-                $"This FactoryPolicy<{typeof(T).Name}> is default: it has no function that makes objects.")
+                $"This FactoryPolicy<{TypeName.Of<T>()}> is default: it has no function that makes objects.")
             : _create();
 
     /// <inheritdoc/>

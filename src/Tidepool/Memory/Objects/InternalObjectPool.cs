@@ -65,7 +65,7 @@ internal abstract class InternalObjectPool<T> : TieredObjectPool
     /// <param name="isOutAgain">Whether the item has another renter by now.</param>
     /// <param name="item">What the ticket was for.</param>
     /// <param name="describe">Gives the name of the lease's type, and what is known of the rental or null. Only for a report.</param>
-    protected void OnRetired(MisuseKind kind, bool isOutAgain, T item, Func<T, (string Lease, string? Detail)> describe) =>
+    protected void OnRetired(MisuseKind kind, bool isOutAgain, T item, Func<T, RentalText> describe) =>
         AnswerRetired(kind, isOutAgain, ProcessChecks.Mode, item, describe);
 
     internal override void Evict(Bucket bucket, ReadOnlySpan<object?> items)

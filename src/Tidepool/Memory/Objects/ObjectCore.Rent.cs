@@ -92,7 +92,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
         if (Retired)
         {
             throw new ObjectDisposedException(
-                $"ObjectPool<{typeof(T).Name}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
+                $"ObjectPool<{TypeName.Of<T>()}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
         }
     }
 }

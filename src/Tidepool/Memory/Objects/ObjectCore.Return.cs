@@ -110,7 +110,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
 
     /// <summary>Answers the use of a ticket that has ended.</summary>
     internal void OnRetired(PooledObject<T, TPolicy> slot, MisuseKind kind) =>
-        AnswerRetired(kind, slot.IsLeased, Checks, slot, static slot => ($"ObjectLease<{typeof(T).Name}>", slot.Record?.Where()));
+        AnswerRetired(kind, slot.IsLeased, Checks, slot, static slot => new($"ObjectLease<{TypeName.Of<T>()}>", slot.Record?.Where()));
 
     private void CountRefusal()
     {

@@ -30,8 +30,8 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     private const int MostBlanks = 32;
     private const int BlankPlaces = 16; // a power of two
 
-    private static readonly string One = MisuseText.One(typeof(T).Name);
-    private static readonly string Leased = $"A leased {typeof(T).Name}";
+    private static readonly string One = MisuseText.One(TypeName.Of<T>());
+    private static readonly string Leased = $"A leased {TypeName.Of<T>()}";
 
     private readonly Bucket _slots;
     private readonly Bucket _raw;
@@ -44,7 +44,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
 
     internal ObjectCore(TPolicy policy, ObjectPoolOptions options)
         : base(
-            PoolName.Take(options.Name, typeof(T).Name),
+            PoolName.Take(options.Name, TypeName.Of<T>()),
             new Budget((long)options.Budget * options.ItemBytes, Budget.Process),
             options.ItemBytes)
     {

@@ -40,5 +40,5 @@ internal abstract class TieredObjectPool : TieredPool, ILivePool
         LivePools.Add(this);
     }
 
-    internal sealed override IEnumerable<Bucket> Buckets() => _buckets;
+    internal sealed override List<Bucket> Buckets() => _buckets;
 }

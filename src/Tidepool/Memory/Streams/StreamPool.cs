@@ -36,7 +36,7 @@ internal sealed class StreamPool : InternalObjectPool<StreamCore>
 
     /// <summary>Answers the use of a lease that has ended: a use always throws, a return with checks on, a disposal never.</summary>
     internal void OnRetired(StreamCore core, MisuseKind kind) =>
-        OnRetired(kind, core.IsLeasedOut, core, static core => (nameof(StreamLease), core.Watch?.Where()));
+        OnRetired(kind, core.IsLeasedOut, core, static core => new(nameof(StreamLease), core.Watch?.Where()));
 
     protected override StreamCore Make()
     {

@@ -38,9 +38,6 @@ internal sealed class IdleCollection
     internal const string Variable = "TIDEPOOL_COLLECT_WHEN_IDLE";
     internal const string Property = "Tidepool.CollectWhenIdle";
 
-    private static readonly Lazy<IdleCollectionMode> ProcessMode = new(
-        () => Parse(Environment.GetEnvironmentVariable(Variable) ?? AppContext.GetData(Property) as string));
-
     private long _given;
     private int _fullCollections;
     private long _quietSince;
@@ -49,7 +46,7 @@ internal sealed class IdleCollection
     private long? _collectedAt;
 
     /// <summary>The mode of the process: the environment variable, else the property of the runtime's configuration.</summary>
-    internal static IdleCollectionMode Mode => ProcessMode.Value;
+    internal static IdleCollectionMode Mode => OfProcess.Mode;
 
     /// <summary>Whether enough was given up, so that the clock must go on.</summary>
     internal bool IsPending => _given >= LeastBytes;
@@ -117,4 +114,11 @@ internal sealed class IdleCollection
     /// <summary>After a long time without a look nothing is known of the last seconds.</summary>
     private bool IsBusy(TimeSpan processor, long now) =>
         _lookedAt == long.MinValue || now - _lookedAt > Quiet || (processor - _processor).TotalMilliseconds >= MostUse * (now - _lookedAt);
+
+    /// <summary>Read when it is first needed.</summary>
+    private static class OfProcess
+    {
+        internal static readonly IdleCollectionMode Mode =
+            Parse(Environment.GetEnvironmentVariable(Variable) ?? AppContext.GetData(Property) as string);
+    }
 }

@@ -349,7 +349,7 @@ internal sealed partial class Magazine
     {
         if (!slot.TryEndPosted(out object? companion))
         {
-            Bucket.Pool.ReportLater(MisuseKind.RacingReturn, static () => (null, MisuseText.LostRace));
+            Bucket.Pool.ReportLater(MisuseKind.RacingReturn, static () => new(null, MisuseText.LostRace));
             return false;
         }
 

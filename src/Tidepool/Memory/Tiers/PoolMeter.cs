@@ -10,7 +10,7 @@ internal static class PoolMeter
     private const string StateTag = "tidepool.item.state";
     private const string KindTag = "tidepool.misuse.kind";
 
-    private static readonly string[] Kinds = [.. Enum.GetNames<MisuseKind>().Select(Telemetry.Snake)];
+    private static readonly string[] Kinds = Array.ConvertAll(MisuseText.Names, Telemetry.Snake);
     private static int s_started;
 
     /// <summary>Makes the instruments once.</summary>

@@ -3,6 +3,8 @@ namespace Tidepool;
 /// <content>Visits to the magazines of all threads: what waits in outboxes is posted, what is idle is taken.</content>
 internal static unsafe partial class ThreadTier
 {
+    private const int BatchLength = 64;
+
     /// <summary>Trims the magazines of <paramref name="pool"/>, or of all when null.</summary>
     /// <param name="pool">The pool, or null.</param>
     /// <param name="all">Everything idle, or half of what was not reached since the last epoch.</param>
@@ -12,94 +14,97 @@ internal static unsafe partial class ThreadTier
         var result = new List<Taken>();
         lock (Gate)
         {
-            var chosen = new List<(Shard Shard, Magazine Magazine)>();
+            var chosen = new List<Place>();
             foreach (Shard shard in Shards)
             {
                 foreach (Magazine magazine in shard.Table)
                 {
                     if (magazine != Magazine.None && (pool is null || magazine.Bucket.Pool == pool))
                     {
-                        chosen.Add((shard, magazine));
+                        chosen.Add(new(shard, magazine));
                     }
                 }
             }
 
-            PostOutgoing(chosen, result);
-            foreach ((Shard, Magazine)[] batch in chosen.Chunk(64))
-            {
-                TrimBatch(batch, all, pool is null, result);
-            }
+            PostOutgoing(chosen.FindAll(static place => place.Magazine.HasOutgoing), result);
+            ForEachBatch(chosen, batch => TrimBatch(batch, all, isEpoch: pool is null, result));
         }
 
         return result;
     }
 
     /// <summary>Posts what threads returned for others and still hold, before the homes are visited. Under the gate.</summary>
-    private static void PostOutgoing(IEnumerable<(Shard Shard, Magazine Magazine)> magazines, List<Taken> result)
+    private static void PostOutgoing(List<Place> places, List<Taken> result) => ForEachBatch(places, batch => Visit(batch, place =>
     {
-        foreach ((Shard, Magazine)[] batch in magazines.Where(static m => m.Magazine.HasOutgoing).Chunk(64))
+        Items slots = default;
+        List<object?> items;
+        int count;
+        try
         {
-            Visit(batch, (_, magazine) =>
-            {
-                Items slots = default;
-                List<object?> items;
-                int count;
-                try
-                {
-                    items = [];
-                    count = magazine.TakeOutgoing(Items.Span(ref slots));
-                }
-                finally
-                {
-                    magazine.Resume();
-                }
+            items = [];
+            count = place.Magazine.TakeOutgoing(Items.Span(ref slots));
+        }
+        finally
+        {
+            place.Magazine.Resume();
+        }
 
-                Magazine.PostOrTake(Items.Span(ref slots)[..count], items);
-                AddTaken(magazine, items, result);
-            });
+        Magazine.PostOrTake(Items.Span(ref slots)[..count], items);
+        AddTaken(place.Magazine, items, result);
+    }));
+
+    private static void TrimBatch(List<Place> batch, bool all, bool isEpoch, List<Taken> result)
+    {
+        var visited = new List<Visited>(batch.Count);
+        Visit(batch, place => VisitOne(place, all, isEpoch, visited));
+        foreach (Visited one in visited)
+        {
+            if (one.IsUnused)
+            {
+                one.Place.Magazine.Close(one.Items);
+                one.Place.Shard.Set(one.Place.Magazine.Bucket.Id, Magazine.None);
+                one.Place.Magazine.Bucket.Pool.Budget.Refund(one.Place.Magazine.Charge);
+            }
+
+            AddTaken(one.Place.Magazine, one.Items, result);
         }
     }
 
-    private static void TrimBatch((Shard Shard, Magazine Magazine)[] batch, bool all, bool isEpoch, List<Taken> result)
+    /// <summary>Few at a time, because owners that come back to a paused magazine wait until its batch is done.</summary>
+    private static void ForEachBatch(List<Place> places, Action<List<Place>> work)
     {
-        var visited = new List<(Shard Shard, Magazine Magazine, List<object?> Items, bool Unused)>(batch.Length);
-        Visit(batch, (shard, magazine) => VisitOne(shard, magazine, all, isEpoch, visited));
-        foreach ((Shard shard, Magazine magazine, List<object?> items, bool unused) in visited)
+        for (int start = 0; start < places.Count; start += BatchLength)
         {
-            if (unused)
-            {
-                magazine.Close(items);
-                shard.Set(magazine.Bucket.Id, Magazine.None);
-                magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
-            }
-
-            AddTaken(magazine, items, result);
+            work(places.GetRange(start, Math.Min(BatchLength, places.Count - start)));
         }
     }
 
     /// <summary>Pauses magazines, with one barrier for all of them, and visits those whose owner is outside.</summary>
     /// <param name="batch">The magazines.</param>
     /// <param name="visit">What to do; it ends the pause also where it throws.</param>
-    private static void Visit((Shard Shard, Magazine Magazine)[] batch, Action<Shard, Magazine> visit)
+    private static void Visit(List<Place> batch, Action<Place> visit)
     {
-        var paused = batch.Where(static b => b.Magazine.TryPause()).ToList();
+        List<Place> paused = batch.FindAll(static place => place.Magazine.TryPause());
         Interlocked.MemoryBarrierProcessWide();
         int begun = 0;
         try
         {
-            foreach ((Shard shard, Magazine magazine) in paused)
+            while (begun < paused.Count)
             {
-                begun++;
-                if (magazine.TryBegin())
+                Place place = paused[begun++];
+                if (place.Magazine.TryBegin())
                 {
-                    visit(shard, magazine);
+                    visit(place);
                 }
             }
         }
         finally
         {
             // Whatever was thrown, no owner may be left waiting.
-            paused.Skip(begun).ToList().ForEach(static p => p.Magazine.Resume());
+            for (; begun < paused.Count; begun++)
+            {
+                paused[begun].Magazine.Resume();
+            }
         }
     }
 
@@ -111,19 +116,35 @@ internal static unsafe partial class ThreadTier
         }
     }
 
-    private static void VisitOne(
-        Shard shard, Magazine magazine, bool all, bool isEpoch, List<(Shard, Magazine, List<object?>, bool)> visited)
+    private static void VisitOne(Place place, bool all, bool isEpoch, List<Visited> visited)
     {
         var items = new List<object?>();
-        bool unused = false;
+        bool isUnused = false;
         try
         {
-            unused = magazine.Trim(all, isEpoch, items);
+            isUnused = place.Magazine.Trim(all, isEpoch, items);
         }
         finally
         {
-            magazine.Resume();
-            visited.Add((shard, magazine, items, unused));
+            place.Magazine.Resume();
+            visited.Add(new(place, items, isUnused));
         }
+    }
+
+    /// <summary>A magazine, and the shard whose table it stands in.</summary>
+    private sealed class Place(Shard shard, Magazine magazine)
+    {
+        internal Shard Shard { get; } = shard;
+
+        internal Magazine Magazine { get; } = magazine;
+    }
+
+    private sealed class Visited(Place place, List<object?> items, bool isUnused)
+    {
+        internal Place Place { get; } = place;
+
+        internal List<object?> Items { get; } = items;
+
+        internal bool IsUnused { get; } = isUnused;
     }
 }

@@ -185,7 +185,7 @@ internal static unsafe partial class ThreadTier
     internal static void Retire(TieredPool pool)
     {
         List<Taken> taken;
-        var buckets = pool.Buckets().ToList(); // asked first: a pool that makes a bucket holds its own lock and then takes the gate
+        List<Bucket> buckets = pool.Buckets(); // asked first: a pool that makes a bucket holds its own lock and then takes the gate
         lock (Gate)
         {
             taken = CloseThoseOf(buckets);
@@ -252,7 +252,7 @@ internal static unsafe partial class ThreadTier
     internal static void Recall(TieredPool pool)
     {
         List<Taken> taken;
-        var buckets = pool.Buckets().ToList();
+        List<Bucket> buckets = pool.Buckets();
         lock (Gate)
         {
             taken = CloseThoseOf(buckets);
@@ -293,7 +293,13 @@ internal static unsafe partial class ThreadTier
                 Shards[s_nextReap] = Shards[^1];
                 Shards.RemoveAt(Shards.Count - 1);
                 RemoveFromDirectory(shard);
-                taken.AddRange(Close(from magazine in shard.Table where magazine != Magazine.None select (shard, magazine)));
+                var left = new List<Place>();
+                foreach (Magazine magazine in shard.Table)
+                {
+                    AddPlace(shard, magazine, left);
+                }
+
+                taken.AddRange(Close(left));
                 shard.IsReaped = true;
                 if (Volatile.Read(ref shard.Handles) == 0)
                 {
@@ -332,22 +338,22 @@ internal static unsafe partial class ThreadTier
     }
 
     /// <summary>Closes magazines with one barrier for all of them and takes them out of their tables. Under the gate.</summary>
-    private static List<Taken> Close(IEnumerable<(Shard Shard, Magazine Magazine)> magazines)
+    private static List<Taken> Close(List<Place> closing)
     {
         var taken = new List<Taken>();
-        var closing = magazines.ToList();
-        closing.ForEach(static c => c.Magazine.StopForGood());
+        closing.ForEach(static place => place.Magazine.StopForGood());
         if (closing.Count == 0)
         {
             return taken;
         }
 
         Interlocked.MemoryBarrierProcessWide();
-        foreach ((Shard shard, Magazine magazine) in closing)
+        foreach (Place place in closing)
         {
+            Magazine magazine = place.Magazine;
             var items = new List<object?>();
             magazine.FinishClose(items);
-            shard.Set(magazine.Bucket.Id, Magazine.None);
+            place.Shard.Set(magazine.Bucket.Id, Magazine.None);
             magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
             AddTaken(magazine, items, taken);
         }
@@ -359,8 +365,27 @@ internal static unsafe partial class ThreadTier
     /// <remarks>
     /// By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends.
     /// </remarks>
-    private static List<Taken> CloseThoseOf(List<Bucket> buckets) =>
-        Close(from shard in Shards from magazine in buckets.Select(shard.Find).OfType<Magazine>() select (shard, magazine));
+    private static List<Taken> CloseThoseOf(List<Bucket> buckets)
+    {
+        var closing = new List<Place>();
+        foreach (Shard shard in Shards)
+        {
+            foreach (Bucket bucket in buckets)
+            {
+                AddPlace(shard, shard.Find(bucket), closing);
+            }
+        }
+
+        return Close(closing);
+    }
+
+    private static void AddPlace(Shard shard, Magazine? magazine, List<Place> places)
+    {
+        if (magazine is not null && magazine != Magazine.None)
+        {
+            places.Add(new(shard, magazine));
+        }
+    }
 
     private static Shard[] NewDirectory()
     {
@@ -369,5 +394,11 @@ internal static unsafe partial class ThreadTier
         return directory;
     }
 
-    internal readonly record struct Taken(Bucket Bucket, List<object?> Items);
+    /// <summary>Items that were taken out of a magazine, to be evicted or given to the shared tier.</summary>
+    internal sealed class Taken(Bucket bucket, List<object?> items)
+    {
+        internal Bucket Bucket { get; } = bucket;
+
+        internal List<object?> Items { get; } = items;
+    }
 }

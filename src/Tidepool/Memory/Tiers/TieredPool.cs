@@ -13,6 +13,7 @@ internal abstract partial class TieredPool
     private int _retired;
     private int _recalled;
     private volatile bool _isTight;
+    private long _trimmedUnwritten;
 
     /// <summary>Makes a pool.</summary>
     /// <param name="name">The name of the pool, which it has until it is retired or collected.</param>
@@ -84,7 +85,7 @@ internal abstract partial class TieredPool
     /// <param name="item">What the ticket was for.</param>
     /// <param name="describe">Gives the name of the lease's type, and what is known of the rental or null. Only for a report.</param>
     protected void AnswerRetired<TItem>(
-        MisuseKind kind, bool isOutAgain, PoolChecks checks, TItem item, Func<TItem, (string Lease, string? Detail)> describe)
+        MisuseKind kind, bool isOutAgain, PoolChecks checks, TItem item, Func<TItem, RentalText> describe)
     {
         if (kind == MisuseKind.StaleDispose)
         {
@@ -101,11 +102,11 @@ internal abstract partial class TieredPool
             return;
         }
 
-        (string lease, string? detail) = describe(item);
-        PoolMisuseException misuse = Misuse(kind, null, detail);
+        RentalText rental = describe(item);
+        PoolMisuseException misuse = Misuse(kind, null, rental.Detail);
         if (kind == MisuseKind.UseAfterReturn)
         {
-            throw new ObjectDisposedException(lease, misuse.Message);
+            throw new ObjectDisposedException(rental.What, misuse.Message);
         }
 
         if (kind == MisuseKind.DoubleReturn && checks != PoolChecks.Off)
@@ -128,9 +129,17 @@ internal abstract partial class TieredPool
         }
     }
 
-    /// <summary>Reports how many items trimming gave to the source, where events are listened to.</summary>
-    internal void WriteTrimmed(long count)
+    /// <summary>Counts items that trimming gave to the source.</summary>
+    internal void CountTrimmed(long count)
     {
+        Interlocked.Add(ref Counters.Trimmed, count);
+        Interlocked.Add(ref _trimmedUnwritten, count);
+    }
+
+    /// <summary>Reports what was trimmed since the last report, where events are listened to.</summary>
+    internal void WriteTrimmed()
+    {
+        long count = Interlocked.Exchange(ref _trimmedUnwritten, 0);
         if (count > 0 && TidepoolEventSource.Log.IsEnabled())
         {
             TidepoolEventSource.Log.BufferTrimmed(count, Name);
@@ -145,19 +154,18 @@ internal abstract partial class TieredPool
     /// <summary>
     /// Counts misuse now and reports it later, on another thread: for places where no foreign code may run. Never throws.
     /// </summary>
-    internal void ReportLater(MisuseKind kind, Func<(string? What, string? Detail)>? describe = null)
+    internal void ReportLater(MisuseKind kind, Func<RentalText>? describe = null)
     {
         Counters.Misuse.Increment(kind);
         try
         {
             ThreadPool.UnsafeQueueUserWorkItem(
-                static s =>
+                _ =>
                 {
-                    (string? what, string? detail) = s.Describe?.Invoke() ?? default;
-                    s.Pool.WriteReport(s.Kind, detail, what);
+                    RentalText rental = describe?.Invoke() ?? default;
+                    WriteReport(kind, rental.Detail, rental.What);
                 },
-                (Pool: this, Kind: kind, Describe: describe),
-                preferLocal: false);
+                null);
         }
         catch (OutOfMemoryException)
         {
@@ -166,7 +174,7 @@ internal abstract partial class TieredPool
     }
 
     /// <summary>Every bucket that the pool has made so far.</summary>
-    internal abstract IEnumerable<Bucket> Buckets();
+    internal abstract List<Bucket> Buckets();
 
     /// <summary>Refunds what the shared tiers keep charged without holding anything for it.</summary>
     internal void ReleaseReserves()

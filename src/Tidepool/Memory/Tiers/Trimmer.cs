@@ -189,27 +189,23 @@ internal static class Trimmer
 
     private static long Run(TieredPool? only, bool all, out bool empty)
     {
-        var counts = new Dictionary<TieredPool, long>();
+        long sum = 0;
         foreach (ThreadTier.Taken taken in ThreadTier.Trim(only, all))
         {
-            taken.Bucket.Pool.Evict(taken.Bucket, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(taken.Items));
-            counts[taken.Bucket.Pool] = counts.GetValueOrDefault(taken.Bucket.Pool) + taken.Items.Count;
+            TieredPool pool = taken.Bucket.Pool;
+            pool.Evict(taken.Bucket, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(taken.Items));
+            pool.CountTrimmed(taken.Items.Count);
             NoteGiven(taken.Bucket, taken.Items.Count);
+            sum += taken.Items.Count;
         }
 
         empty = ThreadTierIsEmpty(only);
         foreach (TieredPool pool in only is null ? Snapshot() : [only])
         {
             long shared = TrimShared(pool, all, ref empty);
-            counts[pool] = counts.GetValueOrDefault(pool) + shared;
-        }
-
-        long sum = 0;
-        foreach ((TieredPool pool, long count) in counts)
-        {
-            sum += count;
-            Interlocked.Add(ref pool.Counters.Trimmed, count);
-            pool.WriteTrimmed(count);
+            pool.CountTrimmed(shared);
+            sum += shared;
+            pool.WriteTrimmed();
         }
 
         return sum;
@@ -261,7 +257,7 @@ internal static class Trimmer
         bool empty = ThreadTierIsEmpty(null);
         foreach (TieredPool pool in Snapshot())
         {
-            empty &= pool.Buckets().All(static b => b.Shared.IsEmpty);
+            empty &= pool.Buckets().TrueForAll(static b => b.Shared.IsEmpty);
         }
 
         if (!empty)
