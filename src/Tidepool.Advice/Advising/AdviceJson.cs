@@ -30,6 +30,7 @@ internal static class AdviceJson
                 Slices = report.Sampling.Slices.Count,
                 report.Budget,
                 report.Sampling.Cost,
+                report.Sampling.NamingSeconds,
                 report.LostEvents,
             },
             report.BytesPerSecond,

@@ -35,9 +35,15 @@ internal static class AdviceText
     private static IEnumerable<string> Header(AdviceReport report)
     {
         yield return $"{report.Target.Name} · {report.Target.Id} · allocates {Text(report.BytesPerSecond, Quantity.Bytes)}/s";
-        string cost = report.Sampling.Cost is { } share ? Quantity.Percent(share) : "not known";
+        string spent = report.Sampling.Cost is { } share ? Quantity.Percent(share) : "not known";
         yield return $"sampled {Seconds(report.Sampling.SampledSeconds)} of {Seconds(report.Sampling.Seconds)} s in "
-            + $"{report.Sampling.Slices.Count} slices; cost {cost} of its processor time, budget {Quantity.Percent(report.Budget)}";
+            + $"{report.Sampling.Slices.Count} slices; cost {spent} of its processor time, budget {Quantity.Percent(report.Budget)}";
+        if (report.Sampling is { Cost: { } cost, NamingSeconds: { } naming } && cost > report.Budget)
+        {
+            yield return $"over the budget: {Quantity.Time(naming * 1000)} of processor time went into naming its methods, once. "
+                + "A longer --seconds spreads it.";
+        }
+
         string reasons = report.Collections.Count == 0
             ? "none"
             : string.Join(", ", report.Collections.Select(static c => $"{c.Reason} {Quantity.Count(c.PerSecond)}/s"));

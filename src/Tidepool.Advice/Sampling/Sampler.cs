@@ -22,9 +22,12 @@ internal sealed record SamplingResult
     /// <summary>How many while it was on, its start and end included.</summary>
     public double? ProcessorsOn { get; init; }
 
-    /// <summary>The share of the process's processor time that sampling cost, as measured; null where it cannot be read.</summary>
+    /// <summary>The processor time that naming the methods cost the process, once at the end; null where it cannot be read.</summary>
+    public double? NamingSeconds { get; init; }
+
+    /// <summary>The share of the process's processor time that all of it cost, as measured; null where it cannot be read.</summary>
     public double? Cost => ProcessorsOn is { } on && ProcessorsOff is > 0 and var off
-        ? Math.Max(0, (on - off) * SampledSeconds / (off * Seconds))
+        ? Math.Max(0, (on - off) * SampledSeconds + (NamingSeconds ?? 0)) / (off * Seconds)
         : null;
 }
 
@@ -35,9 +38,6 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     private const int BufferMegabytes = 128;
     private const int StopMilliseconds = 30_000;
     private const long SamplesAndCollections = 0x8000_0000_000 | 0x1;
-
-    /// <summary>Methods, modules and the lines of their code, written when a session ends.</summary>
-    private const long Rundown = 0x8002_0138 | 0x2_0000;
 
     private readonly DiagnosticsClient _client = new(target.Id);
 
@@ -68,8 +68,9 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
 
     private async Task<SamplingResult> RunAsync(DirectoryInfo folder, Action<int, int> progress, CancellationToken stop)
     {
-        using var reader = new SampleReader();
-        List<SampleSlice> slices = [];
+        // Open from the beginning: a process that ends in the window writes its methods then.
+        await using SymbolSession symbols = SymbolSession.Open(_client, target, Path.Combine(folder.FullName, "symbols.nettrace"));
+        List<RecordedSlice> slices = [];
         var on = new ProcessorTally();
         var off = new ProcessorTally();
         var time = Stopwatch.StartNew();
@@ -82,7 +83,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
             double sampled = await RecordAsync(file, length, stop);
             on.Add(clock);
             clock = new ProcessorClock(target.Id);
-            if (await Task.Run(() => ReadOrNothing(reader, file, sampled), CancellationToken.None) is not { } slice)
+            if (await Task.Run(() => ReadOrNothing(file, sampled), CancellationToken.None) is not { } slice)
             {
                 break;
             }
@@ -93,25 +94,38 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
             off.Add(clock);
             if (i == 0)
             {
-                length = SamplingPlan.SliceSeconds(seconds, slices[0].Samples.Count / sampled, off.Processors ?? 1, budget);
+                length = SamplingPlan.SliceSeconds(seconds, slice.Samples.Count / sampled, off.Processors ?? 1, budget);
             }
         }
 
+        double window = time.Elapsed.TotalSeconds;
+        var naming = new ProcessorClock(target.Id);
+        SymbolTable names = await symbols.ReadAsync();
+        double? used = (naming.Read() - off.Processors) * naming.Seconds;
+        if (names.IsEmpty && slices.Any(static slice => slice.Samples.Count > 0))
+        {
+            throw new TargetException(
+                TargetProblem.OutOfReach,
+                $"process {target.Id} ({target.Name}) was killed before it could name its methods, so its samples have no places.");
+        }
+
+        using var reader = new StackReader(names);
         return new SamplingResult
         {
-            Slices = slices,
-            Seconds = time.Elapsed.TotalSeconds,
+            Slices = [.. slices.Select(reader.Read)],
+            Seconds = window,
             ProcessorsOn = on.Processors,
             ProcessorsOff = off.Processors,
+            NamingSeconds = used is { } known ? Math.Max(0, known) : null,
         };
     }
 
     /// <summary>Reads a slice; null for one that the end of the process has torn.</summary>
-    private SampleSlice? ReadOrNothing(SampleReader reader, string file, double sampled)
+    private RecordedSlice? ReadOrNothing(string file, double sampled)
     {
         try
         {
-            return reader.Read(file, sampled);
+            return SampleReader.Read(file, sampled);
         }
         catch (Exception) when (HasEnded())
         {
@@ -131,7 +145,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
             new EventPipeSessionConfiguration(
                 [new("Microsoft-Windows-DotNETRuntime", EventLevel.Informational, SamplesAndCollections)],
                 BufferMegabytes,
-                Rundown,
+                requestRundown: false, // once at the end of the window, not at that of each slice
                 requestStackwalk: true));
         long start = Stopwatch.GetTimestamp();
         await using FileStream output = File.Create(file);

@@ -30,6 +30,13 @@ internal sealed class ChildProcess : IDisposable
         return child;
     }
 
+    /// <summary>Writes an empty line and reads the answer.</summary>
+    public string Ask()
+    {
+        _process.StandardInput.WriteLine();
+        return _process.StandardOutput.ReadLine() ?? throw new InvalidOperationException("the program has ended");
+    }
+
     /// <summary>Lets the program come to its end.</summary>
     public void End()
     {

@@ -22,6 +22,7 @@ internal static class PlantedProgram
     private static readonly Queue<byte[]> Line = [];
     private static readonly byte[][] Cache = new byte[4096][];
     private static readonly Queue<Message> Mail = [];
+    private static readonly Dictionary<string, long> Bytes = [];
     private static int s_turn;
 
     /// <summary>The sites that a pool pays for.</summary>
@@ -41,70 +42,98 @@ internal static class PlantedProgram
     /// <summary>The traps among those that are kept.</summary>
     public static IReadOnlyList<string> KeptTraps { get; } = [nameof(KeptInLine), nameof(KeptInCache), nameof(HandedOver)];
 
-    /// <summary>Allocates until the standard input ends.</summary>
+    /// <summary>The sites of which each call makes objects of one type in one way, so that the advice has one rate for them.</summary>
+    public static IReadOnlyList<string> Measured { get; } =
+    [
+        nameof(Bytes4000), nameof(Bytes16000), nameof(Chars3000), nameof(Ints2000), nameof(Doubles1500), nameof(LargeBytes),
+        nameof(LargeLongs), nameof(MixedBytes), nameof(Floats4096), nameof(References1000), nameof(TinyBytes), nameof(TinyChars),
+        nameof(Texts), nameof(SmallObjects), nameof(References20), nameof(PoolMisses), nameof(Strings64),
+    ];
+
+    /// <summary>Allocates until the standard input ends. For each line of it, it prints the bytes of every site so far.</summary>
     public static async Task RunAsync(string name)
     {
         using var stop = new CancellationTokenSource();
         Task work = Task.Factory.StartNew(() => Work(name == Young ? TickYoung : TickKept, stop.Token), TaskCreationOptions.LongRunning);
         Console.WriteLine(WatchedProgram.Ready);
-        await Console.In.ReadToEndAsync();
+        while (await Console.In.ReadLineAsync() is not null)
+        {
+            lock (Bytes)
+            {
+                string bytes = string.Join(' ', Bytes.Select(static site => $"{site.Key}={site.Value}"));
+                Console.WriteLine($"{Stopwatch.GetTimestamp()} {bytes}");
+            }
+        }
+
         await stop.CancelAsync();
         await work;
     }
 
+    /// <summary>Ticks come by the clock: one that is late is made up for, so that the rate is the same on a machine that is busy.</summary>
     private static void Work(Action<bool> tick, CancellationToken stop)
     {
         var time = Stopwatch.StartNew();
-        while (!stop.WaitHandle.WaitOne(TickMilliseconds))
+        for (long ticks = 0; !stop.IsCancellationRequested; ticks++)
         {
-            tick(time.ElapsedMilliseconds < BurstMilliseconds);
+            while (ticks * TickMilliseconds > time.ElapsedMilliseconds && !stop.WaitHandle.WaitOne(1))
+            {
+                // Not yet.
+            }
+
+            lock (Bytes)
+            {
+                tick(time.ElapsedMilliseconds < BurstMilliseconds);
+            }
         }
     }
 
     private static void TickYoung(bool isWarm)
     {
         s_turn++;
-        Repeat(10, static () => GC.KeepAlive(Bytes4000()));
-        Repeat(3, static () => GC.KeepAlive(Bytes16000()));
-        Repeat(7, static () => GC.KeepAlive(Chars3000()));
-        Repeat(5, static () => GC.KeepAlive(Ints2000()));
-        Repeat(4, static () => GC.KeepAlive(Doubles1500()));
-        Repeat(1, static () => GC.KeepAlive(LargeBytes()));
-        Repeat(1, static () => GC.KeepAlive(LargeLongs()));
-        Repeat(7, static () => GC.KeepAlive(MixedBytes(2000 + s_turn * 977 % 8000)));
-        Repeat(3, static () => GC.KeepAlive(Floats4096()));
-        Repeat(1, static () => GC.KeepAlive(Stream20000()));
-        Repeat(3, static () => GC.KeepAlive(Builder8000()));
-        Repeat(5, static () => GC.KeepAlive(References1000()));
-        Repeat(BytesPerTick / 128, static () => GC.KeepAlive(TinyBytes()));
-        Repeat(BytesPerTick / 152, static () => GC.KeepAlive(TinyChars()));
-        Repeat(BytesPerTick / 222, static () => GC.KeepAlive(Texts()));
-        Repeat(BytesPerTick / 48, static () => GC.KeepAlive(SmallObjects()));
-        Repeat(BytesPerTick / 184, static () => GC.KeepAlive(References20()));
-        Repeat(BytesPerTick / 96, static () => GC.KeepAlive(Closures(s_turn)));
-        Repeat(8, static () => GC.KeepAlive(Lists()));
-        Repeat(5, static () => GC.KeepAlive(PoolMisses()));
-        Repeat(BytesPerTick / 536, static () => GC.KeepAlive(Strings64()));
+        Repeat(nameof(Bytes4000), 10, static () => GC.KeepAlive(Bytes4000()));
+        Repeat(nameof(Bytes16000), 3, static () => GC.KeepAlive(Bytes16000()));
+        Repeat(nameof(Chars3000), 7, static () => GC.KeepAlive(Chars3000()));
+        Repeat(nameof(Ints2000), 5, static () => GC.KeepAlive(Ints2000()));
+        Repeat(nameof(Doubles1500), 4, static () => GC.KeepAlive(Doubles1500()));
+        Repeat(nameof(LargeBytes), 1, static () => GC.KeepAlive(LargeBytes()));
+        Repeat(nameof(LargeLongs), 1, static () => GC.KeepAlive(LargeLongs()));
+        Repeat(nameof(MixedBytes), 7, static () => GC.KeepAlive(MixedBytes(2000 + s_turn * 977 % 8000)));
+        Repeat(nameof(Floats4096), 3, static () => GC.KeepAlive(Floats4096()));
+        Repeat(nameof(Stream20000), 1, static () => GC.KeepAlive(Stream20000()));
+        Repeat(nameof(Builder8000), 3, static () => GC.KeepAlive(Builder8000()));
+        Repeat(nameof(References1000), 5, static () => GC.KeepAlive(References1000()));
+        Repeat(nameof(TinyBytes), BytesPerTick / 128, static () => GC.KeepAlive(TinyBytes()));
+        Repeat(nameof(TinyChars), BytesPerTick / 152, static () => GC.KeepAlive(TinyChars()));
+        Repeat(nameof(Texts), BytesPerTick / 222, static () => GC.KeepAlive(Texts()));
+        Repeat(nameof(SmallObjects), BytesPerTick / 48, static () => GC.KeepAlive(SmallObjects()));
+        Repeat(nameof(References20), BytesPerTick / 184, static () => GC.KeepAlive(References20()));
+        Repeat(nameof(Closures), BytesPerTick / 96, static () => GC.KeepAlive(Closures(s_turn)));
+        Repeat(nameof(Lists), 8, static () => GC.KeepAlive(Lists()));
+        Repeat(nameof(PoolMisses), 5, static () => GC.KeepAlive(PoolMisses()));
+        Repeat(nameof(Strings64), BytesPerTick / 536, static () => GC.KeepAlive(Strings64()));
         if (isWarm)
         {
-            Repeat(200, static () => GC.KeepAlive(Burst()));
+            Repeat(nameof(Burst), 200, static () => GC.KeepAlive(Burst()));
         }
     }
 
     private static void TickKept(bool isWarm)
     {
         _ = isWarm;
-        Repeat(20, static () => KeptInLine());
-        Repeat(10, static () => KeptInCache(s_turn = (s_turn * 1_103_515_245 + 12_345) & int.MaxValue));
-        Repeat(30, static () => HandedOver());
+        Repeat(nameof(KeptInLine), 20, static () => KeptInLine());
+        Repeat(nameof(KeptInCache), 10, static () => KeptInCache(s_turn = (s_turn * 1_103_515_245 + 12_345) & int.MaxValue));
+        Repeat(nameof(HandedOver), 30, static () => HandedOver());
     }
 
-    private static void Repeat(int times, Action allocate)
+    private static void Repeat(string site, int times, Action allocate)
     {
+        long before = GC.GetAllocatedBytesForCurrentThread();
         for (int i = 0; i < times; i++)
         {
             allocate();
         }
+
+        Bytes[site] = Bytes.GetValueOrDefault(site) + GC.GetAllocatedBytesForCurrentThread() - before;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

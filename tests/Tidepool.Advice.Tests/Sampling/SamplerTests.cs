@@ -10,6 +10,10 @@ public sealed class SamplerTests(ITestOutputHelper output)
 {
     private const double Seconds = 15;
     private const double Budget = 0.3;
+    private const double ShortSeconds = 4;
+    private const double NoBudget = 1;
+    private const int Runs = 12;
+    private const int ManySamples = 300;
 
     [Fact]
     public async Task Sites_that_die_young_are_found_and_traps_among_them_are_not_advised()
@@ -18,7 +22,8 @@ public sealed class SamplerTests(ITestOutputHelper output)
         string[] advised = [.. PlantedProgram.ToPool.Where(name => Of(report, name).Any(static s => s.Verdict == Verdict.Pool))];
         string[] wrong = [.. PlantedProgram.Traps.Where(name => Of(report, name).Any(static s => s.Verdict == Verdict.Pool))];
         output.WriteLine(
-            $"recall {advised.Length}/{PlantedProgram.ToPool.Count}, traps advised {wrong.Length}/{PlantedProgram.Traps.Count}");
+            $"recall {advised.Length}/{PlantedProgram.ToPool.Count}, precision {advised.Length}/{advised.Length + wrong.Length}, "
+                + $"traps advised {wrong.Length}/{PlantedProgram.Traps.Count}");
         Assert.Empty(wrong);
         Assert.Equal(PlantedProgram.ToPool, advised);
         Assert.All(
@@ -36,8 +41,56 @@ public sealed class SamplerTests(ITestOutputHelper output)
         Assert.Empty(wrong);
     }
 
+    [Fact]
+    public async Task Intervals_hold_the_rates_that_the_program_counts_itself()
+    {
+        using var child = ChildProcess.Start(PlantedProgram.Young);
+        TargetProcess target = TargetCatalog.Find($"{child.Id}");
+        int held = 0;
+        int measured = 0;
+        double widest = 0;
+        for (int run = 0; run < Runs; run++)
+        {
+            (double start, Dictionary<string, long> before) = Parse(child.Ask());
+            SamplingResult result =
+                await new Sampler(target, ShortSeconds, NoBudget).RunAsync(static (_, _) => { }, CancellationToken.None);
+            (double end, Dictionary<string, long> after) = Parse(child.Ask());
+            AdviceReport report = AdviceReport.Of(target, result, NoBudget, new AdviceLimits());
+            foreach (string name in PlantedProgram.Measured)
+            {
+                double truth = (after[name] - before[name]) / (end - start);
+                AllocationSite site = Assert.Single(Of(report, name)).Site;
+                Interval rate = site.BytesPerSecond;
+                bool holds = rate.Low <= truth && truth <= rate.High;
+                held += holds ? 1 : 0;
+                measured++;
+                widest = site.Samples >= ManySamples ? Math.Max(widest, rate.High / rate.Low) : widest;
+                if (!holds)
+                {
+                    output.WriteLine($"run {run} {name}: {truth / 1e6:0.0} MB/s is not in {rate.Low / 1e6:0.0} to {rate.High / 1e6:0.0}");
+                }
+            }
+        }
+
+        child.End();
+        output.WriteLine(
+            $"{held} of {measured} intervals hold the truth, {(double)held / measured:P1}; from {ManySamples} samples on the widest is a "
+                + $"factor of {widest:0.00}");
+        Assert.True(measured >= 200);
+        Assert.True(held >= 0.9 * measured, $"{held} of {measured}");
+        Assert.InRange(widest, 1.01, 1.5);
+    }
+
     private static IEnumerable<SiteAdvice> Of(AdviceReport report, string method) =>
         report.Sites.Where(site => site.Site.Method.EndsWith("." + method, StringComparison.Ordinal));
+
+    private static (double Seconds, Dictionary<string, long> Bytes) Parse(string said)
+    {
+        string[] words = said.Split(' ');
+        return (
+            long.Parse(words[0]) / (double)System.Diagnostics.Stopwatch.Frequency,
+            words.Skip(1).Select(static word => word.Split('=')).ToDictionary(static pair => pair[0], static pair => long.Parse(pair[1])));
+    }
 
     private async Task<AdviceReport> AdviseAsync(string program)
     {
@@ -48,7 +101,8 @@ public sealed class SamplerTests(ITestOutputHelper output)
         child.End();
         output.WriteLine(
             $"{report.Sites.Sum(static s => s.Site.Samples)} samples in {result.SampledSeconds:0.00} of {result.Seconds:0.0} s, "
-                + $"cost {result.Cost:P1}, lost {report.LostEvents}");
+                + $"cost {result.Cost:P1}, {result.NamingSeconds:0.000} s for the names, "
+                + $"{result.ProcessorsOff:0.000} processors busy, lost {report.LostEvents}");
         foreach (var site in report.Sites.Where(static s => s.Site.Samples >= 10))
         {
             output.WriteLine(

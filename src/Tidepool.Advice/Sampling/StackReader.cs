@@ -1,0 +1,59 @@
+namespace Tidepool.Advice;
+
+/// <summary>Turns the addresses of recorded stacks into methods and lines.</summary>
+internal sealed class StackReader(SymbolTable symbols) : IDisposable
+{
+    private static readonly StackPlace Unknown = new("", "?", "", 0);
+
+    private readonly LineReader _lines = new();
+    private readonly Dictionary<ulong, StackPlace> _places = [];
+    private readonly Dictionary<ulong[], IReadOnlyList<StackPlace>> _stacks = new(ReferenceEqualityComparer.Instance);
+
+    /// <summary>The slice with the stacks of its samples.</summary>
+    public SampleSlice Read(RecordedSlice recorded) => recorded.Slice with
+    {
+        Samples =
+        [
+            .. recorded.Samples.Select(sample => new AllocationSample
+            {
+                Type = sample.Type,
+                Size = sample.Size,
+                IsLarge = sample.IsLarge,
+                Stack = StackOf(sample.Stack),
+            }),
+        ],
+    };
+
+    /// <inheritdoc/>
+    public void Dispose() => _lines.Dispose();
+
+    private IReadOnlyList<StackPlace> StackOf(ulong[] addresses)
+    {
+        if (!_stacks.TryGetValue(addresses, out IReadOnlyList<StackPlace>? places))
+        {
+            // What allocates, and what calls, goes on behind the call: one byte before that is the call.
+            _stacks.Add(addresses, places = [.. addresses.Select(address => PlaceOf(address - 1))]);
+        }
+
+        return places;
+    }
+
+    private StackPlace PlaceOf(ulong address)
+    {
+        if (!_places.TryGetValue(address, out StackPlace? place))
+        {
+            _places.Add(address, place = symbols.Find(address) is { } range ? PlaceOf(range, (int)(address - range.Start)) : Unknown);
+        }
+
+        return place;
+    }
+
+    private StackPlace PlaceOf(CodeRange range, int native)
+    {
+        string module = Path.GetFileNameWithoutExtension(range.AssemblyPath);
+        (string file, int line) = module.StartsWith("System.", StringComparison.Ordinal)
+            ? ("", 0) // its symbols are not on this machine
+            : _lines.Find(range.AssemblyPath, range.Token, range.OffsetOf(native));
+        return new StackPlace(module, range.Method, file, line);
+    }
+}
