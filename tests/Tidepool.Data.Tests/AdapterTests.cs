@@ -175,6 +175,57 @@ public sealed class AdapterTests : IDisposable
         Assert.Equal(2, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
     }
 
+    [Fact]
+    public async Task A_caller_that_blocks_does_not_wait_for_longer_than_it_may_for_the_reset_of_a_new_session()
+    {
+        var adapter = new LateResets();
+        await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, RentTimeout = TimeSpan.FromMilliseconds(50) },
+            InitializeSession = static native => native.Run("PRAGMA query_only = 0"),
+            Adapter = adapter,
+        });
+        Task<PooledDbConnection> opening = Task.Run(pool.OpenConnection);
+        PooledDbException failure = await Assert.ThrowsAsync<PooledDbException>(() => opening);
+        Assert.IsType<ResourcePoolTimeoutException>(failure.PoolError);
+
+        adapter.Answer.SetResult(true);
+        (await Task.Run(pool.OpenConnection)).Dispose();
+        Assert.Equal((1L, 0L), (pool.GetStatistics().Created, pool.GetStatistics().CreateFailures));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_lent_connection_that_was_closed_ends_its_session_also_when_it_is_open_again(bool isSync)
+    {
+        await using PooledDbDataSource pool =
+            _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 }, Adapter = DbAdapter.Generic });
+        using (DbConnectionLease lease = pool.RentNative())
+        {
+            if (isSync)
+            {
+                lease.Connection.Close();
+                lease.Connection.Open();
+            }
+            else
+            {
+                await lease.Connection.CloseAsync();
+                await lease.Connection.OpenAsync();
+            }
+        }
+
+        pool.Settle();
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Broken));
+        using (pool.RentNative())
+        {
+            // It stays open, and its session stays.
+        }
+
+        pool.Settle();
+        Assert.Equal((1, 1L), (pool.GetStatistics().Idle, pool.GetStatistics().Destroyed));
+    }
+
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -213,6 +264,21 @@ public sealed class AdapterTests : IDisposable
         await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Adapter = new Recorder() });
         using var scope = new System.Transactions.TransactionScope();
         Assert.Throws<InvalidOperationException>(pool.OpenConnection);
+    }
+
+    /// <summary>Resets asynchronously only, and late.</summary>
+    private sealed class LateResets : DbAdapter
+    {
+        internal TaskCompletionSource<bool> Answer { get; } = new();
+
+        internal override bool ResetsInline => false;
+
+        public override bool JoinsAmbientTransactions => false;
+
+        public override async ValueTask<bool> ResetAsync(
+            DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) => await Answer.Task;
+
+        public override bool Reset(DbConnection connection, DbSessionInfo session) => throw new NotSupportedException();
     }
 
     private sealed class Recorder : DbAdapter

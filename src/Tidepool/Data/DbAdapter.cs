@@ -84,6 +84,13 @@ public abstract class DbAdapter
     internal virtual ValueTask<string?> FindPoolerAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken) =>
         new((string?)null);
 
+    /// <summary>
+    /// Whether an idle session shows that its server has ended it. Asked before a session is rented, so it must not wait. The default
+    /// cannot tell, and says no.
+    /// </summary>
+    /// <param name="remembered">What the adapter noted when the session was new.</param>
+    internal virtual bool HasEnded(object? remembered) => false;
+
     /// <summary>Gives what the provider knows of the types, one object for each loading; null where that cannot be seen. No I/O.</summary>
     internal virtual object? TypesOf(DbDataSource inner) => null;
 

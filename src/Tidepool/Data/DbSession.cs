@@ -7,6 +7,9 @@ internal sealed class DbSession(DbConnection native)
 {
     private volatile bool _isBroken;
 
+    /// <summary>A change of the connection's state is noticed.</summary>
+    private bool _isWatched;
+
     /// <summary>
     /// What <see cref="Residue"/> says, as flags that are only ever set: of two threads that set them, none undoes what the other has
     /// noted.
@@ -66,7 +69,19 @@ internal sealed class DbSession(DbConnection native)
         _isBroken = true;
     }
 
-    internal void Lend() => IsLent = WasLent = HasPrepared = true;
+    /// <summary>
+    /// Its renter gets the provider's connection. One that closes it, and may open it again, has another session of the server: nothing
+    /// that was noted of this one holds for that.
+    /// </summary>
+    internal void Lend()
+    {
+        IsLent = WasLent = HasPrepared = true;
+        if (!_isWatched)
+        {
+            _isWatched = true;
+            Native.StateChange += (_, _) => Break();
+        }
+    }
 
     /// <summary>Its renter is about to leave this; until the next reset.</summary>
     internal void Leave(SessionResidue residue)

@@ -37,7 +37,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     public override ValueTask<DbSession> CreateAsync(CancellationToken cancellationToken) => CreateAsync(isAsync: true, cancellationToken);
 
     public override DbSession Create(CancellationToken cancellationToken) =>
-        CreateAsync(isAsync: false, CancellationToken.None).EnsureCompleted();
+        CreateAsync(isAsync: false, cancellationToken).EnsureCompleted();
 
     public override bool IsPermanent(Exception failure)
     {
@@ -47,7 +47,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     /// <summary>The first question after a session was lent is that of its return, under no lock.</summary>
     public override bool IsBroken(DbSession resource) =>
-        (resource.IsLent && HasOldTypes(resource)) || resource.IsBroken || resource.Native.State != ConnectionState.Open;
+        (resource.IsLent && HasOldTypes(resource)) || resource.IsBroken || resource.Native.State != ConnectionState.Open
+        || adapter.HasEnded(resource.Remembered);
 
     public override ValueTask<bool> ValidateAsync(DbSession resource, CancellationToken cancellationToken) =>
         ValidateAsync(isAsync: true, resource, cancellationToken);
@@ -287,7 +288,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 DbSessionInfo info = adapter.AfterInitialization(session.Info);
                 isReset = isAsync ? await adapter.ResetAsync(native, info, cancellationToken).ConfigureAwait(false)
                     : adapter.ResetsInline ? adapter.Reset(native, info)
-                    : adapter.ResetAsync(native, info, cancellationToken).AsTask().GetAwaiter().GetResult(); // there is no other way
+                    : ResetAndWait(native, info, cancellationToken);
             }
         }
         catch (Exception e) when (
@@ -298,6 +299,13 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
         return isReset ? session : throw Initializer.Unresettable(null);
     }
+
+    /// <summary>
+    /// The provider has the asynchronous way only, and the session must be reset before a renter has it: this thread waits, as long as its
+    /// renter does.
+    /// </summary>
+    private bool ResetAndWait(DbConnection native, DbSessionInfo info, CancellationToken cancellationToken) =>
+        adapter.ResetAsync(native, info, cancellationToken).AsTask().WaitAsync(cancellationToken).GetAwaiter().GetResult();
 
     private DbSession NewSession(DbConnection native, int generation, object? remembered) =>
         new(native)

@@ -1,6 +1,7 @@
 using System.Data;
 using System.Data.Common;
 using System.Globalization;
+using System.Net.Sockets;
 using System.Reflection;
 
 namespace Tidepool.Data;
@@ -33,18 +34,26 @@ internal sealed class MySqlAdapter : DbAdapter
         WHERE Variable_name IN ('read_only', 'super_read_only', 'tx_read_only', 'transaction_read_only') AND Value NOT IN ('OFF', '0')
         """;
 
-    /// <summary>By name: the library does not refer to the provider. Trimming keeps the members, because the names are literals.</summary>
-    private static readonly MethodInfo? ResetMethod =
-        Type.GetType("MySqlConnector.MySqlConnection, MySqlConnector")?.GetMethod("ResetConnectionAsync", [typeof(CancellationToken)]);
+    private const BindingFlags Hidden = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic;
 
-    private static readonly PropertyInfo? SessionProperty = Type.GetType("MySqlConnector.MySqlConnection, MySqlConnector")
-        ?.GetProperty("Session", BindingFlags.Instance | BindingFlags.NonPublic);
+    /// <summary>By name: the library does not refer to the provider. Trimming keeps the members, because the names are literals.</summary>
+    private static readonly Type? ConnectionType = Type.GetType("MySqlConnector.MySqlConnection, MySqlConnector");
+
+    private static readonly MethodInfo? ResetMethod = Type.GetType("MySqlConnector.MySqlConnection, MySqlConnector")
+        ?.GetMethod("ResetConnectionAsync", [typeof(CancellationToken)]);
 
     /// <summary>
-    /// Internal to the provider. Where it has another name, a session on which a statement was prepared serves one renter.
+    /// These three are internal to the provider. Where one has another name, a session on which a statement was prepared serves one renter,
+    /// or the end of a connection is noticed in its next use.
     /// </summary>
-    private static readonly MethodInfo? UnprepareMethod = Type.GetType("MySqlConnector.Core.ServerSession, MySqlConnector")
-        ?.GetMethod("ClearPreparedStatements", BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic, []);
+    private static readonly PropertyInfo? SessionProperty =
+        Type.GetType("MySqlConnector.MySqlConnection, MySqlConnector")?.GetProperty("Session", Hidden);
+
+    private static readonly MethodInfo? UnprepareMethod =
+        Type.GetType("MySqlConnector.Core.ServerSession, MySqlConnector")?.GetMethod("ClearPreparedStatements", Hidden, []);
+
+    private static readonly FieldInfo? SocketField =
+        Type.GetType("MySqlConnector.Core.ServerSession, MySqlConnector")?.GetField("m_socket", Hidden);
 
     internal override bool WaitsInReset => false;
 
@@ -54,6 +63,15 @@ internal sealed class MySqlAdapter : DbAdapter
 
     /// <summary>Whether sessions with prepared statements are kept, with the provider's version that is loaded.</summary>
     internal static bool UnpreparesSessions => SessionProperty is not null && UnprepareMethod is not null;
+
+    /// <summary>Whether the end of an idle connection is noticed before it is rented, with the provider's version that is loaded.</summary>
+    internal static bool SeesEnds => SessionProperty is not null && SocketField is not null;
+
+    /// <summary>
+    /// A server says nothing to a session that asks nothing, but for why it ends it. Looking costs a call of the system, and no wait.
+    /// </summary>
+    internal override bool HasEnded(object? remembered) =>
+        remembered is InitialState { Socket: { } socket } && socket.Poll(0, SelectMode.SelectRead);
 
     public override bool Reset(DbConnection connection, DbSessionInfo session) => throw new NotSupportedException(
         "MySqlConnector resets a session only asynchronously: call ResetAsync. A pool does so in the background.");
@@ -80,12 +98,13 @@ internal sealed class MySqlAdapter : DbAdapter
     internal override async ValueTask<object?> RememberAsync(
         bool isAsync, DbConnection connection, bool isInitialized, CancellationToken cancellationToken)
     {
-        if (ResetMethod is null || !ResetMethod.DeclaringType!.IsInstanceOfType(connection))
+        if (ConnectionType?.IsInstanceOfType(connection) != true)
         {
             throw new NotSupportedException(
                 $"{nameof(DbAdapter)}.{nameof(MySql)} is for connections of MySqlConnector, not for {connection.GetType()}.");
         }
 
+        Func<CancellationToken, ValueTask> reset = BindReset(ResetMethod, connection);
         string sql = Place;
         SessionPlace place;
         try
@@ -100,11 +119,20 @@ internal sealed class MySqlAdapter : DbAdapter
 
         object? session = SessionProperty?.GetValue(connection);
         return new InitialState(
-            ResetMethod.CreateDelegate<Func<CancellationToken, ValueTask>>(connection),
-            session is null ? null : UnprepareMethod?.CreateDelegate<Action>(session),
+            reset,
+            session is null ? null : Bind<Action>(UnprepareMethod, session),
+            session is null ? null : SocketField?.GetValue(session) as Socket,
             $"{Charset}; {sql}",
             place);
     }
+
+    /// <summary>Binds the provider's reset to a connection.</summary>
+    /// <exception cref="NotSupportedException">The provider has none of this form.</exception>
+    internal static Func<CancellationToken, ValueTask> BindReset(MethodInfo? method, object connection) =>
+        Bind<Func<CancellationToken, ValueTask>>(method, connection) ?? throw new NotSupportedException(
+            $"{connection.GetType().Assembly.GetName()} has no method ValueTask ResetConnectionAsync(CancellationToken), so that the pool "
+                + $"cannot reset its sessions: use version 2.x of MySqlConnector, or {nameof(PooledDbOptions)}."
+                + $"{nameof(PooledDbOptions.Adapter)} = {nameof(DbAdapter)}.{nameof(Generic)}, which resets transactions only.");
 
     internal override Exception DisposedReader() => ClosedReader();
 
@@ -122,19 +150,26 @@ internal sealed class MySqlAdapter : DbAdapter
     }
 
     /// <summary>
-    /// By the server's number. A command that took too long has none, and its error no cause: it says nothing of the server.
+    /// By the server's number. A command that took too long has none, and its error no cause: it says nothing of the server. A connection
+    /// that has ended says nothing of the others, which are looked at before they are rented.
     /// </summary>
-    public override DbErrorKind Classify(Exception exception, DbConnection connection) =>
-        exception is DbException && exception.Data[ServerErrorCode] is { } code
-            && Classify(Convert.ToInt32(code, CultureInfo.InvariantCulture), exception.Message) is { } kind
-            ? OfOpen(kind, connection)
-            : base.Classify(exception, connection);
+    public override DbErrorKind Classify(Exception exception, DbConnection connection)
+    {
+        if (exception is DbException && exception.Data[ServerErrorCode] is { } code
+            && Classify(Convert.ToInt32(code, CultureInfo.InvariantCulture), exception.Message) is { } told)
+        {
+            return OfOpen(told, connection);
+        }
+
+        DbErrorKind kind = base.Classify(exception, connection);
+        return kind == DbErrorKind.Server && SeesEnds && IsEnd(exception) ? DbErrorKind.Session : kind;
+    }
 
     /// <summary>What a number of the server means, where its SQLSTATE says nothing or something else.</summary>
     private static DbErrorKind? Classify(int code, string message) => code switch
     {
-        1053 or 1077 or 1079 or 1927 => DbErrorKind.Server, // it shuts down; KILL has closed the connection
-        1159 or 1161 or 4031 => DbErrorKind.Session, // the server waited for too long
+        1053 or 1077 or 1079 => DbErrorKind.Server, // it shuts down
+        1159 or 1161 or 1927 or 4031 => DbErrorKind.Session, // the server waited for too long; KILL has ended this one
         1040 or 1203 or 1226 => DbErrorKind.Exhausted, // too many connections, of all or of one user
         1820 or 1862 => DbErrorKind.Credentials, // the password has expired
         1792 or 1836 => DbErrorKind.ReadOnlyServer,
@@ -155,6 +190,17 @@ internal sealed class MySqlAdapter : DbAdapter
     /// </summary>
     private static bool IsUnknownFunction(DbException exception) =>
         exception.Data[ServerErrorCode] is { } code && Convert.ToInt32(code, CultureInfo.InvariantCulture) is 1046 or 1064 or 1305 or 1630;
+
+    /// <summary>
+    /// Whether the server has ended the connection in order. One that was reset may be one of many to a server that is gone, which do not
+    /// know it yet.
+    /// </summary>
+    private static bool IsEnd(Exception exception) =>
+        exception is EndOfStreamException || (exception.InnerException is { } inner && IsEnd(inner));
+
+    private static T? Bind<T>(MethodInfo? method, object target)
+        where T : Delegate =>
+        method is null ? null : Delegate.CreateDelegate(typeof(T), target, method, throwOnBindFailure: false) as T;
 
     private static async ValueTask<bool> IsInPlaceAsync(DbConnection connection, InitialState initial, CancellationToken cancellationToken)
     {
@@ -203,8 +249,9 @@ internal sealed class MySqlAdapter : DbAdapter
     /// <summary>What a session was when it was new.</summary>
     /// <param name="Reset">Sends the protocol's reset on its connection.</param>
     /// <param name="Unprepare">Makes the provider forget what it has prepared; null where that cannot be done.</param>
+    /// <param name="Socket">Its connection; null where that cannot be seen.</param>
     /// <param name="Restore">Sets the charset, and asks for the place.</param>
     /// <param name="Place">Where it was.</param>
     private sealed record InitialState(
-        Func<CancellationToken, ValueTask> Reset, Action? Unprepare, string Restore, SessionPlace Place);
+        Func<CancellationToken, ValueTask> Reset, Action? Unprepare, Socket? Socket, string Restore, SessionPlace Place);
 }

@@ -19,7 +19,8 @@ internal readonly struct PoolSpan
     internal const string Reset = "tidepool.reset";
 
     // Here and not with the meter: a program that rents buffers alone has no spans, and need not carry what makes them.
-    private static readonly ActivitySource Source = new(Telemetry.Name);
+    // Null where a listener threw when it was asked whether it listens: the process has no spans then.
+    internal static readonly ActivitySource? Source = NewSource();
 
     private readonly Activity? _outer;
 
@@ -33,14 +34,14 @@ internal readonly struct PoolSpan
     /// <param name="series">The pool and its key.</param>
     /// <param name="parent">What it is done for; null for what the calling thread does now.</param>
     internal static PoolSpan Begin(string name, in ResourceSeries series, Activity? parent = null) =>
-        Source.HasListeners() ? BeginWanted(name, series, parent) : default;
+        Source is { } source && source.HasListeners() ? BeginWanted(source, name, series, parent) : default;
 
     /// <summary>Makes the span the current activity of this thread: what the policy does now happens within it.</summary>
     internal void Enter()
     {
         if (Activity is not null)
         {
-            Activity.Current = Activity;
+            SetCurrent(Activity);
         }
     }
 
@@ -55,7 +56,13 @@ internal readonly struct PoolSpan
 
     /// <summary>Ends the span of an operation that succeeded, or failed without an exception.</summary>
     /// <param name="error">What the tag <c>error.type</c> says, or null.</param>
-    internal void End(string? error = null) => End(Activity, error);
+    internal void End(string? error = null)
+    {
+        if (Activity is not null)
+        {
+            EndWanted(Activity, _outer, error);
+        }
+    }
 
     /// <summary>Ends a span of what was not done after all: exporters leave it out.</summary>
     internal void Abandon()
@@ -64,25 +71,25 @@ internal readonly struct PoolSpan
         {
             Activity.IsAllDataRequested = false;
             Activity.ActivityTraceFlags &= ~ActivityTraceFlags.Recorded;
-            EndWanted(Activity, null);
+            EndWanted(Activity, _outer, null);
         }
     }
 
-    /// <summary>Ends a span that is kept by its activity.</summary>
+    /// <summary>Ends a span that is kept by its activity, and was never entered.</summary>
     internal static void End(Activity? activity, string? error)
     {
         if (activity is not null)
         {
-            EndWanted(activity, error);
+            EndWanted(activity, null, error);
         }
     }
 
-    private static PoolSpan BeginWanted(string name, in ResourceSeries series, Activity? parent)
+    private static PoolSpan BeginWanted(ActivitySource source, string name, in ResourceSeries series, Activity? parent)
     {
         Activity? outer = Activity.Current;
         try
         {
-            Activity? activity = Source.StartActivity(name, ActivityKind.Internal, parent?.Context ?? default, series.Tags());
+            Activity? activity = source.StartActivity(name, ActivityKind.Internal, parent?.Context ?? default, series.Tags());
             return activity is null ? default : new PoolSpan(activity, outer);
         }
         catch (Exception)
@@ -95,7 +102,7 @@ internal readonly struct PoolSpan
         }
     }
 
-    private static void EndWanted(Activity activity, string? error)
+    private static void EndWanted(Activity activity, Activity? outer, string? error)
     {
         Activity? current = Activity.Current;
         try
@@ -114,19 +121,38 @@ internal readonly struct PoolSpan
         }
         finally
         {
-            if (current != activity)
-            {
-                SetCurrent(current);
-            }
+            SetCurrent(current == activity ? outer : current);
         }
     }
 
-    /// <summary>Makes an activity current; none where it has ended meanwhile, because the platform refuses an ended one.</summary>
+    /// <summary>
+    /// Makes an activity current; none where it has ended meanwhile, because the platform refuses an ended one. The platform changes it
+    /// before it tells those who listen, so that one who throws changes nothing.
+    /// </summary>
     private static void SetCurrent(Activity? activity)
     {
-        if (Activity.Current != activity)
+        try
         {
-            Activity.Current = activity is { IsStopped: true } ? null : activity;
+            if (Activity.Current != activity)
+            {
+                Activity.Current = activity is { IsStopped: true } ? null : activity;
+            }
+        }
+        catch (Exception)
+        {
+            // As above.
+        }
+    }
+
+    private static ActivitySource? NewSource()
+    {
+        try
+        {
+            return new ActivitySource(Telemetry.Name);
+        }
+        catch (Exception)
+        {
+            return null; // a listener's own, in the middle of the first rental
         }
     }
 }

@@ -78,6 +78,9 @@ public readonly record struct ResourcePoolStatistics
     /// <summary>Rentals that were refused because the queue was full.</summary>
     public long Rejected { get; init; }
 
+    /// <summary>Rentals that were told that a creation failed.</summary>
+    public long Failed { get; init; }
+
     /// <summary>Leases that were out for longer than the leak threshold; each is counted once.</summary>
     public long Overdue { get; init; }
 
@@ -119,6 +122,7 @@ public readonly record struct ResourcePoolStatistics
         TimedOut = a.TimedOut + b.TimedOut,
         Cancelled = a.Cancelled + b.Cancelled,
         Rejected = a.Rejected + b.Rejected,
+        Failed = a.Failed + b.Failed,
         Overdue = a.Overdue + b.Overdue,
         Reclaimed = a.Reclaimed + b.Reclaimed,
         StaleDisposes = a.StaleDisposes + b.StaleDisposes,

@@ -135,5 +135,5 @@ public readonly record struct PoolLoad
         : null;
 
     private static long CountRequests(in ResourcePoolStatistics pool) =>
-        pool.Rented + pool.TimedOut + pool.Cancelled + pool.Rejected + pool.Waiting;
+        pool.Rented + pool.TimedOut + pool.Cancelled + pool.Rejected + pool.Failed + pool.Waiting;
 }

@@ -407,6 +407,7 @@ internal sealed partial class PoolState<T>
         waiter.Cause = cause;
         _timedOut += failure == WaiterFailure.TimedOut ? 1 : 0;
         _cancelled += failure == WaiterFailure.Cancelled ? 1 : 0;
+        _failed += failure == WaiterFailure.CreateFailed ? 1 : 0;
         waiter.Report = failure == WaiterFailure.Cancelled ? null : section.ReportOf(this);
 
         section.Notify(waiter);

@@ -69,6 +69,7 @@ internal sealed partial class PoolState<T>
     private long _timedOut;
     private long _cancelled;
     private long _rejected;
+    private long _failed;
     private long _overdue;
     private long _reclaimed;
     private long _staleDisposes;
@@ -222,6 +223,7 @@ internal sealed partial class PoolState<T>
         _slots.RemoveAt(_slots.Count - 1);
         slot.DueAt = ResourceSettings.NoLimit;
         slot.Site = null;
+        slot.Asker = null;
         slot.IsMarked = slot.IsDirty = false;
         _rented += slot.HotUses;
         _heldFor += slot.HeldFor;
@@ -312,6 +314,7 @@ internal sealed partial class PoolState<T>
         TimedOut = _timedOut,
         Cancelled = _cancelled,
         Rejected = _rejected,
+        Failed = _failed,
         Overdue = _overdue,
         Reclaimed = _reclaimed,
         StaleDisposes = Interlocked.Read(ref _staleDisposes),

@@ -144,6 +144,7 @@ public sealed class MySqlSessionTests(MySqlServer server)
     public async Task A_statement_is_prepared_again_after_the_reset_and_the_session_stays()
     {
         Assert.True(MySqlAdapter.UnpreparesSessions);
+        Assert.True(MySqlAdapter.SeesEnds);
         await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
         for (int i = 0; i < 3; i++)
         {
@@ -182,6 +183,26 @@ public sealed class MySqlSessionTests(MySqlServer server)
     }
 
     [MySqlFact]
+    public async Task A_lent_connection_that_its_renter_has_closed_and_opened_again_is_not_rented_again()
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        for (int i = 0; i < 2; i++)
+        {
+            await using DbConnectionLease lease = await pool.RentNativeAsync();
+            await lease.Connection.CloseAsync();
+            await lease.Connection.OpenAsync();
+            await using DbCommand command = lease.Connection.CreateCommand();
+            command.CommandText = "SELECT 40 + 2";
+            await command.PrepareAsync(); // in the second session: it must not be taken for prepared in a third
+            Assert.Equal(42L, Convert.ToInt64(await command.ExecuteScalarAsync(), null));
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal(42, next.Read<int>("SELECT 40 + 2"));
+        Assert.Equal((3L, 2L), (pool.GetStatistics().Created, pool.GetStatistics().GetDestroyed(DestroyReason.Broken)));
+    }
+
+    [MySqlFact]
     public async Task Its_own_pool_is_off_also_where_no_connection_string_says_so()
     {
         string text = new MySqlConnectionStringBuilder(server.ConnectionString) { Pooling = true }.ConnectionString;
@@ -214,6 +235,18 @@ public sealed class MySqlSessionTests(MySqlServer server)
         PooledDbException failure = await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
         Assert.Contains("SqliteConnection", failure.GetBaseException().Message, StringComparison.Ordinal);
         Assert.Throws<NotSupportedException>(() => DbAdapter.MySql.Reset(new MySqlConnection(), default));
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData(nameof(OtherProvider.Reset))]
+    [InlineData(nameof(OtherProvider.ResetLater))]
+    public void A_version_of_the_provider_without_its_reset_is_refused_with_what_is_missing(string? member)
+    {
+        NotSupportedException refusal = Assert.Throws<NotSupportedException>(() => MySqlAdapter.BindReset(
+            member is null ? null : typeof(OtherProvider).GetMethod(member), new OtherProvider()));
+        Assert.Contains("no method ValueTask ResetConnectionAsync(CancellationToken)", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains("Tidepool.Data.Tests, Version=", refusal.Message, StringComparison.Ordinal);
     }
 
     /// <summary>All that a session can keep, in one text.</summary>
@@ -263,5 +296,13 @@ public sealed class MySqlSessionTests(MySqlServer server)
         {
             connection.Unwrap<MySqlConnection>();
         }
+    }
+
+    /// <summary>What a provider may have in place of the reset that is looked for.</summary>
+    private sealed class OtherProvider
+    {
+        public void Reset(CancellationToken cancellationToken) => cancellationToken.ThrowIfCancellationRequested();
+
+        public Task ResetLater(CancellationToken cancellationToken) => Task.Delay(0, cancellationToken);
     }
 }

@@ -16,7 +16,8 @@ public sealed class PoolLoadTests
             HeldTime = TimeSpan.FromSeconds(39),
             TimedOut = 20,
             Rejected = 5,
-            Cancelled = 10,
+            Cancelled = 6,
+            Failed = 4,
             Waiting = 6,
         };
         PoolLoad load = PoolLoad.Between(earlier, later, TimeSpan.FromSeconds(64));

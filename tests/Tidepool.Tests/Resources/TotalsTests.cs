@@ -59,4 +59,20 @@ public sealed class TotalsTests : ResourceTest
         PoolLoad load = PoolLoad.Between(default, end, TimeSpan.FromSeconds(2));
         Assert.Equal(2, load.RentalsPerSecond); // the one that was cancelled asked, too
     }
+
+    [Fact]
+    public async Task Rentals_that_were_told_of_a_failed_creation_are_counted_as_asked_for()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        Rent(pool).Dispose();
+        ResourceLease<FakeResource> lease = Rent(pool);
+        lease.MarkBroken();
+        lease.Dispose();
+        Policy.CreateError = new IOException();
+        await Assert.ThrowsAsync<ResourceCreateException>(async () => await pool.RentAsync());
+
+        ResourcePoolStatistics end = pool.GetStatistics();
+        Assert.Equal((2L, 1L), (end.Rented, end.Failed));
+        Assert.Equal(3, PoolLoad.Between(default, end, Second).RentalsPerSecond);
+    }
 }

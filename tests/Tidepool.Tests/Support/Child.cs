@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Text.Json.Nodes;
 using Tidepool.Tests.Common;
+using Tidepool.Tests.Diagnostics.Telemetry;
 using Tidepool.Tests.HitPaths;
 
 namespace Tidepool.Tests.Support;
@@ -18,6 +19,7 @@ public static class Child
     public const string HitPaths = "hit-paths";
     public const string Idle = "idle";
     public const string Supply = "supply";
+    public const string Spans = "spans";
     public const string NameOfDroppingMethod = nameof(DropInAMethodWithThisName);
     public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
 
@@ -52,6 +54,9 @@ public static class Child
                 return 0;
             case [Supply]:
                 SupplyProcess.RunAsync().GetAwaiter().GetResult();
+                return 0;
+            case [Spans]:
+                ThrowingListenerTests.RentFirst();
                 return 0;
             case [Idle]:
                 IdleProcess.Run();

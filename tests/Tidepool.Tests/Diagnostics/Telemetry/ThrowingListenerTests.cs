@@ -1,0 +1,156 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using Tidepool.Tests.Resources.Support;
+using Tidepool.Tests.Support;
+
+namespace Tidepool.Tests.Diagnostics.Telemetry;
+
+/// <summary>Listeners of spans that throw: rentals and returns go on, no resource is lost, and no activity is left behind.</summary>
+[Collection(SharedPoolsCollection.Name)]
+public sealed class ThrowingListenerTests : ResourceTest
+{
+    [Theory]
+    [InlineData(ResetMode.OnReturn, false, true)]
+    [InlineData(ResetMode.OnReturn, false, false)]
+    [InlineData(ResetMode.Background, false, false)]
+    [InlineData(ResetMode.OnRent, false, false)]
+    [InlineData(ResetMode.OnReturn, true, true)]
+    [InlineData(ResetMode.OnReturn, true, false)]
+    [InlineData(ResetMode.OnRent, true, false)]
+    public async Task One_that_throws_when_the_current_activity_changes_disturbs_nothing(ResetMode reset, bool isSync, bool isAtStart)
+    {
+        int calls = 0;
+        var started = new ConditionalWeakTable<Activity, object>();
+        using ActivityListener listener = Listen();
+        Activity.CurrentChanged += Fail;
+        try
+        {
+            ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: reset, isInline: !isSync));
+            Policy.OnCreateHere = _ => Policy.Make();
+            for (int i = 0; i < 3; i++)
+            {
+                if (isSync)
+                {
+                    pool.Rent().Dispose();
+                }
+                else
+                {
+                    (await pool.RentAsync()).Dispose();
+                }
+
+                Eventually.True(() => pool.GetStatistics().Checking == 0, "the reset to end");
+            }
+
+            Assert.Equal((1L, 0L), (pool.GetStatistics().Created, pool.GetStatistics().Destroyed));
+            Assert.True(calls >= 2, $"{calls} calls");
+            Assert.Null(Activity.Current);
+        }
+        finally
+        {
+            Activity.CurrentChanged -= Fail;
+        }
+
+        void Fail(object? sender, ActivityChangedEventArgs change)
+        {
+            Activity? ours = change.Current ?? change.Previous;
+            if (ours?.OperationName.StartsWith("tidepool.", StringComparison.Ordinal) == true && (isAtStart || !started.TryAdd(ours, "")))
+            {
+                Interlocked.Increment(ref calls);
+                throw new InvalidOperationException("as asked");
+            }
+        }
+    }
+
+    [Fact]
+    public void One_that_throws_at_the_end_of_a_span_leaves_no_ended_activity_behind()
+    {
+        using ActivityListener listener = Listen(static _ => throw new InvalidOperationException("as asked"));
+        using var source = new ActivitySource(nameof(ThrowingListenerTests));
+        using ActivityListener own = Listen(name: source.Name);
+        ResourcePool<FakeResource> pool = NewPool(Options(isInline: false));
+        Policy.OnCreateHere = _ => Policy.Make();
+        using Activity? request = source.StartActivity("request");
+        pool.Rent().Dispose();
+        Assert.Same(request, Activity.Current);
+
+        PoolSpan span = PoolSpan.Begin(PoolSpan.Reset, default);
+        span.Enter();
+        Assert.NotSame(request, Activity.Current);
+        span.End();
+        Assert.Same(request, Activity.Current);
+    }
+
+    [Fact]
+    [Trait("Category", "Environment")]
+    public void One_that_throws_when_it_is_asked_whether_it_listens_costs_the_spans_and_nothing_else()
+    {
+        (int code, string output, string error) = Child.Run(Child.Spans, checks: null);
+
+        Assert.Equal(("1 created, 2 rented, spans: False", ""), (output.Trim(), error));
+        Assert.Equal(0, code);
+    }
+
+    [Fact]
+    public void A_place_that_came_free_keeps_nothing_of_the_rental_that_it_was_for()
+    {
+        using ActivityListener listener = Listen();
+        var queued = new List<IThreadPoolWorkItem>();
+        ResourcePool<FakeResource> pool = NewPool(Options(executor: queued.Add));
+        WeakReference asker = Ask(pool);
+        Eventually.TrueAfterCollections(() => !asker.IsAlive, "the activity of the rental to be collected");
+        GC.KeepAlive(pool);
+        Assert.Single(queued);
+    }
+
+    /// <summary>A rental whose creation no thread has begun when the pool is shut down.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static WeakReference Ask(ResourcePool<FakeResource> pool)
+    {
+        Activity? asker = null;
+        using (ActivityListener listener = Listen(onStart: activity => asker = activity))
+        {
+            Task<ResourceLease<FakeResource>> rental = Wait(pool);
+            Assert.Equal("tidepool.wait", asker!.OperationName);
+            _ = pool.ShutdownAsync(TimeSpan.Zero);
+            Eventually.True(() => rental.Exception is not null, "the rental to be refused");
+        }
+
+        return new WeakReference(asker);
+    }
+
+    private static ActivityListener Listen(
+        Action<Activity>? onStop = null, Action<Activity>? onStart = null, string name = "Tidepool")
+    {
+        var listener = new ActivityListener
+        {
+            ShouldListenTo = source => source.Name == name,
+            Sample = static (ref ActivityCreationOptions<ActivityContext> _) => ActivitySamplingResult.AllData,
+            ActivityStarted = onStart,
+            ActivityStopped = onStop,
+        };
+        ActivitySource.AddActivityListener(listener);
+        return listener;
+    }
+
+    /// <summary>What the child does: its first rental makes the source of spans, and a listener throws when it is asked.</summary>
+    internal static void RentFirst()
+    {
+        using var listener = new ActivityListener
+        {
+            ShouldListenTo = static source => source.Name == "Tidepool" ? throw new InvalidOperationException("as asked") : false,
+        };
+        ActivitySource.AddActivityListener(listener);
+        using var pool = new ResourcePool<object>(new ObjectPolicy(), new ResourcePoolOptions { MaxSize = 1, Name = "first" });
+        pool.Rent().Dispose();
+        pool.Rent().Dispose();
+        ResourcePoolStatistics statistics = pool.GetStatistics();
+        Console.WriteLine($"{statistics.Created} created, {statistics.Rented} rented, spans: {PoolSpan.Source is not null}");
+    }
+
+    private sealed class ObjectPolicy : ResourcePolicy<object>
+    {
+        public override ValueTask<object> CreateAsync(CancellationToken cancellationToken) => new(new object());
+
+        public override object Create(CancellationToken cancellationToken) => new();
+    }
+}
