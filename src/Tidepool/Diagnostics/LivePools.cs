@@ -9,6 +9,12 @@ internal interface ILivePool
     /// <summary>The pool at this moment.</summary>
     PoolInfo Describe();
 
+    /// <summary>The most bytes that may wait idle; -1 where the pool has no limit of its own, or counts no bytes.</summary>
+    long BudgetBytes => -1;
+
+    /// <summary>The number that stands for the pool in events of rentals; 0 where it writes none.</summary>
+    int PoolId => 0;
+
     /// <summary>How long the oldest lease has been out, and where it was rented.</summary>
     /// <returns>Null where the pool notes no times, or no lease is out.</returns>
     OldestLease? DescribeOldest() => null;

@@ -29,5 +29,21 @@ internal struct MisuseCounts : IEquatable<MisuseCounts>
         return sum;
     }
 
+    /// <summary>The kinds that were seen, with how often: <c>DoubleReturn=2 NeverReturned=1</c>.</summary>
+    internal readonly string Text()
+    {
+        var text = new System.Text.StringBuilder();
+        ReadOnlySpan<long> counts = this;
+        for (int kind = 0; kind < Kinds; kind++)
+        {
+            if (counts[kind] > 0)
+            {
+                text.Append(text.Length == 0 ? "" : " ").Append((MisuseKind)kind).Append('=').Append(counts[kind]);
+            }
+        }
+
+        return text.ToString();
+    }
+
     internal void Increment(MisuseKind kind) => Interlocked.Increment(ref this[(int)kind]);
 }

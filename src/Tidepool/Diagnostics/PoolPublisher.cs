@@ -12,6 +12,9 @@ internal static class PoolPublisher
     /// <summary>The argument by which a listener asks: the milliseconds between two rounds.</summary>
     internal const string Argument = "PoolInterval";
 
+    /// <summary>The argument, of any value, by which a listener asks for shadows too.</summary>
+    internal const string ShadowArgument = "PoolShadow";
+
     private const int Shortest = 100;
     private const int Longest = 60_000;
 
@@ -26,6 +29,9 @@ internal static class PoolPublisher
             && int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int milliseconds)
             ? Math.Clamp(milliseconds, Shortest, Longest)
             : null;
+
+    /// <summary>Whether the arguments of a command ask for shadows.</summary>
+    internal static bool AsksForShadows(IDictionary<string, string?>? arguments) => arguments?.ContainsKey(ShadowArgument) == true;
 
     /// <summary>Publishes at an interval from now on; null stops.</summary>
     internal static void Change(int? interval)
@@ -70,7 +76,8 @@ internal static class PoolPublisher
         List<ILivePool> pools = LivePools.Snapshot();
         foreach (ILivePool pool in pools)
         {
-            Shield(() => Publish(pool.Describe(), pool.DescribeOldest()));
+            Shield(() => Publish(pool, pool.Describe(), pool.DescribeOldest()));
+            Shield(() => PublishShadow(pool));
         }
 
         TidepoolEventSource.Log.PoolsDescribed(pools.Count);
@@ -89,7 +96,7 @@ internal static class PoolPublisher
         }
     }
 
-    private static void Publish(PoolInfo pool, OldestLease? oldest)
+    private static void Publish(ILivePool live, PoolInfo pool, OldestLease? oldest)
     {
         (long age, string site) = oldest is { } lease ? (lease.Milliseconds, lease.Site) : (-1, string.Empty);
         string kind = pool.Kind.ToString();
@@ -97,14 +104,30 @@ internal static class PoolPublisher
         {
             TidepoolEventSource.Log.PoolDescribed(
                 pool.Name, kind, memory.Rented, memory.Returned, memory.Missed, memory.Dropped, memory.Idle, memory.Leased,
-                memory.BytesIdle, memory.BytesLeased, memory.Misuses, memory.Failures, waiting: -1, maxSize: -1, age, site);
+                memory.BytesIdle, memory.BytesLeased, memory.Misuses, memory.Failures, waiting: -1, maxSize: -1, age, site,
+                memory.Trimmed, memory.Refused, live.BudgetBytes, memory.Misuse.Text(), live.PoolId);
         }
         else if (pool.ResourceStatistics is { } resources)
         {
             TidepoolEventSource.Log.PoolDescribed(
                 pool.Name, kind, resources.Rented, resources.Returned, resources.Created, resources.Destroyed, resources.Idle,
                 resources.Leased, bytesIdle: -1, bytesLeased: -1, resources.Overdue + resources.Reclaimed + resources.StaleDisposes,
-                resources.TimedOut + resources.Rejected + resources.CreateFailures, resources.Waiting, resources.MaxSize, age, site);
+                resources.TimedOut + resources.Rejected + resources.CreateFailures, resources.Waiting, resources.MaxSize, age, site,
+                trimmed: -1, refused: -1, budgetBytes: -1, ResourceMisuse(resources), poolId: 0);
+        }
+    }
+
+    private static string ResourceMisuse(ResourcePoolStatistics pool) => string.Join(
+        ' ',
+        new (string Kind, long Count)[] { ("Overdue", pool.Overdue), ("Reclaimed", pool.Reclaimed), ("StaleDispose", pool.StaleDisposes) }
+            .Where(static one => one.Count > 0).Select(static one => $"{one.Kind}={one.Count}"));
+
+    private static void PublishShadow(ILivePool pool)
+    {
+        foreach (ShadowClass one in PoolShadow.Of(pool)?.Snapshot() ?? [])
+        {
+            TidepoolEventSource.Log.PoolClassDescribed(
+                pool.PoolName.Text, one.Length, one.Bytes, one.IsKept, one.Missed, one.Dropped, string.Join(',', one.Served));
         }
     }
 }

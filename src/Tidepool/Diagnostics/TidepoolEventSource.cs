@@ -9,7 +9,8 @@ namespace Tidepool;
 /// <remarks>
 /// Rents and returns are written only while a listener enables <see cref="Keywords.Rentals"/> at verbose level: pools then take their
 /// slow path, so that an unobserved rental pays nothing. All other events come from slow paths. A listener that passes the argument
-/// <c>PoolInterval</c> with <see cref="Keywords.Pools"/> gets the state of every live pool each so many milliseconds.
+/// <c>PoolInterval</c> with <see cref="Keywords.Pools"/> gets the state of every live pool each so many milliseconds, and with <c>PoolShadow</c> also what each
+/// missed and dropped by length.
 /// </remarks>
 [EventSource(Name = "Tidepool")]
 internal sealed class TidepoolEventSource : EventSource
@@ -86,7 +87,7 @@ internal sealed class TidepoolEventSource : EventSource
 
     /// <summary>One live pool. A number that its kind has not is -1; counts are since the pool was made.</summary>
     /// <remarks>Passes at every level, so that one who asks for pools does not get each allocation and drop with them.</remarks>
-    [Event(40, Level = EventLevel.LogAlways, Keywords = Keywords.Pools)]
+    [Event(40, Version = 1, Level = EventLevel.LogAlways, Keywords = Keywords.Pools)]
     internal void PoolDescribed(
         string pool,
         string kind,
@@ -103,17 +104,27 @@ internal sealed class TidepoolEventSource : EventSource
         int waiting,
         int maxSize,
         long oldestMilliseconds,
-        string oldestSite) =>
+        string oldestSite,
+        long trimmed,
+        long refused,
+        long budgetBytes,
+        string misuseKinds,
+        int poolId) =>
         WriteEvent(
             40,
             [
                 pool, kind, rented, returned, missed, dropped, idle, leased, bytesIdle, bytesLeased, misuses, failed, waiting, maxSize,
-                oldestMilliseconds, oldestSite,
+                oldestMilliseconds, oldestSite, trimmed, refused, budgetBytes, misuseKinds, poolId,
             ]);
 
     /// <summary>The events before this one are all live pools of this moment.</summary>
     [Event(41, Level = EventLevel.LogAlways, Keywords = Keywords.Pools)]
     internal void PoolsDescribed(int pools) => WriteEvent(41, pools);
+
+    /// <summary>One length of a pool's shadow; see <see cref="ShadowClass"/>. The numbers of <paramref name="served"/> have commas.</summary>
+    [Event(42, Level = EventLevel.LogAlways, Keywords = Keywords.Pools)]
+    internal void PoolClassDescribed(string pool, int length, long itemBytes, bool isKept, long missed, long dropped, string served) =>
+        WriteEvent(42, [pool, length, itemBytes, isKept, missed, dropped, served]);
 
     protected override void OnEventCommand(EventCommandEventArgs command)
     {
@@ -121,6 +132,7 @@ internal sealed class TidepoolEventSource : EventSource
         if (!pools || PoolPublisher.IntervalOf(command.Arguments) is not null)
         {
             PoolPublisher.Change(pools ? PoolPublisher.IntervalOf(command.Arguments) : null);
+            PoolShadow.Switch(pools && PoolPublisher.AsksForShadows(command.Arguments));
         }
 
         bool rentals = IsEnabled(EventLevel.Verbose, Keywords.Rentals);

@@ -11,6 +11,7 @@ public sealed class PoolPublisherTests : PoolTest
 {
     private const EventKeywords PoolsKeyword = (EventKeywords)2;
     private const int PoolDescribed = 40;
+    private const int PoolClassDescribed = 42;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
@@ -28,6 +29,39 @@ public sealed class PoolPublisherTests : PoolTest
         string[] names = ["rented", "returned", "missed", "leased"];
         Assert.Equal([2L, 1L, 1L, 1L], names.Select(name => Payload(answer, name)));
         Assert.Equal((-1, -1L), (Payload(answer, "waiting"), Payload(answer, "oldestMilliseconds")));
+    }
+
+    [Fact]
+    public void A_listener_that_asks_for_shadows_gets_what_each_length_missed_and_dropped()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Name = "publisher shadows", Budget = 0, MaxLength = 1 << 20 });
+        using Listener listener = new(new() { ["PoolInterval"] = "100", ["PoolShadow"] = "1" });
+        for (int i = 0; i < 10; i++)
+        {
+            pool.Rent(1000).Return();
+            pool.Rent(2_000_000).Return();
+        }
+
+        Assert.True(
+            SpinWait.SpinUntil(() => listener.Of("publisher shadows", PoolClassDescribed).Count() >= 4, Patience), "no shadow was written");
+        EventWrittenEventArgs[] last = [.. listener.Of("publisher shadows", PoolClassDescribed).TakeLast(2)];
+        EventWrittenEventArgs kept = last.Single(static one => (bool)Payload(one, "isKept")!);
+        Assert.Equal((1024, 10L, 10L), (Payload(kept, "length"), Payload(kept, "missed"), Payload(kept, "dropped")));
+        Assert.StartsWith("9,9,", (string)Payload(kept, "served")!, StringComparison.Ordinal);
+        EventWrittenEventArgs unkept = last.Single(static one => !(bool)Payload(one, "isKept")!);
+        Assert.Equal((2_000_000, 10L), (Payload(unkept, "length"), Payload(unkept, "missed")));
+        EventWrittenEventArgs pools = listener.Of("publisher shadows").Last();
+        Assert.Equal((0L, string.Empty), (Payload(pools, "budgetBytes"), Payload(pools, "misuseKinds")));
+    }
+
+    [Fact]
+    public void Nothing_is_counted_for_a_listener_that_does_not_ask_for_shadows()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Name = "publisher no shadows", Budget = 0 });
+        using Listener listener = new(new() { ["PoolInterval"] = "100" });
+        pool.Rent(1000).Return();
+        Assert.True(SpinWait.SpinUntil(() => listener.Of("publisher no shadows").Count() >= 2, Patience), "the pool did not answer");
+        Assert.Empty(listener.Of("publisher no shadows", PoolClassDescribed));
     }
 
     [Fact]
@@ -77,8 +111,8 @@ public sealed class PoolPublisherTests : PoolTest
 
         public ConcurrentQueue<EventWrittenEventArgs> Written { get; } = [];
 
-        public IEnumerable<EventWrittenEventArgs> Of(string pool) =>
-            Written.Where(written => written.EventId == PoolDescribed && (string?)Payload(written, "pool") == pool);
+        public IEnumerable<EventWrittenEventArgs> Of(string pool, int id = PoolDescribed) =>
+            Written.Where(written => written.EventId == id && (string?)Payload(written, "pool") == pool);
 
         protected override void OnEventWritten(EventWrittenEventArgs eventData) => Written.Enqueue(eventData);
     }

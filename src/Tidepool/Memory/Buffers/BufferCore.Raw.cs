@@ -78,7 +78,7 @@ internal sealed partial class BufferCore<T>
         if (length <= Settings.Source.MaxLength)
         {
             array = MakeArray(length);
-            Interlocked.Increment(ref Counters.Missed);
+            CountMiss(length, BufferPoolSettings<T>.BytesOf(length), isKept: false);
             Begin(array, length, poolId, cleared);
         }
         else

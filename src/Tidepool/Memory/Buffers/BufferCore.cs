@@ -31,6 +31,10 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
 
     PoolName ILivePool.PoolName => PoolName;
 
+    long ILivePool.BudgetBytes => Budget == Budget.Process ? -1 : Budget.Limit;
+
+    int ILivePool.PoolId => PoolId;
+
     PoolInfo ILivePool.Describe() => new(Name, PoolKind.Buffers) { Statistics = GetStatistics() };
 
     internal override bool IsOnHeap => !Settings.IsNative;

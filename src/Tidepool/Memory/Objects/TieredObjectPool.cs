@@ -21,6 +21,10 @@ internal abstract class TieredObjectPool : TieredPool, ILivePool
     /// <summary>What the list of live pools calls it.</summary>
     private protected virtual PoolKind Kind => PoolKind.Objects;
 
+    long ILivePool.BudgetBytes => Budget == Budget.Process ? -1 : Budget.Limit;
+
+    int ILivePool.PoolId => PoolId;
+
     PoolInfo ILivePool.Describe() => new(Name, Kind) { Statistics = GetStatistics() };
 
     /// <summary>A new kind of item. Only in constructors.</summary>

@@ -144,6 +144,11 @@ internal abstract partial class TieredPool
     internal void EvictDropped(Bucket bucket, ReadOnlySpan<object?> items)
     {
         Interlocked.Add(ref Counters.Dropped, items.Length);
+        if (bucket.IsKept)
+        {
+            PoolShadow.Of(this)?.Drop(bucket.ItemLength, bucket.ItemBytes, items.Length);
+        }
+
         WriteDropped(bucket.Id, items);
         Evict(bucket, items);
     }
@@ -152,8 +157,15 @@ internal abstract partial class TieredPool
     protected object Create(Bucket bucket)
     {
         object made = Make(bucket);
-        Interlocked.Increment(ref Counters.Missed);
+        CountMiss(bucket.ItemLength, bucket.ItemBytes, bucket.IsKept);
         return made;
+    }
+
+    /// <summary>Counts that no tier had an item.</summary>
+    protected void CountMiss(int length, long bytes, bool isKept)
+    {
+        Interlocked.Increment(ref Counters.Missed);
+        PoolShadow.Of(this)?.Miss(length, bytes, isKept);
     }
 
     /// <summary>Takes an item from the shared tier, or makes one.</summary>
