@@ -33,6 +33,11 @@ internal static class AdviseVerb
 
     private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every site and number.", HelpName = "FILE" };
 
+    private static readonly Option<bool> Rentals = new("--rentals")
+    {
+        Description = "Listen to each rental of every pool for five seconds afterwards: sizes, capacity, double returns. Prints its cost.",
+    };
+
     /// <summary>What the help says below the options.</summary>
     public static string Examples { get; } =
         """
@@ -54,7 +59,7 @@ internal static class AdviseVerb
     {
         var verb = new Command(Name, "Says what a .NET program should pool, and what not, by what it allocates.")
         {
-            Target, Seconds, Budget, Json,
+            Target, Seconds, Budget, Json, Rentals,
         };
         VerifyOptions.AddTo(verb);
         verb.Validators.Add(result =>
@@ -96,10 +101,16 @@ internal static class AdviseVerb
         using LaunchedProcess? launched = isCommand ? await LaunchedProcess.StartAsync(words, stop) : null;
         TargetProcess target = TargetCatalog.Find(launched?.Id.ToString(CultureInfo.InvariantCulture) ?? words[0]);
         double budget = (parsed.GetValue(Budget) ?? DefaultBudget) / 100;
+        using var observer = new PoolObserver(target);
         var sampler = new Sampler(target, parsed.GetValue(Seconds) ?? DefaultSeconds, budget);
         SamplingResult result = await sampler.RunAsync(
             static (slice, slices) => Console.Error.WriteLine($"sampling: slice {slice} of {slices}"), stop);
-        AdviceReport report = AdviceReport.Of(target, result, budget, new AdviceLimits());
+        IReadOnlyList<PoolRecord> pools = observer.Close();
+        TrafficWindow? traffic = parsed.GetValue(Rentals) ? await ListenAsync(target, stop) : null;
+        AdviceReport report = AdviceReport.Of(target, result, budget, new AdviceLimits()) with
+        {
+            Pools = PoolReport.Of(pools, traffic, new PoolLimits()),
+        };
         AdviceText.Print(ConsoleReport.CreateConsole(), report);
         return parsed.GetValue(Json) is { } file ? await WriteAsync(file, AdviceJson.Write(report)) : ExitRule.Ok;
     }
@@ -121,6 +132,21 @@ internal static class AdviseVerb
 
         VerifyText.Print(Console.Out, report);
         return parsed.GetValue(Json) is { } file ? await WriteAsync(file, VerifyJson.Write(report)) : ExitRule.Ok;
+    }
+
+    /// <summary>Listens to rentals; what was seen before is worth a report also when the process has ended meanwhile.</summary>
+    private static async Task<TrafficWindow?> ListenAsync(TargetProcess target, CancellationToken stop)
+    {
+        try
+        {
+            Console.Error.WriteLine("listening to each rental");
+            return await TrafficListener.ListenAsync(target, stop);
+        }
+        catch (TargetException failure)
+        {
+            Console.Error.WriteLine($"tidepool: rentals were not listened to: {failure.Message}");
+            return null;
+        }
     }
 
     private static async Task<int> WriteAsync(FileInfo file, string text)

@@ -56,6 +56,8 @@ internal static class AdviceJson
                 advice.Before,
                 advice.After,
             }),
+            Rentals = PoolJson.WindowOf(report.Pools),
+            Pools = PoolJson.PoolsOf(report.Pools),
         });
 
     /// <summary>Writes any report in the same form: indented, names in camel case, without what is not known.</summary>

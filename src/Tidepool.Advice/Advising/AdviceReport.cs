@@ -20,6 +20,9 @@ internal sealed record AdviceReport
     /// <summary>The sites with their verdicts, those with most bytes first.</summary>
     public IReadOnlyList<SiteAdvice> Sites { get; init; } = [];
 
+    /// <summary>The pools that exist, judged.</summary>
+    public PoolReport Pools { get; init; } = new();
+
     /// <summary>Collections per second by reason, while the session was on.</summary>
     public IReadOnlyList<(string Reason, double PerSecond)> Collections { get; init; } = [];
 

@@ -30,6 +30,8 @@ internal static class AdviceText
             console.WriteLine();
             console.WriteLine($"{left} more sites have fewer bytes or samples; --json FILE has all of them.");
         }
+
+        PoolText.Print(console, report.Pools);
     }
 
     private static IEnumerable<string> Header(AdviceReport report)

@@ -1,6 +1,5 @@
 using System.Diagnostics.Tracing;
 using Microsoft.Diagnostics.NETCore.Client;
-using Microsoft.Diagnostics.Tracing;
 
 namespace Tidepool.Advice;
 
@@ -69,23 +68,13 @@ internal sealed class ArrayPoolListener(DiagnosticsClient client, int processId)
     private ArrayPoolWindow Count(EventPipeSession session, double? before)
     {
         var counter = new ArrayPoolCounter();
-        using var source = new EventPipeEventSource(session.EventStream);
-        source.Dynamic.All += written =>
-            counter.Add((int)written.ID, (int)EventValues.Number(written, "bufferSize"), (int)EventValues.Number(written, "poolId"));
-        var clock = new ProcessorClock(processId);
-        double? within = null;
-        double seconds = 0;
-        using var timer = new Timer(
-            _ =>
-            {
-                (within, seconds) = (clock.Read(), clock.Seconds);
-                Connection.Stop(session, WindowMilliseconds);
-            },
-            null,
+        EventWindow window = EventWindow.Read(
+            session,
+            processId,
             WindowMilliseconds,
-            Timeout.Infinite);
-        using var early = _disposed.Token.Register(() => timer.Change(0, Timeout.Infinite));
-        source.Process();
-        return counter.Close(Math.Max(seconds, 1e-3), before, within, source.EventsLost);
+            written => counter.Add(
+                (int)written.ID, (int)EventValues.Number(written, "bufferSize"), (int)EventValues.Number(written, "poolId")),
+            _disposed.Token);
+        return counter.Close(window.Seconds, before, window.Processors, window.LostEvents);
     }
 }

@@ -13,7 +13,9 @@ internal sealed record PoolSample
     public required string Name { get; init; }
     public string Kind { get; init; } = "";
     public long Rented { get; init; }
+    public long Returned { get; init; }
     public long Missed { get; init; }
+    public long Dropped { get; init; }
     public long Idle { get; init; }
     public long Leased { get; init; }
     public long BytesIdle { get; init; } = -1;
@@ -24,6 +26,12 @@ internal sealed record PoolSample
     public int MaxSize { get; init; } = -1;
     public long OldestMilliseconds { get; init; } = -1;
     public string OldestSite { get; init; } = "";
+    public long Trimmed { get; init; }
+    public long Refused { get; init; }
+    public long BudgetBytes { get; init; } = -1;
+    public string MisuseKinds { get; init; } = "";
+    public int PoolId { get; init; }
+    public int ElementBytes { get; init; }
     public double Seconds { get; init; }
 }
 

@@ -15,6 +15,9 @@ internal interface ILivePool
     /// <summary>The number that stands for the pool in events of rentals; 0 where it writes none.</summary>
     int PoolId => 0;
 
+    /// <summary>The bytes of one element of a buffer; 0 where there are none.</summary>
+    int ElementBytes => 0;
+
     /// <summary>How long the oldest lease has been out, and where it was rented.</summary>
     /// <returns>Null where the pool notes no times, or no lease is out.</returns>
     OldestLease? DescribeOldest() => null;

@@ -31,15 +31,15 @@ public static class PoolDiagnostics
     public static event Action<ResourceReport>? ResourceReported;
 
     /// <summary>Whether a report reaches a listener, so that it is worth writing.</summary>
-    internal static bool IsHeard => MisuseReported is not null || ProcessChecks.Logs || TidepoolEventSource.Log.IsEnabled();
+    internal static bool IsHeard => MisuseReported is not null || ProcessChecks.Logs || TidepoolEventSource.IsHeard;
 
     /// <summary>Whether a report about the supply of resources reaches a listener.</summary>
-    internal static bool HearsResources => ResourceReported is not null || ProcessChecks.Logs || TidepoolEventSource.Log.IsEnabled();
+    internal static bool HearsResources => ResourceReported is not null || ProcessChecks.Logs || TidepoolEventSource.IsHeard;
 
     /// <summary>Reports misuse that was counted already to all listeners. Called with nothing held.</summary>
     internal static void Report(PoolName pool, MisuseKind kind, string message)
     {
-        if (TidepoolEventSource.Log.IsEnabled())
+        if (TidepoolEventSource.IsHeard)
         {
             TidepoolEventSource.Log.Misuse(MisuseText.Names[(int)kind], message, pool.Text);
         }
@@ -53,7 +53,7 @@ public static class PoolDiagnostics
     /// <summary>Reports what has happened to the supply of a resource pool to all listeners. Called with nothing held.</summary>
     internal static void Report(PoolName pool, ResourceReportKind kind, string key, string message, Exception? failure = null)
     {
-        if (TidepoolEventSource.Log.IsEnabled())
+        if (TidepoolEventSource.IsHeard)
         {
             TidepoolEventSource.Log.ResourceReported(kind.ToString(), message, pool.Text, key);
         }

@@ -31,7 +31,7 @@ internal static class PoolPublisher
             : null;
 
     /// <summary>Whether the arguments of a command ask for shadows.</summary>
-    internal static bool AsksForShadows(IDictionary<string, string?>? arguments) => arguments?.ContainsKey(ShadowArgument) == true;
+    internal static bool WantsShadows(IDictionary<string, string?>? arguments) => arguments?.ContainsKey(ShadowArgument) == true;
 
     /// <summary>Publishes at an interval from now on; null stops.</summary>
     internal static void Change(int? interval)
@@ -105,7 +105,8 @@ internal static class PoolPublisher
             TidepoolEventSource.Log.PoolDescribed(
                 pool.Name, kind, memory.Rented, memory.Returned, memory.Missed, memory.Dropped, memory.Idle, memory.Leased,
                 memory.BytesIdle, memory.BytesLeased, memory.Misuses, memory.Failures, waiting: -1, maxSize: -1, age, site,
-                memory.Trimmed, memory.Refused, live.BudgetBytes, memory.Misuse.Text(), live.PoolId);
+                memory.Trimmed, memory.Refused, live.BudgetBytes, memory.Misuse.Text(), live.PoolId,
+                live.ElementBytes);
         }
         else if (pool.ResourceStatistics is { } resources)
         {
@@ -113,7 +114,7 @@ internal static class PoolPublisher
                 pool.Name, kind, resources.Rented, resources.Returned, resources.Created, resources.Destroyed, resources.Idle,
                 resources.Leased, bytesIdle: -1, bytesLeased: -1, resources.Overdue + resources.Reclaimed + resources.StaleDisposes,
                 resources.TimedOut + resources.Rejected + resources.CreateFailures, resources.Waiting, resources.MaxSize, age, site,
-                trimmed: -1, refused: -1, budgetBytes: -1, ResourceMisuse(resources), poolId: 0);
+                trimmed: -1, refused: -1, budgetBytes: -1, ResourceMisuse(resources), poolId: 0, elementBytes: 0);
         }
     }
 

@@ -19,7 +19,8 @@ internal sealed class PoolShadow
     private int _unkept;
 
     /// <summary>The shadow of a pool; null while no listener asks.</summary>
-    internal static PoolShadow? Of(object pool) => Volatile.Read(ref s_shadows)?.GetOrCreateValue(pool);
+    internal static PoolShadow? Of(object pool) =>
+        TidepoolEventSource.IsOffered ? Volatile.Read(ref s_shadows)?.GetOrCreateValue(pool) : null;
 
     /// <summary>Begins to count, from nothing, or stops and forgets.</summary>
     internal static void Switch(bool on)
@@ -69,7 +70,12 @@ internal sealed class PoolShadow
             return
             [
                 .. _classes.Select(static one => new ShadowClass(
-                    one.Key.Length, one.Value.Bytes, one.Key.IsKept, one.Value.Missed, one.Value.Dropped, one.Value.Places?.Served() ?? [])),
+                    one.Key.Length,
+                    one.Value.Bytes,
+                    one.Key.IsKept,
+                    one.Value.Missed,
+                    one.Value.Dropped,
+                    one.Value.Places?.Served() ?? [])),
             ];
         }
     }

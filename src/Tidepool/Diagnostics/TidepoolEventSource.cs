@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Diagnostics.Tracing;
 
 namespace Tidepool;
@@ -9,8 +10,8 @@ namespace Tidepool;
 /// <remarks>
 /// Rents and returns are written only while a listener enables <see cref="Keywords.Rentals"/> at verbose level: pools then take their
 /// slow path, so that an unobserved rental pays nothing. All other events come from slow paths. A listener that passes the argument
-/// <c>PoolInterval</c> with <see cref="Keywords.Pools"/> gets the state of every live pool each so many milliseconds, and with <c>PoolShadow</c> also what each
-/// missed and dropped by length.
+/// <c>PoolInterval</c> with <see cref="Keywords.Pools"/> gets the state of every live pool each so many milliseconds, and with
+/// <c>PoolShadow</c> also what each missed and dropped by length.
 /// </remarks>
 [EventSource(Name = "Tidepool")]
 internal sealed class TidepoolEventSource : EventSource
@@ -20,6 +21,17 @@ internal sealed class TidepoolEventSource : EventSource
     private TidepoolEventSource()
     {
     }
+
+    /// <summary>
+    /// Whether the program has event sources. Programs that are trimmed or compiled ahead of time have none unless they ask for them, and
+    /// then leave out what only a listener can reach.
+    /// </summary>
+    [FeatureSwitchDefinition("System.Diagnostics.Tracing.EventSource.IsSupported")]
+    internal static bool IsOffered { get; } =
+        !AppContext.TryGetSwitch("System.Diagnostics.Tracing.EventSource.IsSupported", out bool isSupported) || isSupported;
+
+    /// <summary>Whether some listener is there.</summary>
+    internal static bool IsHeard => IsOffered && Log.IsEnabled();
 
     /// <summary>Raised when <see cref="Rentals"/> turns.</summary>
     internal static event Action? RentalsChanged;
@@ -109,30 +121,38 @@ internal sealed class TidepoolEventSource : EventSource
         long refused,
         long budgetBytes,
         string misuseKinds,
-        int poolId) =>
+        int poolId,
+        int elementBytes) =>
         WriteEvent(
             40,
             [
                 pool, kind, rented, returned, missed, dropped, idle, leased, bytesIdle, bytesLeased, misuses, failed, waiting, maxSize,
-                oldestMilliseconds, oldestSite, trimmed, refused, budgetBytes, misuseKinds, poolId,
+                oldestMilliseconds, oldestSite, trimmed, refused, budgetBytes, misuseKinds, poolId, elementBytes,
             ]);
 
     /// <summary>The events before this one are all live pools of this moment.</summary>
     [Event(41, Level = EventLevel.LogAlways, Keywords = Keywords.Pools)]
     internal void PoolsDescribed(int pools) => WriteEvent(41, pools);
 
-    /// <summary>One length of a pool's shadow; see <see cref="ShadowClass"/>. The numbers of <paramref name="served"/> have commas.</summary>
+    /// <summary>
+    /// One length of a pool's shadow; see <see cref="ShadowClass"/>. Commas stand between the numbers of <paramref name="served"/>.
+    /// </summary>
     [Event(42, Level = EventLevel.LogAlways, Keywords = Keywords.Pools)]
     internal void PoolClassDescribed(string pool, int length, long itemBytes, bool isKept, long missed, long dropped, string served) =>
         WriteEvent(42, [pool, length, itemBytes, isKept, missed, dropped, served]);
 
     protected override void OnEventCommand(EventCommandEventArgs command)
     {
+        if (!IsOffered)
+        {
+            return;
+        }
+
         bool pools = IsEnabled(EventLevel.LogAlways, Keywords.Pools);
         if (!pools || PoolPublisher.IntervalOf(command.Arguments) is not null)
         {
             PoolPublisher.Change(pools ? PoolPublisher.IntervalOf(command.Arguments) : null);
-            PoolShadow.Switch(pools && PoolPublisher.AsksForShadows(command.Arguments));
+            PoolShadow.Switch(pools && PoolPublisher.WantsShadows(command.Arguments));
         }
 
         bool rentals = IsEnabled(EventLevel.Verbose, Keywords.Rentals);

@@ -13,6 +13,9 @@ internal static class Program
             case [PlantedProgram.Young or PlantedProgram.Kept]:
                 await PlantedProgram.RunAsync(arguments[0]);
                 return 0;
+            case [PooledProgram.Name]:
+                await PooledProgram.RunAsync();
+                return 0;
             case [ComparedProgram.Arrays or ComparedProgram.Pools or ComparedProgram.Fails or ComparedProgram.Crashes
                 or ComparedProgram.Hangs, ..]:
                 return ComparedProgram.Run(arguments[0], arguments[1..]);

@@ -35,6 +35,8 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
 
     int ILivePool.PoolId => PoolId;
 
+    int ILivePool.ElementBytes => (int)BufferPoolSettings<T>.BytesOf(1);
+
     PoolInfo ILivePool.Describe() => new(Name, PoolKind.Buffers) { Statistics = GetStatistics() };
 
     internal override bool IsOnHeap => !Settings.IsNative;
@@ -166,7 +168,7 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
     /// <summary>Reports a new slot or array, where events are listened to.</summary>
     private void WriteAllocated(object item, int poolId, int bucketId, int requested)
     {
-        if (TidepoolEventSource.Log.IsEnabled())
+        if (TidepoolEventSource.IsHeard)
         {
             TidepoolEventSource.Log.BufferAllocated(item.GetHashCode(), LengthOf(item), poolId, bucketId, requested);
         }

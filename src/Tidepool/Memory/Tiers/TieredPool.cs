@@ -118,7 +118,7 @@ internal abstract partial class TieredPool
     /// <summary>Reports returned items that could not be kept, where events are listened to.</summary>
     internal void WriteDropped(int bucketId, ReadOnlySpan<object?> items)
     {
-        if (!TidepoolEventSource.Log.IsEnabled())
+        if (!TidepoolEventSource.IsHeard)
         {
             return;
         }
@@ -140,7 +140,7 @@ internal abstract partial class TieredPool
     internal void WriteTrimmed()
     {
         long count = Interlocked.Exchange(ref _trimmedUnwritten, 0);
-        if (count > 0 && TidepoolEventSource.Log.IsEnabled())
+        if (count > 0 && TidepoolEventSource.IsHeard)
         {
             TidepoolEventSource.Log.BufferTrimmed(count, Name);
         }

@@ -1,0 +1,80 @@
+namespace Tidepool.Advice;
+
+/// <summary>What to do about a pool.</summary>
+internal enum PoolVerdict
+{
+    /// <summary>The code that uses it is wrong.</summary>
+    Fault,
+
+    /// <summary>The code that uses it may be wrong: what was seen does not prove it.</summary>
+    Suspect,
+
+    /// <summary>Another setting serves better.</summary>
+    Change,
+
+    /// <summary>Leave it.</summary>
+    Keep,
+
+    /// <summary>What was seen does not decide it.</summary>
+    NotEnoughEvidence,
+}
+
+/// <summary>One thing that is known of a pool.</summary>
+internal sealed record PoolFinding
+{
+    /// <summary>What to do.</summary>
+    public required PoolVerdict Verdict { get; init; }
+
+    /// <summary>What it is about: <c>capacity</c>, <c>oversize</c>, <c>leak</c>, <c>misuse</c>, <c>size classes</c>, ...</summary>
+    public required string Subject { get; init; }
+
+    /// <summary>Why, in a sentence or two.</summary>
+    public required string Reason { get; init; }
+
+    /// <summary>What the pool reported itself, such as the place of a leaked rental.</summary>
+    public IReadOnlyList<string> Reports { get; init; } = [];
+
+    /// <summary>The option as it is; null without a suggestion, or where it is not known.</summary>
+    public string? Before { get; init; }
+
+    /// <summary>The option as it should be; null without a suggestion.</summary>
+    public string? After { get; init; }
+
+    /// <summary>The size classes as a header of the native library; null where it has no such setting.</summary>
+    public string? Native { get; init; }
+}
+
+/// <summary>A pool with what was seen of it and the findings, the most urgent first.</summary>
+internal sealed record PoolAdvice
+{
+    /// <summary>The pool's name.</summary>
+    public required string Name { get; init; }
+
+    /// <summary>
+    /// What it hands out: <c>Buffers</c>, <c>Objects</c>, <c>Resources</c>, ...; <c>ArrayPool</c> for those of the platform.
+    /// </summary>
+    public required string Kind { get; init; }
+
+    /// <summary>Rentals per second.</summary>
+    public double RentedPerSecond { get; init; }
+
+    /// <summary>The share of the rentals that idle items served; null without rentals.</summary>
+    public double? HitRate { get; init; }
+
+    /// <summary>The share that further places would have served too; null where that was not counted.</summary>
+    public IReadOnlyList<PlaceRate>? HitRates { get; init; }
+
+    /// <summary>The size classes that were fitted; null where the lengths of requests are not known.</summary>
+    public SizeClassFit? Classes { get; init; }
+
+    /// <summary>The findings.</summary>
+    public required IReadOnlyList<PoolFinding> Findings { get; init; }
+
+    /// <summary>The most urgent verdict.</summary>
+    public PoolVerdict Verdict => Findings.Min(static finding => finding.Verdict);
+}
+
+/// <summary>A hit rate for a number of places of each length.</summary>
+/// <param name="Places">For pools of Tidepool places more than now, for those of the platform places of one stack for all threads.</param>
+/// <param name="HitRate">The share of the rentals that would have been served.</param>
+internal readonly record struct PlaceRate(int Places, double HitRate);

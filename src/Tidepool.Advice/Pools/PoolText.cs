@@ -1,0 +1,100 @@
+using System.Globalization;
+using Spectre.Console;
+
+namespace Tidepool.Advice;
+
+/// <summary>Prints what was found of pools, below the sites.</summary>
+internal static class PoolText
+{
+    private const int MostPools = 8;
+    private const int MostReportLines = 4;
+
+    /// <summary>Prints the pools, those that need a change in full and the others in two lines each.</summary>
+    public static void Print(IAnsiConsole console, PoolReport report)
+    {
+        if (report.Traffic is { } traffic)
+        {
+            console.WriteLine();
+            console.WriteLine(CostOf(traffic));
+        }
+
+        foreach (PoolAdvice pool in report.Pools.Take(MostPools))
+        {
+            console.WriteLine();
+            Print(console, pool);
+        }
+
+        if (report.Pools.Count > MostPools)
+        {
+            console.WriteLine();
+            console.WriteLine($"{report.Pools.Count - MostPools} more pools; --json FILE has all of them.");
+        }
+    }
+
+    private static string CostOf(TrafficWindow traffic)
+    {
+        string seconds = traffic.Seconds.ToString("0.0", CultureInfo.InvariantCulture);
+        string cost = traffic is { ProcessorsBefore: { } before, ProcessorsWithin: { } within }
+            ? string.Create(CultureInfo.InvariantCulture, $"processors busy {before:0.00} before, {within:0.00} within")
+            : "its cost is not known";
+        string lost = traffic.LostEvents > 0 ? $"; {traffic.LostEvents} events were lost, so no double return is suspected" : "";
+        return $"each rental of pools was listened to for {seconds} s: {cost}{lost}";
+    }
+
+    private static void Print(IAnsiConsole console, PoolAdvice pool)
+    {
+        foreach (PoolFinding finding in Shown(pool))
+        {
+            (string verdict, Color color) = finding.Verdict switch
+            {
+                PoolVerdict.Fault => ("FAULT", Color.Red),
+                PoolVerdict.Suspect => ("SUSPECT", Color.Orange1),
+                PoolVerdict.Change => ("CHANGE", Color.Green),
+                PoolVerdict.Keep => ("KEEP", Color.Blue),
+                _ => ("NOT ENOUGH EVIDENCE", Color.Yellow),
+            };
+            console.Write(new Text(verdict, new Style(color, decoration: Decoration.Bold)));
+            console.WriteLine($"  {pool.Name} ({pool.Kind}), {finding.Subject}{RatesOf(pool, finding)}");
+            console.WriteLine($"  {finding.Reason}");
+            foreach (string line in finding.Reports.SelectMany(static text => text.Split('\n')).Take(MostReportLines))
+            {
+                console.Write(new Text($"    {line.Trim()}\n", new Style(Color.Grey)));
+            }
+
+            PrintCode(console, finding);
+        }
+
+        if (pool is { Verdict: PoolVerdict.Change, HitRates: [.., var best] rates } && best.HitRate > rates[0].HitRate)
+        {
+            string more = pool.Kind == "ArrayPool" ? "places" : "more places";
+            console.WriteLine(
+                $"  hit rate by {more}: "
+                    + string.Join(", ", rates.Where(static rate => rate.Places is 0 or 1 or 4 or 16 or 64 or 256 or 1024 or 4096)
+                        .Select(static rate => $"{rate.Places} {Quantity.Percent(rate.HitRate)}")));
+        }
+    }
+
+    /// <summary>Of a pool with something to do only that; of another one only the first finding.</summary>
+    private static IEnumerable<PoolFinding> Shown(PoolAdvice pool) =>
+        pool.Findings.Where(finding => finding.Verdict < PoolVerdict.Keep || finding == pool.Findings[0]);
+
+    private static string RatesOf(PoolAdvice pool, PoolFinding finding) =>
+        finding.Subject is "capacity" or "oversize" or "size" && pool.HitRate is { } hits
+            ? $": {Quantity.Count(pool.RentedPerSecond)} rentals/s, hits {Quantity.Percent(hits)}"
+            : "";
+
+    private static void PrintCode(IAnsiConsole console, PoolFinding finding)
+    {
+        string code = (finding.Before is null ? "" : $"  - {Indented(finding.Before)}\n")
+            + (finding.After is null ? "" : $"  + {Indented(finding.After)}\n")
+            + (finding.Native is null
+                ? ""
+                : $"  the same for the native library, a file for -DTIDEPOOL_SIZE_CLASSES:\n    {Indented(finding.Native)}\n");
+        if (code.Length > 0)
+        {
+            console.Write(new Text(code, new Style(Color.Grey)));
+        }
+    }
+
+    private static string Indented(string code) => code.TrimEnd().Replace("\n", "\n    ", StringComparison.Ordinal);
+}
