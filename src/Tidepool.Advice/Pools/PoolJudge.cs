@@ -120,8 +120,8 @@ internal static class PoolJudge
         long bytes = 0;
         long served = 0;
         List<string> rooms = [];
-        var served = record.Classes.Where(static one => one.Served is [.., > 0]);
-        foreach (PoolClass one in served.OrderByDescending(static one => one.Served[^1]))
+        var helped = record.Classes.Where(static one => one.Served is [.., > 0]);
+        foreach (PoolClass one in helped.OrderByDescending(static one => one.Served[^1]))
         {
             int step = Enumerable.Range(0, one.Served.Count).First(k => one.Served[k] >= limits.Served * one.Served[^1]);
             served += one.Served[step];
