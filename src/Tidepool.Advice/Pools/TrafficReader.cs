@@ -104,14 +104,14 @@ internal sealed class TrafficReader
         public void Rent(int id)
         {
             Rents++;
-            _places.Miss();
+            _places.CountMissed();
             _balances[id] = _balances.TryGetValue(id, out var balance) ? (balance.Out + 1, true) : (1, false);
         }
 
         public void Return(int id)
         {
             Returns++;
-            _places.Drop();
+            _places.CountDropped();
             if (!_balances.TryGetValue(id, out var balance))
             {
                 _balances.Add(id, (0, true)); // rented before the window

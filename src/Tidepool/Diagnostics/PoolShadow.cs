@@ -35,13 +35,13 @@ internal sealed class PoolShadow
     /// <param name="length">The length of the item that was made, in elements.</param>
     /// <param name="bytes">Its bytes.</param>
     /// <param name="isKept">Whether the pool keeps items of that length.</param>
-    internal void Miss(int length, long bytes, bool isKept)
+    internal void CountMissed(int length, long bytes, bool isKept)
     {
         lock (_gate)
         {
             Class found = Find(length, bytes, isKept);
             found.Missed++;
-            found.Places?.Miss();
+            found.Places?.CountMissed();
         }
     }
 
@@ -49,7 +49,7 @@ internal sealed class PoolShadow
     /// <param name="length">Their length in elements.</param>
     /// <param name="bytes">The bytes of each.</param>
     /// <param name="count">How many.</param>
-    internal void Drop(int length, long bytes, int count)
+    internal void CountDropped(int length, long bytes, int count)
     {
         lock (_gate)
         {
@@ -57,7 +57,7 @@ internal sealed class PoolShadow
             found.Dropped += count;
             for (int i = 0; i < count; i++)
             {
-                found.Places?.Drop();
+                found.Places?.CountDropped();
             }
         }
     }

@@ -21,7 +21,7 @@ internal sealed class ShadowPlaces
     private readonly long[] _served = new long[Steps];
 
     /// <summary>An item was dropped.</summary>
-    internal void Drop()
+    internal void CountDropped()
     {
         for (int word = 0; word < _differs.Length; word++)
         {
@@ -34,7 +34,7 @@ internal sealed class ShadowPlaces
     }
 
     /// <summary>No idle item was there.</summary>
-    internal void Miss()
+    internal void CountMissed()
     {
         for (int word = 0; word < _differs.Length; word++)
         {

@@ -24,11 +24,11 @@ public sealed class PoolShadowTests
                 Step(isDrop, kept, served);
                 if (isDrop)
                 {
-                    shadow.Drop();
+                    shadow.CountDropped();
                 }
                 else
                 {
-                    shadow.Miss();
+                    shadow.CountMissed();
                 }
             }
         }
@@ -41,11 +41,11 @@ public sealed class PoolShadowTests
     public void A_miss_that_follows_no_drop_is_served_by_no_capacity()
     {
         var shadow = new ShadowPlaces();
-        shadow.Miss();
-        shadow.Drop();
+        shadow.CountMissed();
+        shadow.CountDropped();
         Assert.All(shadow.Served(), static served => Assert.Equal(0, served));
-        shadow.Miss();
-        shadow.Miss();
+        shadow.CountMissed();
+        shadow.CountMissed();
         Assert.All(shadow.Served(), static served => Assert.Equal(1, served));
     }
 
@@ -53,9 +53,9 @@ public sealed class PoolShadowTests
     public void Lengths_that_are_kept_have_places_and_others_are_counted_only()
     {
         var shadow = new PoolShadow();
-        shadow.Drop(64, 256, 2);
-        shadow.Miss(64, 256, isKept: true);
-        shadow.Miss(5000, 20_000, isKept: false);
+        shadow.CountDropped(64, 256, 2);
+        shadow.CountMissed(64, 256, isKept: true);
+        shadow.CountMissed(5000, 20_000, isKept: false);
         ShadowClass[] classes = shadow.Snapshot();
         Assert.Equal([(64, 256L, true, 1L, 2L), (5000, 20_000L, false, 1L, 0L)], classes.Select(
             static one => (one.Length, one.Bytes, one.IsKept, one.Missed, one.Dropped)));
@@ -68,7 +68,7 @@ public sealed class PoolShadowTests
         var shadow = new PoolShadow();
         for (int length = 1; length <= PoolShadow.MostUnkept + 10; length++)
         {
-            shadow.Miss(length, length, isKept: false);
+            shadow.CountMissed(length, length, isKept: false);
         }
 
         ShadowClass[] classes = shadow.Snapshot();

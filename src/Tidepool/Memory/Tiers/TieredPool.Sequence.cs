@@ -146,7 +146,7 @@ internal abstract partial class TieredPool
         Interlocked.Add(ref Counters.Dropped, items.Length);
         if (bucket.IsKept)
         {
-            PoolShadow.Of(this)?.Drop(bucket.ItemLength, bucket.ItemBytes, items.Length);
+            PoolShadow.Of(this)?.CountDropped(bucket.ItemLength, bucket.ItemBytes, items.Length);
         }
 
         WriteDropped(bucket.Id, items);
@@ -165,7 +165,7 @@ internal abstract partial class TieredPool
     protected void CountMiss(int length, long bytes, bool isKept)
     {
         Interlocked.Increment(ref Counters.Missed);
-        PoolShadow.Of(this)?.Miss(length, bytes, isKept);
+        PoolShadow.Of(this)?.CountMissed(length, bytes, isKept);
     }
 
     /// <summary>Takes an item from the shared tier, or makes one.</summary>
