@@ -90,34 +90,6 @@ public sealed class ThrowingListenerTests : ResourceTest
         Assert.Equal(0, code);
     }
 
-    [Fact]
-    public void A_place_that_came_free_keeps_nothing_of_the_rental_that_it_was_for()
-    {
-        using ActivityListener listener = Listen();
-        var queued = new List<IThreadPoolWorkItem>();
-        ResourcePool<FakeResource> pool = NewPool(Options(executor: queued.Add));
-        WeakReference asker = Ask(pool);
-        Eventually.TrueAfterCollections(() => !asker.IsAlive, "the activity of the rental to be collected");
-        GC.KeepAlive(pool);
-        Assert.Single(queued);
-    }
-
-    /// <summary>A rental whose creation no thread has begun when the pool is shut down.</summary>
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static WeakReference Ask(ResourcePool<FakeResource> pool)
-    {
-        Activity? asker = null;
-        using (ActivityListener listener = Listen(onStart: activity => asker = activity))
-        {
-            Task<ResourceLease<FakeResource>> rental = Wait(pool);
-            Assert.Equal("tidepool.wait", asker!.OperationName);
-            _ = pool.ShutdownAsync(TimeSpan.Zero);
-            Eventually.True(() => rental.Exception is not null, "the rental to be refused");
-        }
-
-        return new WeakReference(asker);
-    }
-
     private static ActivityListener Listen(
         Action<Activity>? onStop = null, Action<Activity>? onStart = null, string name = "Tidepool")
     {
