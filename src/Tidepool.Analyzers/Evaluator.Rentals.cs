@@ -198,7 +198,7 @@ internal sealed partial class Evaluator
                 Escape(value, state); // ended in another way than by its pool
                 break;
             case RentalKind.Disposable when Names.IsReusable(site.Origin.Type):
-                Escape(value, state); // what happens to it from here on is another life
+                Escape(value, state); // it may be used again
                 break;
             default:
                 if (StandingOf(value, state).Status != Status.Returned)

@@ -27,7 +27,7 @@ internal static class ArrayPoolJudge
             Name = $"ArrayPool {number}",
             Kind = "ArrayPool",
             RentedPerSecond = rented / seconds,
-            HitRate = rented > 0 ? Math.Clamp(1 - (double)allocated / rented, 0, 1) : null,
+            HitRate = PoolAdvice.HitRateOf(rented, allocated),
             HitRates = rented == 0
                 ? null
                 : [.. Enumerable.Range(0, steps).Select(step => new PlaceRate(1 << step, (double)ServedBy(pool, step) / rented))],
@@ -39,12 +39,13 @@ internal static class ArrayPoolJudge
     {
         if (rented < limits.Rentals)
         {
-            return Capacity(PoolVerdict.NotEnoughEvidence, $"{rented} rentals in the window; {limits.Rentals} decide.");
+            return PoolFinding.Capacity(PoolVerdict.NotEnoughEvidence, $"{rented} rentals in the window; {limits.Rentals} decide.");
         }
 
         if (allocated < limits.MissRate * rented)
         {
-            return Capacity(PoolVerdict.Keep, $"idle arrays served {Quantity.Percent(1 - (double)allocated / rented)} of the rentals.");
+            return PoolFinding.Capacity(
+                PoolVerdict.Keep, $"idle arrays served {Quantity.Percent(1 - (double)allocated / rented)} of the rentals.");
         }
 
         LengthTraffic worst = pool.Lengths.MaxBy(static length => length.Allocated)!;
@@ -53,13 +54,13 @@ internal static class ArrayPoolJudge
         long most = ServedBy(pool, int.MaxValue);
         if (most <= rented - allocated)
         {
-            return Capacity(
+            return PoolFinding.Capacity(
                 PoolVerdict.NotEnoughEvidence,
                 $"{share}, and more room would not have served them: ever more are out, or they are not returned to this pool.");
         }
 
         int step = Enumerable.Range(0, worst.Served.Count).First(k => ServedBy(pool, k) >= limits.Served * most);
-        return Capacity(
+        return PoolFinding.Capacity(
             PoolVerdict.Change,
             $"{share}. One stack of {1 << step} arrays of each length, for all threads, would have served "
                 + $"{Quantity.Percent((double)ServedBy(pool, step) / rented)}.") with
@@ -78,8 +79,7 @@ internal static class ArrayPoolJudge
                 Verdict = PoolVerdict.Suspect,
                 Subject = "leak",
                 Reason = $"{missing} more arrays were rented than returned in the window: each one that is dropped is garbage, and the "
-                    + "pool "
-                    + "allocates another.",
+                    + "pool allocates another.",
                 After = "BufferPool<T>.Shared.AsArrayPool()   // watches one new array in 64, and reports where a dropped one was rented",
             }
             : null;
@@ -105,7 +105,4 @@ internal static class ArrayPoolJudge
 
     private static long ServedBy(PoolTraffic pool, int step) =>
         pool.Lengths.Sum(length => length.Served[Math.Min(step, length.Served.Count - 1)]);
-
-    private static PoolFinding Capacity(PoolVerdict verdict, string reason) =>
-        new() { Verdict = verdict, Subject = "capacity", Reason = reason };
 }

@@ -42,6 +42,10 @@ internal sealed record PoolFinding
 
     /// <summary>The size classes as a header of the native library; null where it has no such setting.</summary>
     public string? Native { get; init; }
+
+    /// <summary>A finding about how much the pool keeps.</summary>
+    public static PoolFinding Capacity(PoolVerdict verdict, string reason) =>
+        new() { Verdict = verdict, Subject = "capacity", Reason = reason };
 }
 
 /// <summary>A pool with what was seen of it and the findings, the most urgent first.</summary>
@@ -72,6 +76,9 @@ internal sealed record PoolAdvice
 
     /// <summary>The most urgent verdict.</summary>
     public PoolVerdict Verdict => Findings.Min(static finding => finding.Verdict);
+
+    /// <summary>The share of the rentals that did not miss; null without rentals.</summary>
+    public static double? HitRateOf(long rented, long missed) => rented > 0 ? Math.Clamp(1 - (double)missed / rented, 0, 1) : null;
 }
 
 /// <summary>A hit rate for a number of places of each length.</summary>

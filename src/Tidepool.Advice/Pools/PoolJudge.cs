@@ -41,7 +41,7 @@ internal static class PoolJudge
             Name = record.Last.Name,
             Kind = record.Last.Kind,
             RentedPerSecond = rented / record.Seconds,
-            HitRate = rented > 0 ? Math.Clamp(1 - (double)missed / rented, 0, 1) : null,
+            HitRate = PoolAdvice.HitRateOf(rented, missed),
             HitRates = rented > 0 && record.Classes.Any(static one => one.IsKept) ? HitRatesOf(record, rented, missed) : null,
             Classes = fit,
             Findings = [.. findings.OrderBy(static finding => finding.Verdict)],
@@ -52,12 +52,12 @@ internal static class PoolJudge
     {
         if (rented < limits.Rentals)
         {
-            return Capacity(PoolVerdict.NotEnoughEvidence, $"{rented} rentals in the window; {limits.Rentals} decide.");
+            return PoolFinding.Capacity(PoolVerdict.NotEnoughEvidence, $"{rented} rentals in the window; {limits.Rentals} decide.");
         }
 
         if (missed < limits.MissRate * rented)
         {
-            return Capacity(
+            return PoolFinding.Capacity(
                 PoolVerdict.Keep,
                 $"idle items served {Quantity.Percent(1 - (double)missed / rented)} of the rentals: no more room is needed.");
         }
@@ -88,13 +88,13 @@ internal static class PoolJudge
             };
         }
 
-        return Capacity(PoolVerdict.NotEnoughEvidence, $"{share}, {CauseOf(record, cause)}");
+        return PoolFinding.Capacity(PoolVerdict.NotEnoughEvidence, $"{share}, {CauseOf(record, cause)}");
     }
 
     private static string CauseOf(PoolRecord record, double cause) =>
         record.Last.Trimmed - record.First.Trimmed >= cause
-            ? "after idle ones had been trimmed: bursts with pauses between them, in which the memory went back. That is what trimming is "
-                + "for."
+            ? "after idle ones had been trimmed: bursts with pauses between them, in which the memory went back. "
+                + "That is what trimming is for."
         : record.Last.Refused - record.First.Refused >= cause
             ? "because the policy refused objects when they came back: look at what resets or validates them."
         : "but few were dropped for want of room: the pool was still growing, or rentals leave it for good (detached). Run again.";
@@ -136,14 +136,14 @@ internal static class PoolJudge
         long budget = record.Last.BudgetBytes;
         if (budget < 0)
         {
-            return Capacity(
+            return PoolFinding.Capacity(
                 PoolVerdict.Change,
                 reason + " The pool shares the budget of the process, a quarter of its memory, which is used up: give the pools that hold "
                     + "most of it a Budget of their own, or the process more memory.");
         }
 
         long unit = record.Last.ElementBytes > 0 ? 1 : Math.Max(1, record.Classes.Max(static one => one.Bytes));
-        return Capacity(PoolVerdict.Change, reason) with
+        return PoolFinding.Capacity(PoolVerdict.Change, reason) with
         {
             Before = $"Budget = {Separated(budget / unit)},",
             After = $"Budget = {Separated((budget + bytes + unit - 1) / unit)},",
@@ -179,9 +179,6 @@ internal static class PoolJudge
 
         return rates;
     }
-
-    private static PoolFinding Capacity(PoolVerdict verdict, string reason) =>
-        new() { Verdict = verdict, Subject = "capacity", Reason = reason };
 
     /// <summary>A number as C# writes it: <c>1_048_576</c>.</summary>
     private static string Separated(long number) =>

@@ -16,7 +16,7 @@ internal static class ResourceJudge
             Name = record.Last.Name,
             Kind = record.Last.Kind,
             RentedPerSecond = rented / record.Seconds,
-            HitRate = rented > 0 ? Math.Clamp(1 - (double)created / rented, 0, 1) : null,
+            HitRate = PoolAdvice.HitRateOf(rented, created),
             Findings = [.. findings.OrderBy(static finding => finding.Verdict)],
         };
     }

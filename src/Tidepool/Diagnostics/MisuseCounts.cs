@@ -38,7 +38,7 @@ internal struct MisuseCounts : IEquatable<MisuseCounts>
         {
             if (counts[kind] > 0)
             {
-                text.Append(text.Length == 0 ? "" : " ").Append((MisuseKind)kind).Append('=').Append(counts[kind]);
+                text.Append(text.Length == 0 ? "" : " ").Append(MisuseText.Names[kind]).Append('=').Append(counts[kind]);
             }
         }
 

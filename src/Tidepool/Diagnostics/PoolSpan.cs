@@ -127,7 +127,7 @@ internal readonly struct PoolSpan
 
     /// <summary>
     /// Makes an activity current; none where it has ended meanwhile, because the platform refuses an ended one. The platform changes it
-    /// before it tells those who listen, so that one who throws changes nothing.
+    /// before it calls listeners, so one that throws changes nothing.
     /// </summary>
     private static void SetCurrent(Activity? activity)
     {

@@ -31,7 +31,7 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
 
     PoolName ILivePool.PoolName => PoolName;
 
-    long ILivePool.BudgetBytes => Budget == Budget.Process ? -1 : Budget.Limit;
+    long ILivePool.BudgetBytes => OwnBudgetBytes;
 
     int ILivePool.PoolId => PoolId;
 

@@ -21,7 +21,7 @@ internal abstract class TieredObjectPool : TieredPool, ILivePool
     /// <summary>What the list of live pools calls it.</summary>
     private protected virtual PoolKind Kind => PoolKind.Objects;
 
-    long ILivePool.BudgetBytes => Budget == Budget.Process ? -1 : Budget.Limit;
+    long ILivePool.BudgetBytes => OwnBudgetBytes;
 
     int ILivePool.PoolId => PoolId;
 

@@ -22,6 +22,9 @@ internal abstract partial class TieredPool
 
     internal Budget Budget { get; }
 
+    /// <summary>The most bytes that may wait idle; -1 where the pool shares the budget of the process.</summary>
+    protected long OwnBudgetBytes => Budget == Budget.Process ? -1 : Budget.Limit;
+
     /// <summary>The pool's name in messages and metrics.</summary>
     internal string Name => PoolName.Text;
 
