@@ -22,7 +22,7 @@ public sealed class SectionTests
     [Theory]
     [InlineData("PoolSection<string> section = gate.Enter(); section.WakeAt(1);")]
     [InlineData("gate.Enter().WakeAt(1);")]
-    [InlineData("_ = gate.EnterAt(1);")]
+    [InlineData("_ = gate.Enter(\"place\");")]
     [InlineData("Take(gate.Enter());")]
     [InlineData("using (PoolSection<string> section = gate.Enter()) { section.Dispose(); }")]
     [InlineData("gate.Leave();")]
@@ -36,7 +36,7 @@ public sealed class SectionTests
 
     [Theory]
     [InlineData("using PoolSection<string> section = gate.Enter(); section.WakeAt(1);")]
-    [InlineData("using (PoolSection<string> section = gate.EnterAt(1)) { Take(section); }")]
+    [InlineData("using (PoolSection<string> section = gate.Enter()) { Take(section); }")]
     [InlineData("using (gate.Enter(\"place\")) { }")]
     public void A_using_is_not_refused(string code) =>
         Assert.DoesNotContain(FindFaults(With(code), out _), IsOfSample);

@@ -115,7 +115,7 @@ internal sealed class ResourceMeter
     private void Record(Histogram<double> histogram, in ResourceSeries series, long start)
     {
         // A start of 0 was taken before anybody listened.
-        if (histogram.Enabled && start != 0)
+        if (start != 0 && histogram.Enabled)
         {
             try
             {

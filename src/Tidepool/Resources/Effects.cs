@@ -25,7 +25,7 @@ internal struct Effects<T>
     internal bool ChecksInline { get; set; }
 
     internal readonly bool IsEmpty =>
-        _firstDone is null && _lastCheck is null && _wanting is null && _others is null && _reporter is null && !SetsTimer && !ChecksInline;
+        _firstDone is null && _lastCheck is null && _wanting is null && _others is null && _reporter is null && !SetsTimer;
 
     internal PoolReport ReportOf(PoolState<T> pool, PoolSection<T> section)
     {

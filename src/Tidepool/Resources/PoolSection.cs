@@ -119,8 +119,7 @@ internal sealed class PoolGate<T>
     /// <summary>Enters the gate where schedules need no place of its own.</summary>
     internal PoolSection<T> Enter() => EnterAt(Clock.Now);
 
-    /// <summary>Enters the gate for what the caller began at an earlier moment.</summary>
-    internal PoolSection<T> EnterAt(long now)
+    private PoolSection<T> EnterAt(long now)
     {
         Assert(!_lock.IsHeldByCurrentThread, "is within a section already");
         if (!_lock.TryEnter())
@@ -136,6 +135,7 @@ internal sealed class PoolGate<T>
     {
         if (Effects.IsEmpty)
         {
+            Effects.ChecksInline = false;
             _lock.Exit();
             return;
         }

@@ -6,6 +6,12 @@ namespace Tidepool;
 /// <summary>Rentals: those that find one, the queue of those that do not, and what comes back.</summary>
 internal sealed partial class PoolState<T>
 {
+    /// <summary>
+    /// Whether <see cref="TryLeaseFresh"/> may find one. Read without the gate: a resource that comes back meanwhile is found by
+    /// <see cref="Queue"/>.
+    /// </summary>
+    internal bool MayLeaseFresh => _idle.Count > 0 && _waiters.Count == 0;
+
     /// <summary>Leases an idle resource that needs no check, if the queue is empty; its ticket is the slot's version.</summary>
     internal ResourceSlot<T>? TryLeaseFresh(StackTrace? site, PoolSection<T> section)
     {

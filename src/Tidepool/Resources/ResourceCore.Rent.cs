@@ -39,7 +39,7 @@ internal sealed partial class ResourceCore<T>
         }
 
         Volatile.Write(ref slot.Version, slot.Version + 1);
-        return _looksForBroken ? KeepUnlessBroken(slot, now) : slot;
+        return _looksForBroken ? KeepUnlessBroken(slot) : slot;
     }
 
     /// <summary>Notes when the use began; a method of its own, so that a rental that is not measured stays small.</summary>
@@ -49,7 +49,7 @@ internal sealed partial class ResourceCore<T>
     /// <summary>Takes back what is found broken when it was leased from the hot slot: no renter has seen it.</summary>
     /// <returns>The slot, or null where it was taken back.</returns>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private ResourceSlot<T>? KeepUnlessBroken(ResourceSlot<T> slot, long now)
+    private ResourceSlot<T>? KeepUnlessBroken(ResourceSlot<T> slot)
     {
         if (!IsBroken(slot.Resource!))
         {
@@ -58,7 +58,7 @@ internal sealed partial class ResourceCore<T>
 
         slot.HotUses--;
         slot.TryRetire(slot.Version);
-        CompleteReturnSlow(slot, DestroyReason.Broken, now);
+        CompleteReturnSlow(slot, DestroyReason.Broken);
         return null;
     }
 
@@ -267,6 +267,12 @@ internal sealed partial class ResourceCore<T>
             {
                 lease = new ResourceLease<T>(hot, hot.Version);
                 return true;
+            }
+
+            if (!State.MayLeaseFresh)
+            {
+                lease = default;
+                return false; // a rental that has to wait enters the gate once
             }
 
             ResourceSlot<T>? slot;

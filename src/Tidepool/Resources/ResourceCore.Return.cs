@@ -17,7 +17,7 @@ internal sealed partial class ResourceCore<T>
         }
 
         Schedule.Point("return");
-        if (!IsUsual(slot) || !TryPutHot(slot, Now))
+        if (!IsUsual(slot) || !TryPutHot(slot))
         {
             ReturnSlow(slot);
         }
@@ -32,7 +32,7 @@ internal sealed partial class ResourceCore<T>
     {
         if (IsUsual(slot))
         {
-            CompleteReturnSlow(slot, null, Now);
+            CompleteReturnSlow(slot, null);
         }
         else
         {
@@ -199,26 +199,31 @@ internal sealed partial class ResourceCore<T>
     /// <summary>Completes a return whose resource needs no more work.</summary>
     internal void CompleteReturn(ResourceSlot<T> slot, DestroyReason? why)
     {
-        long now = Now;
         Schedule.Point("return");
-        if (why is not null || !TryPutHot(slot, now))
+        if (why is not null || !TryPutHot(slot))
         {
-            CompleteReturnSlow(slot, why, now);
+            CompleteReturnSlow(slot, why);
         }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void CompleteReturnSlow(ResourceSlot<T> slot, DestroyReason? why, long now)
+    private void CompleteReturnSlow(ResourceSlot<T> slot, DestroyReason? why)
     {
-        using PoolSection<T> section = Gate.EnterAt(now);
+        using PoolSection<T> section = Gate.Enter();
         State.Return(slot, why, section);
     }
 
     /// <summary>Puts a returned resource into the hot slot, if that is open: the usual end of a return.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryPutHot(ResourceSlot<T> slot, long now)
+    private bool TryPutHot(ResourceSlot<T> slot)
     {
-        if (!_hot.IsOpen || now >= slot.ExpiresAt)
+        if (!_hot.IsOpen)
+        {
+            return false;
+        }
+
+        long now = Now;
+        if (now >= slot.ExpiresAt)
         {
             return false;
         }

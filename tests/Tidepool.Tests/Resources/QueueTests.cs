@@ -24,6 +24,26 @@ public sealed class QueueTests(ITestOutputHelper output) : ResourceTest
         lease.Dispose();
     }
 
+    /// <summary>Each section reads the clock once, so the clock counts them.</summary>
+    [Fact]
+    public async Task A_rental_that_waits_and_the_return_that_serves_it_enter_the_gate_once_each()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        for (int i = 0; i < 3; i++)
+        {
+            int before = Time.Reads;
+            Task<ResourceLease<FakeResource>> next = Wait(pool);
+            Assert.Equal(before + 1, Time.Reads);
+
+            lease.Dispose();
+            Assert.Equal(before + 2, Time.Reads);
+            lease = await Soon(next);
+        }
+
+        lease.Dispose();
+    }
+
     [Fact]
     public async Task Parked_threads_and_awaiting_callers_stand_in_one_queue()
     {

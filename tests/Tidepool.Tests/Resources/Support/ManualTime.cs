@@ -38,10 +38,14 @@ public sealed class ManualTime : TimeProvider
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
+    /// <summary>How often the clock was read.</summary>
+    public int Reads { get; private set; }
+
     public override long GetTimestamp()
     {
         lock (_gate)
         {
+            Reads++;
             return _now.Ticks;
         }
     }
