@@ -220,25 +220,17 @@ internal sealed partial class Magazine
     private bool TryEnter()
     {
         var spin = default(SpinWait);
-        while (true)
+        while (!TryEnterAtOnce())
         {
-            Volatile.Write(ref _state.Busy, 1);
-            Schedule.Point("enter");
-            int stop = Volatile.Read(ref _state.Stop);
-            if (stop == Open)
-            {
-                return true;
-            }
-
-            Volatile.Write(ref _state.Busy, 0);
-            Schedule.Point("shut");
-            if (stop >= Closing)
+            if (IsShut)
             {
                 return false;
             }
 
             Schedule.Spin(ref spin);
         }
+
+        return true;
     }
 
     /// <summary>Enters unless a visitor is here or the magazine is closed; does not wait, and so does not throw.</summary>

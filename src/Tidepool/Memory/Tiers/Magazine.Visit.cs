@@ -13,7 +13,9 @@ internal sealed partial class Magazine
     /// <summary>Whether a rental would find nothing here. Right for the owning thread while no other posts.</summary>
     internal bool IsEmpty => RentableCount == 0;
 
-    private int RentableCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount + Inbox.Count;
+    private int RentableCount => SettledCount + Inbox.Count;
+
+    private int SettledCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount;
 
     internal long Rented => Volatile.Read(ref _state.Rents);
 
@@ -76,7 +78,7 @@ internal sealed partial class Magazine
     {
         TakeInbox(owner: false);
         long rents = _state.Rents - _state.SeenRents;
-        int idle = _state.HotFull + _state.Count + _state.SurplusCount;
+        int idle = SettledCount - _state.RestingCount;
         int untouched = idle - (int)Math.Min(idle, rents);
         TakeOldest(all ? idle : (untouched + 1) / 2, taken);
         if (all || (isEpoch && rents == 0))
@@ -92,8 +94,7 @@ internal sealed partial class Magazine
         }
 
         _state.SeenRents = _state.Rents;
-        bool isEmpty = _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount == 0;
-        _state.QuietEpochs = rents == 0 && _state.Sent == 0 && isEmpty ? _state.QuietEpochs + 1 : 0;
+        _state.QuietEpochs = rents == 0 && _state.Sent == 0 && SettledCount == 0 ? _state.QuietEpochs + 1 : 0;
         _state.Sent = 0;
         return _state.QuietEpochs >= 3;
     }
