@@ -9,7 +9,7 @@ namespace Tidepool.Models.Barriers;
 internal sealed class ClosingProtocol(bool posterHasFence, bool closerHasBarrier) : Protocol
 {
     private const int Place = 0;
-    private const int Stop = 1;
+    private const int IsClosed = 1;
     private const int End = 4;
 
     protected override string? Fault(BufferedMachine state) =>
@@ -21,14 +21,14 @@ internal sealed class ClosingProtocol(bool posterHasFence, bool closerHasBarrier
     {
         0 => state.Store(0, Place, 1).Goto(0, 1),
         1 => posterHasFence && !state.IsDrained(0) ? null : state.Goto(0, 2),
-        2 => state.Goto(0, state.Read(0, Stop) == 0 ? End : 3),
+        2 => state.Goto(0, state.Read(0, IsClosed) == 0 ? End : 3),
         3 => Collect(0, state),
         _ => null,
     };
 
     private BufferedMachine? Closer(BufferedMachine state) => state.VisitorAt switch
     {
-        0 => state.Store(1, Stop, 1).Goto(1, 1),
+        0 => state.Store(1, IsClosed, 1).Goto(1, 1),
         1 => closerHasBarrier ? state.DrainAll().Goto(1, 2) : state.IsDrained(1) ? state.Goto(1, 2) : null,
         2 => state.Goto(1, 3),
         3 => Collect(1, state),

@@ -108,7 +108,7 @@ public class MutationTests
     [Fact]
     public void A_bug_that_does_not_compile_is_named()
     {
-        Mutation bug = In("Inbox.TryTake").Remove("int head = _head;").Named("a word is missing");
+        Mutation bug = In("Inbox.TryTake").Remove("int head = _head.Value;").Named("a word is missing");
         var refused = Assert.Throws<InvalidOperationException>(() => ModelBuild.Check(bug));
         Assert.Contains("The bug \"a word is missing\" in Inbox.TryTake does not compile", refused.Message, StringComparison.Ordinal);
         Assert.Contains("CS0103", refused.Message, StringComparison.Ordinal);

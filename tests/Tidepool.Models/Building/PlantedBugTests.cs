@@ -44,8 +44,8 @@ public class PlantedBugTests(ITestOutputHelper output)
         {
             "TicketScenario", "a place in the inbox is taken by a plain store",
             In("Inbox.Push").Replace(
-                "int found = Interlocked.CompareExchange(ref _tail, tail + count, tail);",
-                "int found = tail; _tail = tail + count;")
+                "int found = Interlocked.CompareExchange(ref _tail.Value, tail + count, tail);",
+                "int found = tail; _tail.Value = tail + count;")
         },
         {
             "TicketScenario", "what is posted during a closing stays there",

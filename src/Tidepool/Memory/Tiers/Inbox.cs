@@ -13,7 +13,7 @@ namespace Tidepool;
 /// Vyukov with a null place instead of sequence numbers, which suffices because a place is reused only after the collector has moved the
 /// head beyond it.</para>
 /// <para>The stack is R. K. Treiber's (1986) without pop: taking all by one exchange leaves no ABA problem.</para>
-/// <para>Kept apart from the magazine so that posts do not take the cache line that the owner works on. Order: a post's write of its
+/// <para>What posters write, what the collector writes and what both only read lies on cache lines apart. Order: a post's write of its
 /// place is a release, the collector's read an acquire; the same holds for the stack's compare-and-swap and exchange.</para>
 /// </remarks>
 internal sealed class Inbox
@@ -21,35 +21,29 @@ internal sealed class Inbox
     private const int RingLength = 64;
     private const int MaxSteps = 1 << 20; // a list that is taken while it is counted may lead anywhere
 
-    // A cache line of its own: other threads write here while the owner works on the magazine beside it.
-    private readonly CacheLine _before;
-    private Slot? _stack;
-    private int _tail;
-    private Place[]? _ring;
-    private readonly CacheLine _between;
-    private int _head;
-    private readonly CacheLine _after;
     private readonly int _places;
+    private Slot? _stack;
+    private Place[]? _ring;
+
+    private PaddedInt _tail;
+    private PaddedInt _head;
 
     /// <summary>Makes an inbox.</summary>
     /// <param name="limit">The most slots that may wait in the ring; it has fewer places where that is less than its length.</param>
-    internal Inbox(int limit)
-    {
-        (_before, _between, _after) = (default, default, default);
-        _places = Math.Min(limit, RingLength);
-    }
+    internal Inbox(int limit) => _places = Math.Min(limit, RingLength);
 
     internal bool IsEmpty
     {
         get
         {
             Place[]? ring = Volatile.Read(ref _ring);
-            return Volatile.Read(ref _stack) is null && (ring is null || Volatile.Read(ref ring[_head & (RingLength - 1)].Slot) is null);
+            return Volatile.Read(ref _stack) is null
+                && (ring is null || Volatile.Read(ref ring[_head.Value & (RingLength - 1)].Slot) is null);
         }
     }
 
     /// <summary>Whether the ring has no place left.</summary>
-    internal bool IsRingFull => Volatile.Read(ref _tail) - Volatile.Read(ref _head) >= _places;
+    internal bool IsRingFull => Volatile.Read(ref _tail.Value) - Volatile.Read(ref _head.Value) >= _places;
 
     /// <summary>How many returns wait: slots whose posting did not lose a race. Exact when no thread posts or collects.</summary>
     internal int Count
@@ -78,13 +72,13 @@ internal sealed class Inbox
     internal int Push(ReadOnlySpan<object?> slots)
     {
         Place[] ring = Volatile.Read(ref _ring) ?? Interlocked.CompareExchange(ref _ring, new Place[RingLength], null) ?? _ring!;
-        int tail = Volatile.Read(ref _tail);
-        int room = _places - (tail - Volatile.Read(ref _head));
+        int tail = Volatile.Read(ref _tail.Value);
+        int room = _places - (tail - Volatile.Read(ref _head.Value));
         while (slots.Length > 0 && room > 0)
         {
             int count = Math.Min(slots.Length, room);
             Schedule.Point("inbox place");
-            int found = Interlocked.CompareExchange(ref _tail, tail + count, tail);
+            int found = Interlocked.CompareExchange(ref _tail.Value, tail + count, tail);
             if (found == tail)
             {
                 for (int i = 0; i < count; i++)
@@ -98,7 +92,7 @@ internal sealed class Inbox
             }
 
             tail = found;
-            room = _places - (tail - Volatile.Read(ref _head));
+            room = _places - (tail - Volatile.Read(ref _head.Value));
         }
 
         return slots.Length == 0 ? 0 : PushOnStack(slots);
@@ -113,14 +107,14 @@ internal sealed class Inbox
             return null;
         }
 
-        int head = _head;
+        int head = _head.Value;
         ref Slot? place = ref ring[head & (RingLength - 1)].Slot;
         Slot? slot = Volatile.Read(ref place);
         if (slot is not null)
         {
             Schedule.Point("inbox take");
             place = null;
-            Volatile.Write(ref _head, head + 1);
+            Volatile.Write(ref _head.Value, head + 1);
         }
 
         return slot;

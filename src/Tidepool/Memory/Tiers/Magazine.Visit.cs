@@ -117,7 +117,7 @@ internal sealed partial class Magazine
         while (true)
         {
             Schedule.Point("close");
-            if (Interlocked.CompareExchange(ref _state.Stop, Closing, Open) != Paused)
+            if (Interlocked.CompareExchange(ref _state.Stop, Shut, Open) != Paused)
             {
                 return;
             }
@@ -156,10 +156,11 @@ internal sealed partial class Magazine
         {
             // Also when there was no memory for the list: other threads wait for the end of the closing.
             Schedule.Point("closed");
-            Volatile.Write(ref _state.Stop, Closed);
+            Volatile.Write(ref _isClosed, true);
         }
 
-        // A poster writes its slot and then reads Stop, without a fence of its own: either we see the slot, or it sees that we have closed.
+        // A poster writes its slot and then looks whether this is closed, without a fence of its own: either we see the slot, or it sees
+        // that this is closed.
         Interlocked.MemoryBarrierProcessWide();
         EmptyClosedInbox(taken); // posted between the last look and the last write
     }

@@ -16,22 +16,22 @@ namespace Tidepool;
 /// gives up.</item>
 /// </list>
 /// The barrier makes the owner's store-then-load as strong as a fence, at no cost to the owner. Closing is a visit that never ends:
-/// <c>Stop</c> goes to 2 (closing), waits for the owner to leave, empties the magazine and goes to 3 (closed).
+/// <c>Stop</c> goes to 2 (shut), the visitor waits for the owner to leave, empties the magazine and marks it as closed.
 /// The counters tell rentals without counting returns: Returned = items - Refilled + Rents + Flushed.
 /// </remarks>
 internal sealed partial class Magazine
 {
     private const int Open = 0;
     private const int Paused = 1;
-    private const int Closing = 2;
-    private const int Closed = 3;
+    private const int Shut = 2;
 
     // Read by every thread that returns a slot of this home; written once.
+    private bool _isClosed;
     internal readonly StackIdentity Owner;
     internal readonly Bucket Bucket;
     internal readonly Inbox Inbox;
 
-    // Keeps what the owner writes off the cache line that other threads read.
+    // Keeps what the owner writes off the cache line that other threads read: both are structs, laid out behind all fields above.
     private readonly CacheLine _padding;
     private State _state;
 
@@ -69,14 +69,15 @@ internal sealed partial class Magazine
     }
 
     /// <summary>A closed magazine: the home of slots that no thread may keep without the pool's slow path.</summary>
-    internal static Magazine NewClosed(Bucket bucket) => new(bucket, StackIdentity.None, 0) { _state = { Stop = Closed } };
+    internal static Magazine NewClosed(Bucket bucket) => new(bucket, StackIdentity.None, 0) { _state = { Stop = Shut }, _isClosed = true };
 
     private Magazine()
     {
         Bucket = null!;
         Owner = StackIdentity.None;
         Inbox = new Inbox(0);
-        _state.Stop = Closed;
+        _state.Stop = Shut;
+        _isClosed = true;
         _padding = default;
     }
 
@@ -95,9 +96,10 @@ internal sealed partial class Magazine
     internal long Charge { get; private set; }
 
     /// <summary>Whether the magazine is closed or about to be.</summary>
-    internal bool IsShut => Volatile.Read(ref _state.Stop) >= Closing;
+    internal bool IsShut => Volatile.Read(ref _state.Stop) == Shut;
 
-    internal bool IsClosed => Volatile.Read(ref _state.Stop) == Closed;
+    /// <summary>Whether the magazine is closed. Costs other threads nothing of the owner's: it lies apart from what that writes.</summary>
+    internal bool IsClosed => Volatile.Read(ref _isClosed);
 
     /// <summary>Whether the caller is the owner, by the address of one of its locals.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -258,7 +260,7 @@ internal sealed partial class Magazine
     }
 
     /// <summary>What the owner writes, and <c>Stop</c>, which visitors write rarely.</summary>
-    private struct State
+    internal struct State
     {
         internal int Busy;
         internal int Stop;
