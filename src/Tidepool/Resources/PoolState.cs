@@ -340,10 +340,13 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>The age in milliseconds of the oldest lease, and its call site; null when none is out.</summary>
-    internal (long Age, StackTrace? Site)? FindOldest(PoolSection<T> section) =>
-        _slots.Where(static s => s.State == SlotState.Leased).MinBy(static s => s.LeasedAt) is { } oldest
+    internal (long Age, StackTrace? Site)? FindOldest(PoolSection<T> section)
+    {
+        DrainAndDispatch(section); // what was returned to the hot slot is not out
+        return _slots.Where(static s => s.State == SlotState.Leased).MinBy(static s => s.LeasedAt) is { } oldest
             ? (section.Now - oldest.LeasedAt, oldest.Site)
             : null;
+    }
 
     /// <summary>
     /// How long creations have failed, and in how long the next one may begin; null when the last one succeeded.

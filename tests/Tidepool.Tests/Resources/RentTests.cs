@@ -24,6 +24,18 @@ public sealed class RentTests : ResourceTest
     }
 
     [Fact]
+    public void A_resource_that_was_returned_is_not_the_oldest_lease()
+    {
+        ResourcePool<FakeResource> pool = NewPool();
+        ResourceLease<FakeResource> first = Rent(pool);
+        Time.Advance(1000);
+        Rent(pool).Dispose(); // to the hot slot, which nothing has drained since
+        Assert.Equal(1000L, pool.Core.DescribeOldest()?.Milliseconds);
+        first.Dispose();
+        Assert.Null(pool.Core.DescribeOldest());
+    }
+
+    [Fact]
     public void Value_after_dispose_throws()
     {
         ResourcePool<FakeResource> pool = NewPool();
