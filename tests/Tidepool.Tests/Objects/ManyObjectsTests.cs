@@ -114,7 +114,7 @@ public sealed class ManyObjectsTests(ITestOutputHelper output) : PoolTest
         pool.Validate();
     }
 
-    private static long Shared(SimpleObjectPool<Gadget> pool) => pool.Core.Buckets().Sum(b => b.Shared.Count);
+    private static long Shared(SimpleObjectPool<Gadget> pool) => pool.Core.Buckets().Sum(b => b.Shared.Count().Idle);
 
     /// <summary>What threads keep.</summary>
     private static long Kept(SimpleObjectPool<Gadget> pool) => pool.GetStatistics().Idle - Shared(pool);

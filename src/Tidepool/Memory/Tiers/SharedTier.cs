@@ -34,19 +34,16 @@ internal sealed class SharedTier
         }
     }
 
-    /// <summary>The number of idle items.</summary>
-    internal long Count
+    /// <summary>The number of idle items, and what went through one at a time.</summary>
+    internal SharedCounts Count()
     {
-        get
+        SharedCounts sum = default;
+        foreach (Stripe? stripe in _stripes)
         {
-            long sum = 0;
-            foreach (Stripe? stripe in _stripes)
-            {
-                sum += stripe?.ItemCount() ?? 0;
-            }
-
-            return sum;
+            stripe?.AddTo(ref sum);
         }
+
+        return sum;
     }
 
     /// <summary>Takes over a chunk with at least one item.</summary>
@@ -82,9 +79,9 @@ internal sealed class SharedTier
         return true;
     }
 
-    /// <summary>Takes over one item.</summary>
+    /// <summary>Takes back one rented item, and counts its return.</summary>
     /// <returns>False when the budget has no room or the pool is retired: the item stays the caller's.</returns>
-    internal bool TryPutOne(object item)
+    internal bool TryReturnOne(object item)
     {
         TieredPool pool = _bucket.Pool;
         if (!_bucket.IsKept || pool.Retired)
@@ -92,12 +89,12 @@ internal sealed class SharedTier
             return false;
         }
 
-        Schedule.Point("shared put one");
+        Schedule.Point("shared return one");
         Stripe own = Own();
-        if (!own.TryPushOne(item, _bucket.ChunkCapacity, pool.Budget))
+        if (!own.TryReturnOne(item, _bucket.ChunkCapacity, pool.Budget))
         {
             pool.ReleaseReserves();
-            if (!own.TryPushOne(item, _bucket.ChunkCapacity, pool.Budget))
+            if (!own.TryReturnOne(item, _bucket.ChunkCapacity, pool.Budget))
             {
                 return false;
             }
@@ -107,16 +104,16 @@ internal sealed class SharedTier
         return true;
     }
 
-    /// <summary>Takes the item that was put last, from the caller's stripe first.</summary>
-    internal object? TryTakeOne()
+    /// <summary>Rents the item that was put last, from the caller's stripe first, and counts the rental.</summary>
+    internal object? TryRentOne()
     {
         Stripe?[] stripes = _stripes;
         int start = Home();
         for (int step = 0; step < stripes.Length; step++)
         {
-            Schedule.Point("shared take one");
+            Schedule.Point("shared rent one");
             if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)]) is { IsEmpty: false } stripe
-                && stripe.PopOne() is { } item)
+                && stripe.RentOne() is { } item)
             {
                 return item;
             }

@@ -15,6 +15,8 @@ internal sealed class Stripe
     private int _low; // the fewest chunks since the last trim
     private int _count;
     private long _held;
+    private long _rented; // one at a time
+    private long _returned;
     // At least what is held: what was charged stays so until the next trim, so that chunks that come and go cost no charge.
     private long _charged;
 
@@ -72,8 +74,8 @@ internal sealed class Stripe
         }
     }
 
-    /// <summary>Takes the item on top.</summary>
-    internal object? PopOne()
+    /// <summary>Rents the item on top.</summary>
+    internal object? RentOne()
     {
         lock (_gate)
         {
@@ -86,6 +88,7 @@ internal sealed class Stripe
             Chunk top = _chunks[last];
             object item = top.RemoveLast();
             _held -= _itemBytes;
+            _rented++;
             if (top.Count == 0)
             {
                 _chunks.RemoveAt(last);
@@ -98,9 +101,9 @@ internal sealed class Stripe
         }
     }
 
-    /// <summary>Puts one item on top.</summary>
+    /// <summary>Takes back one rented item, and puts it on top.</summary>
     /// <returns>False when the budget has no room.</returns>
-    internal bool TryPushOne(object item, int chunkCapacity, Budget budget)
+    internal bool TryReturnOne(object item, int chunkCapacity, Budget budget)
     {
         lock (_gate)
         {
@@ -116,6 +119,7 @@ internal sealed class Stripe
             }
 
             _chunks[^1].Add(item);
+            _returned++;
             return true;
         }
     }
@@ -164,11 +168,13 @@ internal sealed class Stripe
         }
     }
 
-    internal long ItemCount()
+    internal void AddTo(ref SharedCounts counts)
     {
         lock (_gate)
         {
-            return _held / _itemBytes;
+            counts.Idle += _held / _itemBytes;
+            counts.Rented += _rented;
+            counts.Returned += _returned;
         }
     }
 

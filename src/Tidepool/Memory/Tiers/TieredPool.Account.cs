@@ -31,7 +31,11 @@ internal abstract partial class TieredPool
 
         foreach (Bucket bucket in Buckets())
         {
-            AddIdle(bucket.Shared.Count, bucket);
+            SharedCounts shared = bucket.Shared.Count();
+            rented += shared.Rented;
+            returned += shared.Returned;
+            leasedBytes += (shared.Rented - shared.Returned) * bucket.ItemBytes;
+            AddIdle(shared.Idle, bucket);
         }
 
         // What rests has been returned, and a tier counts it only when it gets there.

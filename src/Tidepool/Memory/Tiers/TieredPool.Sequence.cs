@@ -23,7 +23,7 @@ internal abstract partial class TieredPool
     /// <param name="isNew">Whether it was made for this rental.</param>
     protected object Take(Bucket bucket, out bool isNew)
     {
-        while (ThreadTier.FindOpen(bucket) is { } magazine)
+        while (!IsTight && ThreadTier.FindOpen(bucket) is { } magazine)
         {
             if (TakeThrough(magazine, out isNew) is { } item)
             {
@@ -88,7 +88,7 @@ internal abstract partial class TieredPool
     protected bool Put(Bucket bucket, object item, bool hasTicket)
     {
         // 1. In the thread's magazine, from which others may have to leave for the shared tier.
-        while (!Retired && ThreadTier.FindOpen(bucket) is { } magazine)
+        while (!Retired && !IsTight && ThreadTier.FindOpen(bucket) is { } magazine)
         {
             bool isKept = magazine.PushSlow(item, hasTicket, out Chunk? flushed, out bool isIdleAlready);
             magazine.PutShared(flushed);
@@ -99,9 +99,9 @@ internal abstract partial class TieredPool
         }
 
         // 2. In the shared tier, alone; 3. or with the source.
-        Counters.AddReturns(1, bucket.ItemBytes);
-        if (!bucket.Shared.TryPutOne(item) && !(RecallPlaces(bucket) && bucket.Shared.TryPutOne(item)))
+        if (!bucket.Shared.TryReturnOne(item) && !(RecallPlaces(bucket) && bucket.Shared.TryReturnOne(item)))
         {
+            Counters.AddReturns(1, bucket.ItemBytes);
             EvictDropped(bucket, [item]);
         }
 
@@ -168,8 +168,10 @@ internal abstract partial class TieredPool
         PoolShadow.Of(this)?.CountMissed(length, bytes, isKept);
     }
 
-    /// <summary>Takes an item from the shared tier, or makes one.</summary>
-    /// <remarks>It is too large for a thread to keep, the budget has no room for a magazine, or the thread is ending.</remarks>
+    /// <summary>Rents an item of the shared tier, or a new one.</summary>
+    /// <remarks>
+    /// It is too large for a thread to keep, the budget is tight or has no room for a magazine, or the thread is ending.
+    /// </remarks>
     private object TakeWithoutMagazine(Bucket bucket, out bool isNew)
     {
         object? item = TakeOne(bucket);
@@ -179,18 +181,23 @@ internal abstract partial class TieredPool
         }
 
         isNew = item is null;
-        item ??= Create(bucket);
-        Counters.AddRental(bucket.ItemBytes);
+        if (item is null)
+        {
+            item = Create(bucket);
+            Counters.AddRental(bucket.ItemBytes);
+        }
+
         return item is Slot slot ? slot.MoveTo(bucket.ClosedHome) : item;
     }
 
-    /// <summary>An item of the shared tier, of this form or the sibling's, or null.</summary>
+    /// <summary>Rents an item of the shared tier, of this form or the sibling's, and counts the rental; or null.</summary>
     private object? TakeOne(Bucket bucket)
     {
-        object? item = bucket.Shared.TryTakeOne();
+        object? item = bucket.Shared.TryRentOne();
         if (item is null && TakeFromSibling(bucket) is { } chunk)
         {
             item = chunk.RemoveLast();
+            Counters.AddRental(bucket.ItemBytes);
             Magazine.PutShared(bucket, chunk);
         }
 
