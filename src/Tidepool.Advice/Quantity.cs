@@ -26,6 +26,11 @@ internal static class Quantity
     public static string Percent(double share) =>
         (share is > 0.999 and < 1 ? 0.999 : share).ToString("0.#%", CultureInfo.InvariantCulture);
 
+    /// <summary>A ratio as the change that it is: <c>+5%</c>, <c>-30.1%</c>, from ten on <c>x12</c>.</summary>
+    public static string Change(double ratio) => Math.Abs(ratio) < 10
+        ? (ratio - 1).ToString("+0.#%;-0.#%;0%", CultureInfo.InvariantCulture)
+        : $"x{Count(ratio)}";
+
     private static string Scale(double value, string space, string unit)
     {
         int step = 0;

@@ -48,6 +48,7 @@ internal static class AdviseVerb
           tidepool advise 12345
           tidepool advise orders --seconds 60 --json advice.json
           tidepool advise --seconds 20 -- dotnet bin/Release/net10.0/Orders.dll --urls http://localhost:5000
+          tidepool advise diff main.json branch.json --fail-on bytes:+5%
           tidepool advise --verify --before "dotnet old/Orders.dll" --after "dotnet new/Orders.dll"
 
         Exit codes: 0 ok, whatever the verdicts; 2 there is no such process, or several, or a command of --verify failed; 3 it
@@ -62,6 +63,7 @@ internal static class AdviseVerb
             Target, Seconds, Budget, Json, Rentals,
         };
         VerifyOptions.AddTo(verb);
+        verb.Subcommands.Add(AdviseDiffVerb.Create());
         verb.Validators.Add(result =>
         {
             if (!VerifyOptions.Check(result) && result.GetValue(Target) is not { Length: > 0 })
@@ -112,7 +114,7 @@ internal static class AdviseVerb
             Pools = PoolReport.Of(pools, traffic, new PoolLimits()),
         };
         AdviceText.Print(ConsoleReport.CreateConsole(), report);
-        return parsed.GetValue(Json) is { } file ? await WriteAsync(file, AdviceJson.Write(report)) : ExitRule.Ok;
+        return parsed.GetValue(Json) is { } file ? await ReportFiles.WriteAsync(file, AdviceJson.Write(report)) : ExitRule.Ok;
     }
 
     private static async Task<int> VerifyAsync(ParseResult parsed, string[] words, CancellationToken stop)
@@ -131,7 +133,7 @@ internal static class AdviseVerb
         }
 
         VerifyText.Print(Console.Out, report);
-        return parsed.GetValue(Json) is { } file ? await WriteAsync(file, VerifyJson.Write(report)) : ExitRule.Ok;
+        return parsed.GetValue(Json) is { } file ? await ReportFiles.WriteAsync(file, VerifyJson.Write(report)) : ExitRule.Ok;
     }
 
     /// <summary>Listens to rentals; what was seen before is worth a report also when the process has ended meanwhile.</summary>
@@ -146,20 +148,6 @@ internal static class AdviseVerb
         {
             Console.Error.WriteLine($"tidepool: rentals were not listened to: {failure.Message}");
             return null;
-        }
-    }
-
-    private static async Task<int> WriteAsync(FileInfo file, string text)
-    {
-        try
-        {
-            await File.WriteAllTextAsync(file.FullName, text);
-            return ExitRule.Ok;
-        }
-        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
-        {
-            Console.Error.WriteLine($"tidepool: '{file}' cannot be written: {failure.Message}");
-            return ExitRule.EnvironmentLacks;
         }
     }
 }

@@ -10,6 +10,12 @@ internal sealed class HelpWithExamples(HelpAction help) : SynchronousCommandLine
     /// <inheritdoc/>
     public override int Invoke(ParseResult parseResult)
     {
+        // What a verb takes itself must not stand before a verb of its own.
+        foreach (var argument in parseResult.CommandResult.Command.Parents.OfType<Command>().SelectMany(static parent => parent.Arguments))
+        {
+            argument.Hidden = true;
+        }
+
         int code = help.Invoke(parseResult);
         string examples = parseResult.CommandResult.Command.Name switch
         {
@@ -17,6 +23,7 @@ internal sealed class HelpWithExamples(HelpAction help) : SynchronousCommandLine
             PsVerb.Name => PsVerb.Examples,
             WatchVerb.Name => WatchVerb.Examples,
             AdviseVerb.Name => AdviseVerb.Examples,
+            AdviseDiffVerb.Name => AdviseDiffVerb.Examples,
             DoctorVerb.Name => DoctorVerb.Examples,
             CompletionVerb.Name => CompletionVerb.Examples,
             _ => LabVerb.Examples,

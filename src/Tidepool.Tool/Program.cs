@@ -61,11 +61,16 @@ internal static class Program
         Suggest(parsed, messages);
         var options = command.Options.Where(option => !option.Hidden).Select(option => option.Name);
         var verbs = command.Subcommands.Where(verb => !verb.Hidden).Select(verb => verb.Name);
-        Console.Error.WriteLine(command.Subcommands.Count > 0
+        string path = PathOf(parsed.CommandResult);
+        Console.Error.WriteLine(parsed.CommandResult.Parent is null
             ? $"There are the verbs: {string.Join(", ", verbs)}. See: tidepool --help"
-            : $"'{command.Name}' has the options: {string.Join(", ", options)}. See: tidepool {command.Name} --help");
+            : $"'{path}' has the options: {string.Join(", ", options)}. See: tidepool {path} --help");
         return ExitRule.BadUsage;
     }
+
+    /// <summary>The verbs that lead to a command, without the name of the program.</summary>
+    private static string PathOf(CommandResult result) =>
+        result.Parent is CommandResult { Parent: not null } parent ? $"{PathOf(parent)} {result.Command.Name}" : result.Command.Name;
 
     /// <summary>Names what may have been meant by each word that a message quotes.</summary>
     private static void Suggest(ParseResult parsed, string[] messages)

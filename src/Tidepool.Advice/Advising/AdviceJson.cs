@@ -7,7 +7,8 @@ namespace Tidepool.Advice;
 /// <summary>Writes a report as JSON; docs/advise.schema.json describes it.</summary>
 internal static class AdviceJson
 {
-    private const int SchemaVersion = 1;
+    /// <summary>The version of the schema.</summary>
+    public const int SchemaVersion = 1;
 
     private static readonly JsonSerializerOptions Options = new(JsonSerializerDefaults.Web)
     {
@@ -43,6 +44,8 @@ internal static class AdviceJson
                 advice.Site.File,
                 advice.Site.Line,
                 advice.Site.Type,
+                advice.Site.Builder,
+                advice.Site.IsPoolMiss,
                 advice.Site.BytesPerSecond,
                 advice.Site.ObjectsPerSecond,
                 advice.Site.Share,

@@ -35,7 +35,7 @@ internal sealed record AdviceReport
         double seconds = sampling.SampledSeconds;
         long lost = sampling.Slices.Sum(static slice => slice.LostEvents);
         int samples = sampling.Slices.Sum(static slice => slice.Samples.Count);
-        bool isTorn = lost > MostLost * (samples + lost);
+        bool isTorn = IsTorn(lost, samples);
         return new AdviceReport
         {
             Target = target,
@@ -64,4 +64,9 @@ internal sealed record AdviceReport
             ],
         };
     }
+
+    /// <summary>Whether too many events were lost for any verdict.</summary>
+    /// <param name="lost">Events that were lost.</param>
+    /// <param name="samples">Samples that were delivered.</param>
+    internal static bool IsTorn(long lost, long samples) => lost > MostLost * (samples + lost);
 }

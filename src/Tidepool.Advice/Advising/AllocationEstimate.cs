@@ -6,7 +6,11 @@ namespace Tidepool.Advice;
 /// <param name="Low">The lower end.</param>
 /// <param name="Value">The estimate.</param>
 /// <param name="High">The upper end.</param>
-internal readonly record struct Interval(double Low, double Value, double High);
+internal readonly record struct Interval(double Low, double Value, double High)
+{
+    /// <summary>Whether it can be the interval of a rate.</summary>
+    internal bool IsSound => Low >= 0 && Low <= Value && Value <= High && double.IsFinite(High);
+}
 
 /// <summary>
 /// What a sample of allocations says of all of them. The runtime samples each byte with the same small probability, so an object is
@@ -34,6 +38,22 @@ internal static class AllocationEstimate
     public static Interval ObjectsPerSecond(IReadOnlyList<IReadOnlyList<long>> slices, IReadOnlyList<double> seconds) =>
         PerSecond(slices, seconds, static _ => 1);
 
+    /// <summary>What may have been allocated of objects of a size although none was sampled.</summary>
+    /// <param name="size">The bytes of an object.</param>
+    /// <param name="seconds">How long samples were taken.</param>
+    public static Interval UnseenBytesPerSecond(long size, double seconds) => Unseen(size, Math.Max(size, 1), seconds);
+
+    /// <summary>A rate of events that were all counted, with the interval of a Poisson count.</summary>
+    /// <param name="count">How many there were.</param>
+    /// <param name="seconds">In how many seconds.</param>
+    public static Interval CountPerSecond(double count, double seconds) => new(
+        count == 0 ? 0 : Gamma.InvCDF(count, 1, Outside) / seconds,
+        count / seconds,
+        Gamma.InvCDF(count + 1, 1, 1 - Outside) / seconds);
+
+    private static Interval Unseen(double weight, long size, double seconds) =>
+        new(0, 0, -Math.Log(Outside) * weight / ProbabilityOf(size) / seconds);
+
     private static Interval PerSecond(
         IReadOnlyList<IReadOnlyList<long>> slices, IReadOnlyList<double> seconds, Func<long, double> what)
     {
@@ -49,7 +69,7 @@ internal static class AllocationEstimate
 
         if (sum == 0)
         {
-            return new Interval(0, 0, -Math.Log(Outside) * what(1) / ProbabilityOf(1) / time);
+            return Unseen(what(1), 1, time);
         }
 
         double effective = sum * sum / squares / Dispersion(slices, seconds);

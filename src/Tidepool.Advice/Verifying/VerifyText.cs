@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Tidepool.Advice;
 
 /// <summary>Prints a comparison for a terminal of 80 columns.</summary>
@@ -70,16 +68,12 @@ internal static class VerifyText
     {
         if (difference.Ratio is { } ratio)
         {
-            return $"{Percent(ratio.Value)} ({Percent(ratio.Low)} to {Percent(ratio.High)})";
+            return $"{Quantity.Change(ratio.Value)} ({Quantity.Change(ratio.Low)} to {Quantity.Change(ratio.High)})";
         }
 
         Interval change = difference.Change;
         return $"{Write(unit, change.Value)} ({Write(unit, change.Low)} to {Write(unit, change.High)})";
     }
-
-    private static string Percent(double ratio) => Math.Abs(ratio) < 10
-        ? (ratio - 1).ToString("+0.#%;-0.#%;0%", CultureInfo.InvariantCulture)
-        : $"x{Quantity.Count(ratio)}";
 
     private static string Write(VerifyUnit unit, double value) => unit switch
     {

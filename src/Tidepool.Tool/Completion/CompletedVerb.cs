@@ -4,7 +4,7 @@ using Tidepool.Labs;
 namespace Tidepool.Tool;
 
 /// <summary>What may follow one verb.</summary>
-/// <param name="Name">The verb.</param>
+/// <param name="Name">The verb; with the one before it where it is a verb of a verb.</param>
 /// <param name="About">What it does, in a few words.</param>
 /// <param name="Words">Words that may follow it.</param>
 /// <param name="TakesFiles">Whether files may.</param>
@@ -15,17 +15,20 @@ internal sealed record CompletedVerb(string Name, string About, string[] Words, 
     public static IEnumerable<CompletedVerb> Of(Command root) =>
         from verb in root.Subcommands
         where !verb.Hidden
-        select new CompletedVerb(
-            verb.Name,
-            Shorten(verb.Description),
-            verb.Name switch
-            {
-                LabVerb.Name => [.. LabCatalog.All.Select(static lab => lab.Name)],
-                CompletionVerb.Name => CompletionVerb.Shells,
-                _ => [],
-            },
-            verb.Arguments.Any(static argument => argument.ValueType == typeof(FileInfo)),
-            [.. verb.Options.Where(static option => !option.Hidden).Select(CompletedOption.Of)]);
+        from completed in verb.Subcommands.Select(inner => Of(inner, $"{verb.Name} {inner.Name}")).Prepend(Of(verb, verb.Name))
+        select completed;
+
+    private static CompletedVerb Of(Command verb, string name) => new(
+        name,
+        Shorten(verb.Description),
+        verb.Name switch
+        {
+            LabVerb.Name => [.. LabCatalog.All.Select(static lab => lab.Name)],
+            CompletionVerb.Name => CompletionVerb.Shells,
+            _ => [.. verb.Subcommands.Select(static inner => inner.Name)],
+        },
+        verb.Arguments.Any(static argument => argument.ValueType == typeof(FileInfo)),
+        [.. verb.Options.Where(static option => !option.Hidden).Select(CompletedOption.Of)]);
 
     /// <summary>The verbs that only the script of a clone has.</summary>
     /// <param name="all">Every verb of the script.</param>
@@ -46,6 +49,9 @@ internal sealed record CompletedVerb(string Name, string About, string[] Words, 
             name == "help" ? all : [],
             false,
             name == "test" ? [new("--all", "With the slow ones", OptionValue.None)] : []);
+
+    /// <summary>Whether it is a verb of a verb.</summary>
+    public bool IsInner => Name.Contains(' ', StringComparison.Ordinal);
 
     /// <summary>The first clause of a description.</summary>
     public static string Shorten(string? text) => (text ?? "").Split([". ", "; ", ": ", ", "], StringSplitOptions.None)[0].TrimEnd('.');

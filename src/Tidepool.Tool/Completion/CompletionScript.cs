@@ -35,16 +35,18 @@ internal static class CompletionScript
               local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words='' files=''
               COMPREPLY=()
               if [[ $COMP_CWORD -eq 1 ]]; then
-                words='{{string.Join(' ', verbs.Select(static verb => verb.Name))}} --help --version'
+                words='{{string.Join(' ', verbs.Where(static verb => !verb.IsInner).Select(static verb => verb.Name))}} --help --version'
               else
-                case ${COMP_WORDS[1]} in
+                local verb=${COMP_WORDS[1]}
+                case "$verb ${COMP_WORDS[2]}" in {{Inner(verbs)}}) [[ $COMP_CWORD -eq 2 ]] || verb+=" ${COMP_WORDS[2]}" ;; esac
+                case $verb in
 
             """);
         foreach (var verb in verbs)
         {
             string[] files = Names(verb, OptionValue.File);
             string[] texts = Names(verb, OptionValue.Text);
-            script.Append($"      {verb.Name})\n");
+            script.Append($"      {Pattern(verb)})\n");
             string filed = $"        case $before in {string.Join(" | ", files)}) _tidepool_files \"$word\"; return ;; esac\n";
             script.Append(files.Length == 0 ? "" : filed);
             script.Append(texts.Length == 0 ? "" : $"        case $before in {string.Join(" | ", texts)}) return ;; esac\n");
@@ -80,19 +82,22 @@ internal static class CompletionScript
                 verbs=(
 
             """);
-        foreach (var verb in verbs)
+        foreach (var verb in verbs.Where(static verb => !verb.IsInner))
         {
             script.Append($"      '{verb.Name}:{Quote(verb.About, QuoteInZsh)}'\n");
         }
 
         script.Append(
-            """
+            $$"""
                 )
                 _describe -t verbs verb verbs
                 _arguments --help --version
                 return
               fi
               local verb=$words[2]
+              case "$verb $words[3]" in
+                {{Inner(verbs)}}) (( CURRENT == 3 )) || { verb+=" $words[3]"; shift words; (( CURRENT-- )); } ;;
+              esac
               shift words
               (( CURRENT-- ))
               case $verb in
@@ -100,7 +105,7 @@ internal static class CompletionScript
             """);
         foreach (var verb in verbs)
         {
-            script.Append($"    {verb.Name}) _arguments");
+            script.Append($"    {Pattern(verb)}) _arguments");
             foreach (var option in verb.Options)
             {
                 string value = option.Value switch
@@ -139,9 +144,12 @@ internal static class CompletionScript
             """);
         foreach (var verb in verbs)
         {
-            string here = $"complete -c tidepool -n 'string match -q -- {verb.Name} (commandline -opc)[2]'";
-            script.Append($"complete -c tidepool -n 'test (count (commandline -opc)) -eq 1' -a {verb.Name}");
-            script.Append($" -d '{Quote(verb.About, QuoteInFish)}'\n");
+            string here = $"complete -c tidepool -n '{WhenInFish(verb, verbs)}'";
+            script.Append(
+                verb.IsInner
+                    ? ""
+                    : $"complete -c tidepool -n 'test (count (commandline -opc)) -eq 1' -a {verb.Name} "
+                        + $"-d '{Quote(verb.About, QuoteInFish)}'\n");
             script.Append(verb.TakesFiles ? $"{here} -F\n" : "");
             script.Append(verb.Words.Length > 0 ? $"{here} -a '{string.Join(' ', verb.Words)}'\n" : "");
             foreach (var option in verb.Options)
@@ -157,6 +165,25 @@ internal static class CompletionScript
         }
 
         return script.ToString();
+    }
+
+    /// <summary>The verbs of verbs, as alternatives of a shell's pattern.</summary>
+    private static string Inner(IReadOnlyList<CompletedVerb> verbs) =>
+        string.Join(" | ", verbs.Where(static verb => verb.IsInner).Select(Pattern));
+
+    private static string Pattern(CompletedVerb verb) => verb.IsInner ? $"'{verb.Name}'" : verb.Name;
+
+    /// <summary>The condition under which fish completes a verb: a verb of a verb takes over behind its own name.</summary>
+    private static string WhenInFish(CompletedVerb verb, IReadOnlyList<CompletedVerb> verbs)
+    {
+        if (verb.IsInner)
+        {
+            return $"contains -- \"{verb.Name}\" (string join \" \" -- (commandline -opc)[2..3])";
+        }
+
+        string[] inner = [.. verb.Words.Where(word => verbs.Any(other => other.Name == $"{verb.Name} {word}"))];
+        string others = inner.Length == 0 ? "" : $"; and not contains -- (commandline -opc)[3] {string.Join(' ', inner)}";
+        return $"string match -q -- {verb.Name} (commandline -opc)[2]{others}";
     }
 
     private static string[] Names(CompletedVerb verb, OptionValue value) =>

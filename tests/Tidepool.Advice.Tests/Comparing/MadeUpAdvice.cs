@@ -1,0 +1,63 @@
+using System.Text.Json.Nodes;
+
+namespace Tidepool.Advice.Tests.Comparing;
+
+/// <summary>Reports that no program was needed for.</summary>
+internal static class MadeUpAdvice
+{
+    private const double Half = 0.1;
+
+    /// <summary>A file of <c>advise --json</c> whose intervals reach 10 % to both sides.</summary>
+    public static JsonObject Report(params JsonObject[] sites)
+    {
+        double all = sites.Sum(static site => (double)site["bytesPerSecond"]!["value"]!);
+        foreach (JsonObject site in sites)
+        {
+            site["share"] = (double)site["bytesPerSecond"]!["value"]! / all;
+        }
+
+        return new JsonObject
+        {
+            ["schema"] = 1,
+            ["process"] = new JsonObject { ["id"] = 1, ["name"] = "orders", ["runtime"] = "10.0.1" },
+            ["window"] = new JsonObject { ["seconds"] = 30, ["sampledSeconds"] = 5, ["lostEvents"] = 0 },
+            ["bytesPerSecond"] = Rate(all),
+            ["collections"] = new JsonArray(new JsonObject { ["reason"] = "AllocSmall", ["perSecond"] = 100 }),
+            ["sites"] = new JsonArray([.. sites.Select(static site => site.DeepClone())]),
+            ["pools"] = new JsonArray(),
+        };
+    }
+
+    /// <summary>A site to pool.</summary>
+    public static JsonObject Site(string method, double bytesPerSecond) => new()
+    {
+        ["verdict"] = "pool",
+        ["method"] = method,
+        ["file"] = "/src/Api.cs",
+        ["line"] = 12,
+        ["type"] = "System.Byte[]",
+        ["bytesPerSecond"] = Rate(bytesPerSecond),
+        ["samples"] = 100,
+        ["sizes"] = new JsonObject { ["half"] = 4024, ["nineTenths"] = 4024, ["largest"] = 4024 },
+        ["comment"] = "a field that no version knows",
+    };
+
+    /// <summary>The report on samples of one site to pool.</summary>
+    public static AdviceReport Sampled()
+    {
+        var place = new StackPlace("Orders", "Orders.Api.Handle", "/src/Api.cs", 12);
+        AllocationSample[] samples =
+            [.. Enumerable.Range(0, 20).Select(_ => new AllocationSample { Type = "System.Byte[]", Size = 4024, Stack = [place] })];
+        var slice = new SampleSlice
+        {
+            Seconds = 1,
+            Samples = samples,
+            Collections = new Dictionary<string, int> { ["AllocSmall"] = 5 },
+        };
+        var sampling = new SamplingResult { Slices = [slice, slice, slice], Seconds = 10, ProcessorsOn = 1.1, ProcessorsOff = 1 };
+        return AdviceReport.Of(new TargetProcess { Id = 1, Name = "orders" }, sampling, 0.03, new AdviceLimits());
+    }
+
+    private static JsonObject Rate(double value) =>
+        new() { ["low"] = value * (1 - Half), ["value"] = value, ["high"] = value * (1 + Half) };
+}
