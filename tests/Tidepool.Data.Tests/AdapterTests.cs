@@ -181,15 +181,21 @@ public sealed class AdapterTests : IDisposable
         var adapter = new LateResets();
         await using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions
         {
-            Pool = new() { MaxSize = 1, RentTimeout = TimeSpan.FromMilliseconds(50) },
+            Pool = new() { MaxSize = 1, RentTimeout = TimeSpan.FromMilliseconds(500) },
             InitializeSession = static native => native.Run("PRAGMA query_only = 0"),
             Adapter = adapter,
         });
         Task<PooledDbConnection> opening = Task.Run(pool.OpenConnection);
-        PooledDbException failure = await Assert.ThrowsAsync<PooledDbException>(() => opening);
-        Assert.IsType<ResourcePoolTimeoutException>(failure.PoolError);
+        try
+        {
+            PooledDbException failure = await Assert.ThrowsAsync<PooledDbException>(() => opening.WaitAsync(Sql.Limit));
+            Assert.IsType<ResourcePoolTimeoutException>(failure.PoolError);
+        }
+        finally
+        {
+            adapter.Answer.SetResult(true); // a caller that still waits goes on, and the pool can be disposed of
+        }
 
-        adapter.Answer.SetResult(true);
         (await Task.Run(pool.OpenConnection)).Dispose();
         Assert.Equal((1L, 0L), (pool.GetStatistics().Created, pool.GetStatistics().CreateFailures));
     }

@@ -20,6 +20,9 @@ internal enum MySqlFault
 
     /// <summary>The server has room for fewer sessions than there are callers, and ends those that are open.</summary>
     Full,
+
+    /// <summary>Nothing passes between the callers and the server for a while, as where it hangs; no connection ends.</summary>
+    Silent,
 }
 
 /// <summary>How many requests of callers that write to a MariaDB fail in a fault.</summary>
@@ -30,7 +33,13 @@ internal static class MySqlFaults
 
     private const string Writer = "writer";
 
+    /// <summary>In <see cref="MySqlFault.Silent"/>: how long commands and openings may take.</summary>
+    private const string Impatient = ";Default Command Timeout=1;Connection Timeout=1";
+
     private static readonly TimeSpan Down = TimeSpan.FromSeconds(1);
+
+    /// <summary>Longer than both.</summary>
+    private static readonly TimeSpan Silence = TimeSpan.FromSeconds(3);
 
     /// <summary>The faults of a run.</summary>
     public static IReadOnlyList<MySqlFault> Of(LabMode mode) =>
@@ -43,6 +52,7 @@ internal static class MySqlFaults
         MySqlFault.Killed => "killed, 1 s down",
         MySqlFault.Restart => "restart, 1 s down",
         MySqlFault.Switchover => "planned switchover",
+        MySqlFault.Silent => $"silent for {Silence.TotalSeconds:0} s",
         _ => $"room for {Room} of {Faults.Callers}",
     };
 
@@ -59,16 +69,22 @@ internal static class MySqlFaults
         MariaDbServer server = await StartAsync().ConfigureAwait(false);
         await using (server.ConfigureAwait(false))
         {
-            if (fault != MySqlFault.Switchover)
+            if (fault is not (MySqlFault.Switchover or MySqlFault.Silent))
             {
                 return await MeasureAsync(pool, server, server.Port, () => HappenAsync(fault, server), watched).ConfigureAwait(false);
             }
 
-            MariaDbServer next = await StartAsync().ConfigureAwait(false);
-            await using (next.ConfigureAwait(false))
+            var address = new FaultProxy(server.Port);
+            await using (address.ConfigureAwait(false))
             {
-                var address = new FaultProxy(server.Port);
-                await using (address.ConfigureAwait(false))
+                if (fault == MySqlFault.Silent)
+                {
+                    return await MeasureAsync(pool, server, address.Port, () => BeSilentAsync(address), watched, Impatient)
+                        .ConfigureAwait(false);
+                }
+
+                MariaDbServer next = await StartAsync().ConfigureAwait(false);
+                await using (next.ConfigureAwait(false))
                 {
                     return await MeasureAsync(pool, server, address.Port, () => MoveAsync(server, next, address), watched)
                         .ConfigureAwait(false);
@@ -89,13 +105,13 @@ internal static class MySqlFaults
     }
 
     private static async Task<IReadOnlyList<FaultCaller>> MeasureAsync(
-        PoolKind pool, MariaDbServer server, int port, Func<Task> happenAsync, TimeSpan watched)
+        PoolKind pool, MariaDbServer server, int port, Func<Task> happenAsync, TimeSpan watched, string more = "")
     {
         string text = new MySqlConnectionStringBuilder(server.ConnectionStringTo(port))
         {
             UserID = Writer,
             Password = Writer,
-        }.ConnectionString;
+        }.ConnectionString + more;
         using DbDataSource source = PoolKinds.OpenMySql(pool, Faults.Callers, connectionString: text);
         return await Faults.MeasureAsync(source, happenAsync, watched).ConfigureAwait(false);
     }
@@ -117,6 +133,13 @@ internal static class MySqlFaults
                 await server.StartAgainAsync().ConfigureAwait(false);
                 break;
         }
+    }
+
+    private static async Task BeSilentAsync(FaultProxy address)
+    {
+        address.SetBlackhole(true);
+        await Task.Delay(Silence).ConfigureAwait(false);
+        address.SetBlackhole(false);
     }
 
     private static async Task MoveAsync(MariaDbServer server, MariaDbServer next, FaultProxy address)

@@ -27,7 +27,8 @@ internal sealed class MetricRatioRule(
             value,
             $"{metric}{of}: {worst.Ours.Subject}, {worst.Ours.Cell.Describe()} / {worst.Other.Subject}, {worst.Other.Cell.Describe()}");
 
+        // Nothing is none of nothing: where neither fails, ours fails no more often.
         double RatioOf((WorkloadKey Ours, WorkloadKey Other) pair) =>
-            results.Metric(pair.Ours, metric)!.Value / results.Metric(pair.Other, metric)!.Value;
+            results.Metric(pair.Ours, metric)!.Value is var ours and not 0 ? ours / results.Metric(pair.Other, metric)!.Value : 0;
     }
 }

@@ -40,7 +40,8 @@ internal sealed class ResourceMeter
         _names = names;
         string prefix = names.Prefix;
         string general = MeterNames.Resources.Prefix;
-        meter.CreateObservableUpDownCounter(prefix + "count", MeasureStates, names.Unit, "Resources, by state.");
+        Telemetry.Create(
+            meter, prefix + "count", (m, n) => m.CreateObservableUpDownCounter(n, MeasureStates, names.Unit, "Resources, by state."));
         Gauge(meter, prefix + "max", names.Unit, "The largest size.", ResourceGauge.Max);
         if (names.HasIdleSizes)
         {
@@ -53,14 +54,14 @@ internal sealed class ResourceMeter
         }
 
         Gauge(meter, prefix + "pending_requests", "{request}", "Rentals that wait.", ResourceGauge.Waiting);
-        _timeouts = meter.CreateCounter<long>(prefix + "timeouts", "{timeout}", "Rentals that timed out.");
+        _timeouts = Counter(meter, prefix + "timeouts", "{timeout}", "Rentals that timed out.");
         _createTime = Time(meter, prefix + "create_time", "Time of successful creations.");
         _waitTime = Time(meter, prefix + "wait_time", "Time in the queue, of the rentals that waited.");
         _useTime = Time(meter, prefix + "use_time", "Time between rental and return.");
-        _rejected = meter.CreateCounter<long>(general + "rejected", "{request}", "Rentals that were refused because the queue was full.");
-        _leaked = meter.CreateCounter<long>(general + "leaked", "{lease}", "Leases that were overdue, or dropped and reclaimed.");
-        _destroyed = meter.CreateCounter<long>(general + "destroyed", "{resource}", "Resources that were destroyed, by reason.");
-        _createFailures = meter.CreateCounter<long>(general + "create_failures", "{failure}", "Creations that failed, by type of error.");
+        _rejected = Counter(meter, general + "rejected", "{request}", "Rentals that were refused because the queue was full.");
+        _leaked = Counter(meter, general + "leaked", "{lease}", "Leases that were overdue, or dropped and reclaimed.");
+        _destroyed = Counter(meter, general + "destroyed", "{resource}", "Resources that were destroyed, by reason.");
+        _createFailures = Counter(meter, general + "create_failures", "{failure}", "Creations that failed, by type of error.");
     }
 
     /// <summary>Whether times of waiting are worth taking.</summary>
@@ -152,10 +153,13 @@ internal sealed class ResourceMeter
     }
 
     private void Gauge(Meter meter, string name, string unit, string what, ResourceGauge gauge) =>
-        meter.CreateObservableUpDownCounter(name, () => Measure(gauge), unit, what);
+        Telemetry.Create(meter, name, (m, n) => m.CreateObservableUpDownCounter(n, () => Measure(gauge), unit, what));
+
+    private static Counter<long> Counter(Meter meter, string name, string unit, string what) =>
+        Telemetry.Create(meter, name, (m, n) => m.CreateCounter<long>(n, unit, what));
 
     private static Histogram<double> Time(Meter meter, string name, string what) =>
-        meter.CreateHistogram(name, "s", what, tags: null, advice: Seconds);
+        Telemetry.Create(meter, name, (m, n) => m.CreateHistogram(n, "s", what, tags: null, advice: Seconds));
 
     private IEnumerable<Measurement<int>> Measure(ResourceGauge gauge) =>
         from pool in Snapshot()

@@ -381,6 +381,7 @@ internal sealed partial class PoolState<T>
                 ? "a slot's parts do not agree"
             : _slots.Distinct().Count() != _slots.Count ? "a slot is listed twice"
             : _free.Any(static slot => slot.State != SlotState.Free || !slot.IsValid()) ? "a free slot is not free"
+            : _free.Any(static slot => slot.Asker is not null) ? "a free slot keeps the span of a rental"
             : Enumerable.Range((int)SlotState.Creating, (int)SlotState.Destroying).Any(i => states[i] != _counts[i])
                 ? "the counts are not those of the slots"
             : !_idle.IsValid(static slot => slot.State == SlotState.Idle) || _idle.Count != s.Idle ? "the idle list is broken"

@@ -9,6 +9,7 @@ public sealed class MySqlFaultsTests
     [InlineData("Restart")]
     [InlineData("Switchover")]
     [InlineData("Full")]
+    [InlineData("Silent")]
     public async Task No_more_requests_fail_than_with_the_providers_own_pool_and_all_callers_are_served_again(string fault)
     {
         MySqlFault kind = Enum.Parse<MySqlFault>(fault);

@@ -30,6 +30,19 @@ public class MetricRatioRuleTests
         Assert.Contains("worst of 2: ours, a / other, b", verdict.Detail, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(0, 0, 0, "PASS")]
+    [InlineData(0, 10, 0, "PASS")]
+    [InlineData(1, 0, double.PositiveInfinity, "FAIL")]
+    public void Nothing_is_no_more_than_nothing_and_anything_is_more(double ours, double other, double value, string expected)
+    {
+        var verdict = new MetricRatioRule(Bar, Metric, (Ours, Other), (Ours, Slow))
+            .Judge(Results((Ours, ours), (Other, other), (Slow, 100)));
+
+        Assert.Equal(expected, verdict.StateText);
+        Assert.Equal(value, verdict.Value!.Value);
+    }
+
     [Fact]
     public void A_missing_row_is_not_run()
     {

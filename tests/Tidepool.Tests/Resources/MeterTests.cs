@@ -7,11 +7,14 @@ namespace Tidepool.Tests.Resources;
 [Collection(SharedPoolsCollection.Name)]
 public sealed class MeterTests : ResourceTest
 {
-    [Fact]
-    public async Task Every_instrument_tells_what_happened_and_counts_return_to_zero()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Every_instrument_tells_what_happened_and_counts_return_to_zero(bool hasListenerThatThrows)
     {
         using var factory = new Factory();
         using var collector = new Collector(factory.Meter);
+        using MeterListener? other = hasListenerThatThrows ? ThrowWhenPublished(factory.Meter) : null;
         var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions
         {
             Name = "metered",
@@ -138,6 +141,22 @@ public sealed class MeterTests : ResourceTest
             calls++;
             throw new InvalidOperationException("as asked");
         }
+    }
+
+    private static MeterListener ThrowWhenPublished(Meter meter)
+    {
+        var listener = new MeterListener
+        {
+            InstrumentPublished = (instrument, _) =>
+            {
+                if (instrument.Meter == meter)
+                {
+                    throw new InvalidOperationException("as asked");
+                }
+            },
+        };
+        listener.Start();
+        return listener;
     }
 
     private sealed class Factory : IMeterFactory

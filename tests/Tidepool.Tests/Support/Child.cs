@@ -19,7 +19,7 @@ public static class Child
     public const string HitPaths = "hit-paths";
     public const string Idle = "idle";
     public const string Supply = "supply";
-    public const string Spans = "spans";
+    public const string Listeners = "listeners";
     public const string NameOfDroppingMethod = nameof(DropInAMethodWithThisName);
     public const string NameOfRentingMethod = nameof(RentInAMethodWithThisName);
 
@@ -55,7 +55,7 @@ public static class Child
             case [Supply]:
                 SupplyProcess.RunAsync().GetAwaiter().GetResult();
                 return 0;
-            case [Spans]:
+            case [Listeners]:
                 ThrowingListenerTests.RentFirst();
                 return 0;
             case [Idle]:

@@ -32,13 +32,19 @@ internal static class PoolMeter
         Counter("tidepool.trimmed", "{item}", "Idle items that were given up.", static s => s.Trimmed);
         Counter("tidepool.refused", "{item}", "Objects that could not be reset or were not valid any more.", static s => s.Refused);
         Counter("tidepool.failures", "{failure}", "Exceptions of policies that no caller got.", static s => s.Failures);
-        Telemetry.Meter.CreateObservableCounter("tidepool.misuses", CountMisuses, "{misuse}", "Misuse that was noticed, by kind.");
-        Telemetry.Meter.CreateObservableUpDownCounter("tidepool.items", CountItems, "{item}", "Items by state: idle or leased.");
-        Telemetry.Meter.CreateObservableUpDownCounter("tidepool.bytes", CountBytes, "By", "Bytes by state: idle or leased.");
+        Counter("tidepool.misuses", "{misuse}", "Misuse that was noticed, by kind.", CountMisuses);
+        Gauge("tidepool.items", "{item}", "Items by state: idle or leased.", CountItems);
+        Gauge("tidepool.bytes", "By", "Bytes by state: idle or leased.", CountBytes);
     }
 
     private static void Counter(string name, string unit, string what, Func<PoolStatistics, long> value) =>
-        Telemetry.Meter.CreateObservableCounter(name, () => Measure(value), unit, what);
+        Counter(name, unit, what, () => Measure(value));
+
+    private static void Counter(string name, string unit, string what, Func<IEnumerable<Measurement<long>>> measure) =>
+        Telemetry.Create(Telemetry.Meter, name, (m, n) => m.CreateObservableCounter(n, measure, unit, what));
+
+    private static void Gauge(string name, string unit, string what, Func<IEnumerable<Measurement<long>>> measure) =>
+        Telemetry.Create(Telemetry.Meter, name, (m, n) => m.CreateObservableUpDownCounter(n, measure, unit, what));
 
     private static IEnumerable<Measurement<long>> CountItems() => ByState(static s => s.Idle, static s => s.Leased);
 

@@ -10,6 +10,7 @@ public sealed class SpanTests : ResourceTest, IDisposable
 {
     private static readonly ActivitySource Source = new(Collected.TestSource);
     private readonly Collected _collected = new();
+    private Queue<IThreadPoolWorkItem>? _delayed;
 
     public void Dispose() => _collected.Dispose();
 
@@ -182,6 +183,50 @@ public sealed class SpanTests : ResourceTest, IDisposable
     }
 
     [Fact]
+    public void A_reset_after_a_return_is_part_of_no_rental_that_its_resource_was_made_or_checked_for()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.Background, executor: Begin));
+        for (int i = 0; i < 2; i++)
+        {
+            ResourceLease<FakeResource> lease;
+            using (Source.StartActivity("request"))
+            {
+                lease = pool.Rent(Second);
+            }
+
+            _delayed = [];
+            lease.Dispose(); // its reset is left to a thread
+            BeginDelayed();
+            Time.Advance(2000); // the next rental has it checked
+        }
+
+        Assert.Equal((1, 1), (Policy.Made.Count, Policy.Made.Single().Validations));
+        Activity[] resets = [.. Spans().Where(static span => span.OperationName == "tidepool.reset")];
+        Assert.Equal(2, resets.Length);
+        Assert.All(resets, static reset => Assert.Equal(default, reset.ParentSpanId));
+    }
+
+    [Fact]
+    public async Task A_resource_that_ends_before_its_check_has_begun_keeps_nothing_of_the_rental_that_it_was_for()
+    {
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: ResetMode.OnRent, executor: Begin));
+        ResourceLease<FakeResource> lease = Rent(pool);
+        using var cancelled = new CancellationTokenSource();
+        Task<ResourceLease<FakeResource>> waiting = Wait(pool, cancellation: cancelled.Token);
+        _delayed = [];
+        lease.Dispose();
+        Assert.Equal(1, pool.GetStatistics().Checking);
+        Task clear = pool.ClearAsync();
+        await cancelled.CancelAsync();
+        BeginDelayed();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Soon(waiting));
+        await clear.WaitAsync(Eventually.Limit);
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Cleared));
+        pool.Validate();
+    }
+
+    [Fact]
     public async Task Spans_of_a_key_name_it()
     {
         await using var pools = new EventfulPools();
@@ -214,6 +259,29 @@ public sealed class SpanTests : ResourceTest, IDisposable
         {
             calls++;
             throw new InvalidOperationException("as asked");
+        }
+    }
+
+    /// <summary>Begins detached work at once, unless it is delayed.</summary>
+    private void Begin(IThreadPoolWorkItem item)
+    {
+        if (_delayed is null)
+        {
+            item.Execute();
+        }
+        else
+        {
+            _delayed.Enqueue(item);
+        }
+    }
+
+    private void BeginDelayed()
+    {
+        Queue<IThreadPoolWorkItem> delayed = _delayed!;
+        _delayed = null;
+        while (delayed.TryDequeue(out IThreadPoolWorkItem? item))
+        {
+            item.Execute();
         }
     }
 

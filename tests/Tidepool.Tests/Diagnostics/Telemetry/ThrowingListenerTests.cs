@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Diagnostics.Metrics;
 using System.Runtime.CompilerServices;
 using Tidepool.Tests.Resources.Support;
 using Tidepool.Tests.Support;
@@ -82,11 +83,13 @@ public sealed class ThrowingListenerTests : ResourceTest
 
     [Fact]
     [Trait("Category", "Environment")]
-    public void One_that_throws_when_it_is_asked_whether_it_listens_costs_the_spans_and_nothing_else()
+    public void Those_that_throw_when_they_hear_of_the_source_or_of_an_instrument_cost_the_spans_and_nothing_else()
     {
-        (int code, string output, string error) = Child.Run(Child.Spans, checks: null);
+        (int code, string output, string error) = Child.Run(Child.Listeners, checks: null);
 
-        Assert.Equal(("1 created, 2 rented, spans: False", ""), (output.Trim(), error));
+        string[] lines = output.Split(Environment.NewLine, StringSplitOptions.RemoveEmptyEntries);
+        Assert.Equal(("1 created, 2 rented, spans: False", ""), (lines[0], error));
+        Assert.Equal(["0 instruments twice, 1 rented"], lines[1..]);
         Assert.Equal(0, code);
     }
 
@@ -104,9 +107,22 @@ public sealed class ThrowingListenerTests : ResourceTest
         return listener;
     }
 
-    /// <summary>What the child does: its first rental makes the source of spans, and a listener throws when it is asked.</summary>
+    /// <summary>
+    /// What the child does: its first rentals make the source of spans and the instruments, and listeners throw when they hear of them.
+    /// </summary>
     internal static void RentFirst()
     {
+        using var instruments = new MeterListener
+        {
+            InstrumentPublished = static (one, _) =>
+            {
+                if (one.Meter.Name == "Tidepool")
+                {
+                    throw new InvalidOperationException("as asked");
+                }
+            },
+        };
+        instruments.Start();
         using var listener = new ActivityListener
         {
             ShouldListenTo = static source => source.Name == "Tidepool" ? throw new InvalidOperationException("as asked") : false,
@@ -117,6 +133,30 @@ public sealed class ThrowingListenerTests : ResourceTest
         pool.Rent().Dispose();
         ResourcePoolStatistics statistics = pool.GetStatistics();
         Console.WriteLine($"{statistics.Created} created, {statistics.Rented} rented, spans: {PoolSpan.Source is not null}");
+        PrintInstruments();
+    }
+
+    private static void PrintInstruments()
+    {
+        using BufferPool<byte> buffers = BufferPool<byte>.Create(new() { Name = "buffers" });
+        using BufferLease<byte> lease = buffers.Rent(100);
+        var names = new List<string>();
+        long rented = 0;
+        using var listener = new MeterListener
+        {
+            InstrumentPublished = (one, self) =>
+            {
+                if (one.Meter.Name == "Tidepool")
+                {
+                    names.Add(one.Name);
+                    self.EnableMeasurementEvents(one);
+                }
+            },
+        };
+        listener.SetMeasurementEventCallback<long>((one, value, _, _) => rented += one.Name == "tidepool.rented" ? value : 0);
+        listener.Start();
+        listener.RecordObservableInstruments();
+        Console.WriteLine($"{names.Count - names.Distinct().Count()} instruments twice, {rented} rented");
     }
 
     private sealed class ObjectPolicy : ResourcePolicy<object>
