@@ -80,7 +80,7 @@ internal static class Failover
         }
         else
         {
-            Task restarted = own.RestartAsync(kind == FailoverKind.RestartFast ? PostgresStop.Fast : PostgresStop.Immediate);
+            Task restarted = own.RestartAsync(isImmediate: kind != FailoverKind.RestartFast);
             Task used = UseLaterAsync(open, failures);
             for (int i = 0; !restarted.IsCompleted; i++)
             {

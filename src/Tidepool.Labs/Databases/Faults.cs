@@ -163,7 +163,7 @@ internal static class Faults
                 await server.CrashAsync(sessions[0].Process).ConfigureAwait(false);
                 break;
             default:
-                await server.StopAsync(PostgresStop.Immediate).ConfigureAwait(false);
+                await server.StopAsync(isImmediate: true).ConfigureAwait(false);
                 await Task.Delay(Down).ConfigureAwait(false);
                 await server.StartAgainAsync().ConfigureAwait(false);
                 break;

@@ -106,7 +106,7 @@ internal static class Recovery
         }
         else
         {
-            await server.StopAsync(PostgresStop.Immediate).ConfigureAwait(false);
+            await server.StopAsync(isImmediate: true).ConfigureAwait(false);
             TimeSpan left = length - Stopwatch.GetElapsedTime(start);
             await Task.Delay(left > TimeSpan.Zero ? left : TimeSpan.Zero).ConfigureAwait(false);
             await server.StartAgainAsync().ConfigureAwait(false);

@@ -5,15 +5,13 @@ using MySqlConnector;
 namespace Tidepool.Labs;
 
 /// <summary>
-/// A MariaDB server of its own for a test or a lab, on the loopback address, with a random password and an empty database
-/// <c>lab</c>. Disposal stops it and removes its folder; so does the end of this process, also by Ctrl+C or SIGKILL. Making one takes a
-/// few seconds. Safe to use from several threads.
+/// A MariaDB server of its own for a test or a lab, with a random password and an empty database <c>lab</c>. Making one takes a few
+/// seconds.
 /// </summary>
 /// <remarks>It is fast and forgets: nothing is synced to disk. As root it runs as <c>mysql</c> or <c>nobody</c>.</remarks>
-internal sealed class MariaDbServer : IAsyncDisposable, IDisposable
+internal sealed class MariaDbServer : ThrowAwayServer
 {
-    /// <summary>The longest that a change of the server's state is waited for.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+    private const string Product = "MariaDB";
 
     private static readonly string[] Defaults =
     [
@@ -22,29 +20,13 @@ internal sealed class MariaDbServer : IAsyncDisposable, IDisposable
         "innodb_use_native_aio = 0", "key_buffer_size = 1M", "max_connect_errors = 1000000", "thread_cache_size = 32",
     ];
 
-    private readonly ServerSupervisor _supervisor;
     private readonly string _password;
 
     private MariaDbServer(ServerSupervisor supervisor, string password)
-    {
-        _supervisor = supervisor;
-        _password = password;
-    }
+        : base(Product, supervisor) => _password = password;
 
     /// <summary>Why no server can run here, with the line that installs it; null when one can.</summary>
     public static string? Missing => MariaDbPrograms.Missing;
-
-    /// <summary>Its folder; the server's log is the file <c>log</c> in it.</summary>
-    public string Folder => _supervisor.Folder;
-
-    /// <summary>The port on 127.0.0.1; the same for its whole life.</summary>
-    public int Port { get; private set; }
-
-    /// <summary>The server's process, or null while it is stopped.</summary>
-    public int? ServerProcess { get; private set; }
-
-    /// <summary>For MySqlConnector: the administrator over TCP, without TLS. Says nothing about pooling.</summary>
-    public string ConnectionString => ConnectionStringTo(Port);
 
     /// <summary>Makes a server and starts it.</summary>
     /// <param name="settings">Lines of <c>my.cnf</c> that replace the fast defaults, such as <c>max_connections</c>; null for none.</param>
@@ -62,27 +44,19 @@ internal sealed class MariaDbServer : IAsyncDisposable, IDisposable
         string[] lines = [.. Defaults, .. (settings ?? new Dictionary<string, string>()).Select(static one => $"{one.Key} = {one.Value}")];
         string password = Convert.ToHexString(RandomNumberGenerator.GetBytes(16));
         ServerSupervisor supervisor = await ServerSupervisor.StartAsync(
-            "MariaDB",
+            Product,
             ServerUser.AsOneOf(MariaDbPrograms.Users)!,
             "server.sh",
             ["mariadb", $"{MariaDbPrograms.Server}:{MariaDbPrograms.Installer}", ServerPlace.Folder, .. lines],
             password,
             cancellationToken).ConfigureAwait(false);
         var server = new MariaDbServer(supervisor, password);
-        try
-        {
-            (server.Port, server.ServerProcess) = await supervisor.StartServerAsync(cancellationToken).ConfigureAwait(false);
-            return server;
-        }
-        catch
-        {
-            await server.DisposeAsync().ConfigureAwait(false);
-            throw;
-        }
+        await server.LaunchAsync(cancellationToken).ConfigureAwait(false);
+        return server;
     }
 
-    /// <summary>The connection string with another port of the loopback address, such as a proxy's.</summary>
-    public string ConnectionStringTo(int port) => new MySqlConnectionStringBuilder
+    /// <inheritdoc/>
+    public override string ConnectionStringTo(int port) => new MySqlConnectionStringBuilder
     {
         Server = "127.0.0.1",
         Port = (uint)port,
@@ -91,26 +65,6 @@ internal sealed class MariaDbServer : IAsyncDisposable, IDisposable
         Database = "lab",
         SslMode = MySqlSslMode.None,
     }.ConnectionString;
-
-    /// <summary>Stops the server; returns when its process is gone. Does nothing when it is stopped.</summary>
-    /// <param name="isImmediate">Whether it ends at once, and recovers at the next start.</param>
-    public async Task StopAsync(bool isImmediate = false)
-    {
-        await _supervisor.TellAsync(isImmediate ? "stop QUIT" : "stop INT").ConfigureAwait(false);
-        ServerProcess = null;
-    }
-
-    /// <summary>Starts the stopped server again, on the same port; returns when it accepts connections.</summary>
-    /// <exception cref="LabServerException">It is running, or did not start.</exception>
-    public async Task StartAgainAsync() => ServerProcess = await _supervisor.StartServerAsync(Port).ConfigureAwait(false);
-
-    /// <summary>Stops and starts.</summary>
-    /// <param name="isImmediate">Whether it ends at once, and recovers at the next start.</param>
-    public async Task RestartAsync(bool isImmediate = false)
-    {
-        await StopAsync(isImmediate).ConfigureAwait(false);
-        await StartAgainAsync().ConfigureAwait(false);
-    }
 
     /// <summary>Ends all sessions of clients as an administrator does; returns when they are gone.</summary>
     /// <returns>How many there were.</returns>
@@ -137,16 +91,9 @@ internal sealed class MariaDbServer : IAsyncDisposable, IDisposable
             }
         }
 
-        long deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        while ((await ListSessionsAsync().ConfigureAwait(false)).Intersect(sessions).Any())
-        {
-            if (Environment.TickCount64 > deadline)
-            {
-                throw new LabServerException($"MariaDB: waited {Patience.TotalSeconds} s in vain until killed sessions are gone.");
-            }
-
-            await Task.Delay(10).ConfigureAwait(false);
-        }
+        await WaitAsync(
+            async () => !(await ListSessionsAsync().ConfigureAwait(false)).Intersect(sessions).Any(),
+            "killed sessions are gone").ConfigureAwait(false);
     }
 
     /// <summary>The numbers of the sessions of clients, oldest first, without the one that asks.</summary>
@@ -214,10 +161,4 @@ internal sealed class MariaDbServer : IAsyncDisposable, IDisposable
                 (await command.ExecuteScalarAsync().ConfigureAwait(false))!, typeof(T), CultureInfo.InvariantCulture);
         }
     }
-
-    /// <summary>Stops the server at once and removes its folder; returns when both is done.</summary>
-    public ValueTask DisposeAsync() => _supervisor.DisposeAsync();
-
-    /// <inheritdoc cref="DisposeAsync"/>
-    public void Dispose() => _supervisor.Dispose();
 }

@@ -6,15 +6,12 @@ using Npgsql;
 namespace Tidepool.Labs;
 
 /// <summary>
-/// A PostgreSQL server of its own for a test or a lab, on the loopback address, with a random password. Disposal stops it and
-/// removes its folder; so does the end of this process, also by Ctrl+C or SIGKILL. Making one takes about a second.
-/// Safe to use from several threads.
+/// A PostgreSQL server of its own for a test or a lab, with a random password. Making one takes about a second.
 /// </summary>
 /// <remarks>It is fast and forgets: nothing is synced to disk. As root it runs as <c>postgres</c> or <c>nobody</c>.</remarks>
-internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
+internal sealed partial class PostgresCluster : ThrowAwayServer
 {
-    /// <summary>The longest that a change of the server's state is waited for.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+    private const string Product = "PostgreSQL";
 
     /// <summary>The application's name of sessions that serve this class alone.</summary>
     private const string Own = "cluster itself";
@@ -27,32 +24,13 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         "autovacuum = 'off'", "jit = 'off'",
     ];
 
-    private readonly ServerSupervisor _supervisor;
     private readonly string _password;
 
     private PostgresCluster(ServerSupervisor supervisor, string password)
-    {
-        _supervisor = supervisor;
-        _password = password;
-    }
+        : base(Product, supervisor) => _password = password;
 
     /// <summary>Why no server can run here, with the line that installs it; null when one can.</summary>
     public static string? Missing => PostgresPrograms.Missing;
-
-    /// <summary>Its folder; the server's log is the file <c>log</c> in it.</summary>
-    public string Folder => _supervisor.Folder;
-
-    /// <summary>The port on 127.0.0.1; the same for its whole life.</summary>
-    public int Port { get; private set; }
-
-    /// <summary>The server's first process, or null while it is stopped.</summary>
-    public int? ServerProcess { get; private set; }
-
-    /// <summary>The process that owns the server.</summary>
-    public int SupervisorProcess => _supervisor.Id;
-
-    /// <summary>For Npgsql: the superuser over TCP, without TLS, which the server does not have. Says nothing about pooling.</summary>
-    public string ConnectionString => ConnectionStringTo(Port);
 
     /// <summary>Makes a cluster and starts its server.</summary>
     /// <param name="settings">Lines of <c>postgresql.conf</c> that replace the fast defaults, such as <c>max_connections</c>; null for
@@ -74,27 +52,19 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
 
         string password = Convert.ToHexString(RandomNumberGenerator.GetBytes(16));
         ServerSupervisor supervisor = await ServerSupervisor.StartAsync(
-            "PostgreSQL",
+            Product,
             ServerUser.AsOneOf(PostgresPrograms.Users)!,
             "server.sh",
             ["postgres", PostgresPrograms.Folder!, ServerPlace.Folder, .. lines],
             password,
             cancellationToken).ConfigureAwait(false);
         var cluster = new PostgresCluster(supervisor, password);
-        try
-        {
-            (cluster.Port, cluster.ServerProcess) = await supervisor.StartServerAsync(cancellationToken).ConfigureAwait(false);
-            return cluster;
-        }
-        catch
-        {
-            await cluster.DisposeAsync().ConfigureAwait(false);
-            throw;
-        }
+        await cluster.LaunchAsync(cancellationToken).ConfigureAwait(false);
+        return cluster;
     }
 
-    /// <summary>The connection string with another port of the loopback address, such as a proxy's.</summary>
-    public string ConnectionStringTo(int port) => new NpgsqlConnectionStringBuilder
+    /// <inheritdoc/>
+    public override string ConnectionStringTo(int port) => new NpgsqlConnectionStringBuilder
     {
         Host = "127.0.0.1",
         Port = port,
@@ -105,32 +75,14 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
         GssEncryptionMode = GssEncryptionMode.Disable,
     }.ConnectionString;
 
-    /// <summary>Stops the server; returns when all its processes are gone. Does nothing when it is stopped.</summary>
-    public async Task StopAsync(PostgresStop how = PostgresStop.Fast)
-    {
-        await _supervisor.TellAsync(how == PostgresStop.Fast ? "stop INT" : "stop QUIT").ConfigureAwait(false);
-        ServerProcess = null;
-    }
-
     /// <summary>
-    /// Lets the server refuse new sessions (57P03) from soon on, and stop when the last one has ended. <see cref="StopAsync"/> ends the
-    /// waiting.
+    /// Lets the server refuse new sessions (57P03) from soon on, and stop when the last one has ended.
+    /// <see cref="ThrowAwayServer.StopAsync"/> ends the waiting.
     /// </summary>
-    public Task DrainAsync() => _supervisor.TellAsync("drain");
-
-    /// <summary>Starts the stopped server again, on the same port; returns when it accepts connections.</summary>
-    /// <exception cref="LabServerException">It is running, or did not start.</exception>
-    public async Task StartAgainAsync() => ServerProcess = await _supervisor.StartServerAsync(Port).ConfigureAwait(false);
-
-    /// <summary>Stops and starts.</summary>
-    public async Task RestartAsync(PostgresStop how = PostgresStop.Fast)
-    {
-        await StopAsync(how).ConfigureAwait(false);
-        await StartAgainAsync().ConfigureAwait(false);
-    }
+    public Task DrainAsync() => TellAsync("drain");
 
     /// <summary>Lets the server read its settings again. It does so soon, not at once.</summary>
-    public Task ReloadAsync() => _supervisor.TellAsync("reload");
+    public Task ReloadAsync() => TellAsync("reload");
 
     /// <summary>Changes a setting for good, reloads, and waits until new sessions have it.</summary>
     /// <param name="name">The setting, one that needs no restart.</param>
@@ -181,7 +133,7 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     public async Task CrashAsync(int process)
     {
         int before = CountRecoveries();
-        await _supervisor.TellAsync($"kill {process.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false);
+        await TellAsync($"kill {process.ToString(CultureInfo.InvariantCulture)}").ConfigureAwait(false);
         await WaitAsync(() => Task.FromResult(CountRecoveries() > before), "the server has noticed").ConfigureAwait(false);
         await WaitUntilReadyAsync().ConfigureAwait(false);
     }
@@ -265,29 +217,9 @@ internal sealed partial class PostgresCluster : IAsyncDisposable, IDisposable
     /// <summary>What the server wrote to its log.</summary>
     public string ReadLog() => File.ReadAllText(Path.Combine(Folder, "log"));
 
-    /// <summary>Stops the server at once and removes its folder; returns when both is done.</summary>
-    public ValueTask DisposeAsync() => _supervisor.DisposeAsync();
-
-    /// <inheritdoc cref="DisposeAsync"/>
-    public void Dispose() => _supervisor.Dispose();
-
     private const string LoadTime = "SELECT (extract(epoch FROM pg_conf_load_time()) * 1000000)::bigint";
 
     private int CountRecoveries() => ReadLog().Split("all server processes terminated; reinitializing").Length;
-
-    private static async Task WaitAsync(Func<Task<bool>> isSo, string what)
-    {
-        long deadline = Environment.TickCount64 + (long)Patience.TotalMilliseconds;
-        while (!await isSo().ConfigureAwait(false))
-        {
-            if (Environment.TickCount64 > deadline)
-            {
-                throw new LabServerException($"PostgreSQL: waited {Patience.TotalSeconds} s in vain until {what}.");
-            }
-
-            await Task.Delay(10).ConfigureAwait(false);
-        }
-    }
 
     private static string ToLine(string name, string value)
     {

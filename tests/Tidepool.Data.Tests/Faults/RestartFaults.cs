@@ -10,9 +10,9 @@ namespace Tidepool.Data.Tests.Faults;
 public sealed class RestartFaults(FaultServer server) : FaultTest(server)
 {
     [PostgresTheory]
-    [InlineData(PostgresStop.Fast)]
-    [InlineData(PostgresStop.Immediate)]
-    public async Task Callers_that_wait_survive_a_restart_but_for_one_at_some_failed_attempts(object how)
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Callers_that_wait_survive_a_restart_but_for_one_at_some_failed_attempts(bool isImmediate)
     {
         const int waiters = 100;
         FaultProxy proxy = NewProxy();
@@ -35,7 +35,7 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
         Assert.Equal(waiters, pool.GetStatistics().Waiting);
         proxy.ForgetMostConnecting();
 
-        await Cluster.StopAsync((PostgresStop)how);
+        await Cluster.StopAsync(isImmediate);
         Exception?[] errors = await Task.WhenAll(held.Select(static connection => TryAskAsync(connection)));
         await UntilAsync(() => pool.GetStatistics().CreateFailures > 0, "an attempt fails");
         await Cluster.StartAgainAsync();

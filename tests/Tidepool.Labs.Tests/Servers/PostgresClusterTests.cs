@@ -75,16 +75,16 @@ public sealed class PostgresClusterTests(PostgresClusterTests.Server server) : I
     }
 
     [PostgresTheory]
-    [InlineData(PostgresStop.Fast, "57P01")]
-    [InlineData(PostgresStop.Immediate, Torn)] // 57P02 comes as a warning; then the connection ends
-    public async Task It_stops_in_the_way_that_was_asked_for_and_starts_again_with_its_data(object how, string code)
+    [InlineData(false, "57P01")]
+    [InlineData(true, Torn)] // 57P02 comes as a warning; then the connection ends
+    public async Task It_stops_in_the_way_that_was_asked_for_and_starts_again_with_its_data(bool isImmediate, string code)
     {
         await Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS kept AS SELECT 7 AS value");
         await Cluster.ExecuteAsync("CHECKPOINT");
         await using NpgsqlConnection session = await Cluster.OpenAsync();
         int port = Cluster.Port;
 
-        await Cluster.StopAsync((PostgresStop)how);
+        await Cluster.StopAsync(isImmediate);
 
         int? process = Cluster.ServerProcess;
         string? next = await StateOfNextUseAsync(session);
