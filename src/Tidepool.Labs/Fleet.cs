@@ -99,33 +99,38 @@ internal sealed class FleetLab : ILab
         var section = new Section
         {
             Title = "Open, ask, dispose behind PgBouncer",
-            About = "SELECT 1 on a connection of its own for each, one caller on four. In transaction mode neither pool resets.",
+            About = "SELECT 1 on a connection of its own for each, one caller on four. In transaction mode neither pool resets. In session "
+                + "mode Npgsql's pool sends the reset with the next statement, ours after the return unless the cell says otherwise.",
             Baseline = PoolKind.Provider.Name(Postgres),
             Varies = ["mode"],
             Operation = "connection",
             Order = 2,
         };
-        var pairs = new List<(WorkloadKey, WorkloadKey)>();
-        foreach (FleetWay way in (FleetWay[])[FleetWay.Session, FleetWay.Transaction])
-        {
-            Cell cell = Cell.Of(("mode", way == FleetWay.Session ? "session" : "transaction"));
-            foreach (PoolKind pool in (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool])
-            {
-                plan.Add(new Workload
-                {
-                    Key = new(cell, pool.Name(Postgres)),
-                    Section = section,
-                    Ours = pool == PoolKind.Tidepool,
-                    Create = () => Missing is null ? Ask(way, pool) : null,
-                    Missing = Missing ?? "",
-                    FixedOperations = 20,
-                });
-            }
+        (WorkloadKey, WorkloadKey) session = AddPair(plan, section, "session", FleetWay.Session, resetsLater: false);
+        (WorkloadKey, WorkloadKey) alike = AddPair(plan, section, "session, reset with the next", FleetWay.Session, resetsLater: true);
+        (WorkloadKey, WorkloadKey) transaction = AddPair(plan, section, "transaction", FleetWay.Transaction, resetsLater: false);
+        plan.Add(new RatioRule(Bars.FleetLatency, session, transaction));
+        plan.Add(new RatioRule(Bars.FleetLatencyAlike, alike));
+    }
 
-            pairs.Add((new(cell, PoolKinds.Ours), new(cell, PoolKind.Provider.Name(Postgres))));
+    private static (WorkloadKey Ours, WorkloadKey Provider) AddPair(
+        LabPlan plan, Section section, string mode, FleetWay way, bool resetsLater)
+    {
+        Cell cell = Cell.Of(("mode", mode));
+        foreach (PoolKind pool in (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool])
+        {
+            plan.Add(new Workload
+            {
+                Key = new(cell, pool.Name(Postgres)),
+                Section = section,
+                Ours = pool == PoolKind.Tidepool,
+                Create = () => Missing is null ? Ask(way, pool, resetsLater) : null,
+                Missing = Missing ?? "",
+                FixedOperations = 20,
+            });
         }
 
-        plan.Add(new RatioRule(Bars.FleetLatency, [.. pairs]));
+        return (new(cell, PoolKinds.Ours), new(cell, PoolKind.Provider.Name(Postgres)));
     }
 
     private static void AddProbe(LabPlan plan, Section section, FleetRun fleet, Cell cell)
@@ -149,12 +154,12 @@ internal sealed class FleetLab : ILab
         : LabServer.ConnectionString is null ? LabServer.Missing
         : null;
 
-    private static HoldingLoop Ask(FleetWay way, PoolKind pool)
+    private static HoldingLoop Ask(FleetWay way, PoolKind pool, bool resetsLater)
     {
         PgBouncer pooler = PgBouncer.StartAsync(
             LabServer.ConnectionString!, way == FleetWay.Session ? "session" : "transaction", Few).GetAwaiter().GetResult();
         DbDataSource source = FleetMember.Open(
-            new FleetTask(pooler.ConnectionString, pool, Few, way == FleetWay.Transaction, Callers: 1, Seconds: 0));
+            new FleetTask(pooler.ConnectionString, pool, Few, way == FleetWay.Transaction, Callers: 1, Seconds: 0, resetsLater));
         Loop loop = pool == PoolKind.Tidepool
             ? ConnectionLoops<PooledSourceSubject, PooledDbConnection>.Ask(source, Few)
             : ConnectionLoops<NpgsqlSourceSubject, NpgsqlConnection>.Ask(source, Few);

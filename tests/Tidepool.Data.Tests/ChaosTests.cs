@@ -27,14 +27,18 @@ public sealed class ChaosTests(MySqlServer server, ITestOutputHelper output)
         }
     }
 
-    [PostgresFact]
-    public async Task No_renter_of_PostgreSQL_finds_what_another_has_left()
+    [PostgresTheory]
+    [InlineData(false, Operations)]
+    [InlineData(true, Operations / 4)]
+    public async Task No_renter_of_PostgreSQL_finds_what_another_has_left(bool isLater, int operations)
     {
         await using PostgresCluster cluster = await PostgresCluster.StartAsync();
         await using var pool = new PooledDbDataSource(
-            Npgsql.NpgsqlFactory.Instance, cluster.ConnectionString, new PooledDbOptions { Pool = new() { MaxSize = 4 } });
+            Npgsql.NpgsqlFactory.Instance,
+            cluster.ConnectionString,
+            new PooledDbOptions { Pool = new() { MaxSize = 4 }, ResetWithNextStatement = isLater });
         await cluster.ExecuteAsync("CREATE ROLE actor; CREATE TABLE kept (a int)");
-        await new Chaos(Faults.SessionFaults.State, PostgresLeftovers, KillAsync).RunAsync(pool, Operations, output);
+        await new Chaos(Faults.SessionFaults.State, PostgresLeftovers, KillAsync).RunAsync(pool, operations, output);
         Assert.Equal(0L, await cluster.ReadAsync<long>("SELECT count(*) FROM kept"));
 
         async Task KillAsync(int which)

@@ -15,12 +15,15 @@ public sealed class PoolerTests(PostgresServer server)
     private const string Table = "SELECT to_regclass('pg_temp.scratch')::text";
     private const string Warning = "PoolerFound";
 
-    [PgBouncerFact]
-    public async Task In_session_mode_no_caller_of_320_sees_what_another_left_and_one_warning_asks_for_the_mode()
+    [PgBouncerTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task In_session_mode_no_caller_of_320_sees_what_another_left_and_one_warning_asks_for_the_mode(bool isLater)
     {
         using var told = new Told();
         await using PgBouncer bouncer = await PgBouncer.StartAsync(server.Cluster.ConnectionString, "session");
-        await using PooledDbDataSource pool = NewPool(bouncer.ConnectionString);
+        await using PooledDbDataSource pool = NewPool(
+            bouncer.ConnectionString, new PooledDbOptions { Pool = new() { MaxSize = 4 }, ResetWithNextStatement = isLater });
 
         Assert.Equal(0, await CountDirtyAsync(pool));
 

@@ -9,19 +9,23 @@ namespace Tidepool.Data.Tests;
 public sealed class SessionInvariantTests(PostgresServer server)
 {
     /// <summary>
-    /// Modes of reset, how the session was used (nothing prepared, something prepared, lent), and whether the callers are synchronous.
+    /// Modes of reset, how the session was used (nothing prepared, something prepared, lent), whether the callers are synchronous, and
+    /// whether the reset may travel with the next statement.
     /// </summary>
-    public static TheoryData<ResetMode, string, bool> Ways
+    public static TheoryData<ResetMode, string, bool, bool> Ways
     {
         get
         {
-            var ways = new TheoryData<ResetMode, string, bool>();
+            var ways = new TheoryData<ResetMode, string, bool, bool>();
             foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
             {
                 foreach (string use in new[] { "plain", "prepared", "lent" })
                 {
-                    ways.Add(mode, use, false);
-                    ways.Add(mode, use, true);
+                    foreach (bool isSync in new[] { false, true })
+                    {
+                        ways.Add(mode, use, isSync, false);
+                        ways.Add(mode, use, isSync, true);
+                    }
                 }
             }
 
@@ -31,10 +35,11 @@ public sealed class SessionInvariantTests(PostgresServer server)
 
     [PostgresTheory]
     [MemberData(nameof(Ways))]
-    public async Task After_return_a_new_holder_sees_nothing_of_the_one_before(ResetMode mode, string use, bool isSync)
+    public async Task After_return_a_new_holder_sees_nothing_of_the_one_before(ResetMode mode, string use, bool isSync, bool isLater)
     {
         await server.Cluster.ExecuteAsync("DROP ROLE IF EXISTS guest; CREATE ROLE guest; CREATE SEQUENCE IF NOT EXISTS numbers");
-        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1, ResetMode = mode } });
+        await using PooledDbDataSource pool = server.NewPool(
+            new PooledDbOptions { Pool = new() { MaxSize = 1, ResetMode = mode }, ResetWithNextStatement = isLater });
         PooledDbConnection connection = await OpenAsync(pool, isSync);
         Use(connection, use);
         int process = connection.Read<int>("SELECT pg_backend_pid()");
@@ -47,8 +52,12 @@ public sealed class SessionInvariantTests(PostgresServer server)
         connection.Run("PREPARE \"my \"\"plan\" AS SELECT 1");
         connection.Run("SELECT nextval('public.numbers')");
         connection.Run("SET ROLE guest");
-        connection.Run("BEGIN"); // by hand: only the server knows
-        connection.Run("SET LOCAL TIME ZONE 'Asia/Tokyo'");
+        if (!isLater)
+        {
+            connection.Run("BEGIN"); // by hand: only the server knows
+            connection.Run("SET LOCAL TIME ZONE 'Asia/Tokyo'");
+        }
+
         await CloseAsync(connection, isSync);
         connection = await OpenAsync(pool, isSync);
         Assert.Equal(process, connection.Read<int>("SELECT pg_backend_pid()"));
@@ -70,6 +79,64 @@ public sealed class SessionInvariantTests(PostgresServer server)
         }
 
         await CloseAsync(connection, isSync);
+    }
+
+    [PostgresFact]
+    public async Task A_reset_with_the_next_statement_leaves_an_idle_session_as_it_was_and_reaches_the_next_holder_whatever_it_does_first()
+    {
+        Assert.True(NpgsqlPrefix.IsKnown);
+        await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS copied (a int)");
+        await using PooledDbDataSource pool = server.NewPool(
+            new PooledDbOptions { Pool = new() { MaxSize = 1 }, ResetWithNextStatement = true });
+        foreach (Action<PooledDbConnection> first in (Action<PooledDbConnection>[])
+        [
+            static _ => { },
+            static connection => connection.BeginTransaction().Commit(),
+            static connection => connection.BeginTransaction(),
+            static connection => connection.Run("BEGIN"),
+            static connection => Assert.ThrowsAny<DbException>(() => connection.Run("SELECT 1 / 0")),
+            static connection => Use(connection, "prepared"),
+            static connection => connection.Unwrap<NpgsqlConnection>().BeginTextImport("COPY copied FROM STDIN").Dispose(),
+        ])
+        {
+            await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+            {
+                connection.Run("SET work_mem = '7MB'");
+                connection.Run("SELECT pg_catalog.pg_advisory_lock(42)");
+            }
+
+            pool.Settle();
+            await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+            {
+                first(connection);
+            }
+
+            await using PooledDbConnection next = await pool.OpenConnectionAsync();
+            Assert.Equal("4MB", next.Read<string>("SHOW work_mem"));
+            Assert.Equal(0L, next.Read<long>("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
+        }
+
+        Assert.Equal(1, pool.GetStatistics().Created);
+    }
+
+    [PostgresFact]
+    public async Task Until_a_reset_with_the_next_statement_others_find_what_the_idle_session_keeps()
+    {
+        await using PooledDbDataSource pool = server.NewPool(
+            new PooledDbOptions { Pool = new() { MaxSize = 1 }, ResetWithNextStatement = true });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run("SELECT pg_catalog.pg_advisory_lock(43)");
+        }
+
+        pool.Settle();
+        Assert.False(await server.Cluster.ReadAsync<bool>("SELECT pg_catalog.pg_try_advisory_lock(43)"));
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run("SELECT 1");
+        }
+
+        Assert.True(await server.Cluster.ReadAsync<bool>("SELECT pg_catalog.pg_try_advisory_lock(43)"));
     }
 
     [PostgresTheory]

@@ -23,6 +23,9 @@ public sealed class DbPoolSection : ResourcePoolSection
     /// <inheritdoc cref="PooledDbOptions.SessionPooler"/>
     public SessionPooler SessionPooler { get; set; }
 
+    /// <inheritdoc cref="PooledDbOptions.ResetWithNextStatement"/>
+    public bool ResetWithNextStatement { get; set; }
+
     /// <inheritdoc cref="PooledDbOptions.DestroySessionAfterUnwrap"/>
     public bool DestroySessionAfterUnwrap { get; set; }
 
@@ -52,6 +55,7 @@ public sealed class DbPoolSection : ResourcePoolSection
         Adapter = _adapter,
         IgnoreAmbientTransactions = IgnoreAmbientTransactions,
         SessionPooler = SessionPooler,
+        ResetWithNextStatement = ResetWithNextStatement,
         DestroySessionAfterUnwrap = DestroySessionAfterUnwrap,
         InitializeSession = _initialize,
         InitializeSessionAsync = _initializeAsync,

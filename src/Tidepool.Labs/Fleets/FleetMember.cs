@@ -12,7 +12,9 @@ namespace Tidepool.Labs;
 /// <param name="IsTransactionMode">A pooler in transaction mode stands between.</param>
 /// <param name="Callers">How many ask at a time, each again as soon as it is answered.</param>
 /// <param name="Seconds">For how long.</param>
-internal sealed record FleetTask(string ConnectionString, PoolKind Pool, int MaxSize, bool IsTransactionMode, int Callers, double Seconds);
+/// <param name="ResetsLater">Our pool sends the reset with the next statement.</param>
+internal sealed record FleetTask(
+    string ConnectionString, PoolKind Pool, int MaxSize, bool IsTransactionMode, int Callers, double Seconds, bool ResetsLater = false);
 
 /// <summary>What the process saw.</summary>
 /// <param name="Times">The time of each answer, from the wish for a connection on, in microseconds.</param>
@@ -76,6 +78,7 @@ internal static class FleetMember
             {
                 Pool = new() { Name = "fleet", MaxSize = task.MaxSize, RentTimeout = RentTimeout },
                 SessionPooler = task.IsTransactionMode ? SessionPooler.Transaction : SessionPooler.Session,
+                ResetWithNextStatement = task.ResetsLater,
             })
             : native;
     }

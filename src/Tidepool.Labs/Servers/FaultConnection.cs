@@ -107,6 +107,7 @@ internal sealed class FaultConnection(Socket client, Socket server, FaultProxy p
                     return;
                 }
 
+                direction.CountPiece();
                 await Task.Delay(direction.Latency, end).ConfigureAwait(false);
                 count = (int)Math.Clamp(direction.LimitBytes - passed, 0, count);
                 await SendAsync(buffer.AsMemory(0, count), to, direction, end).ConfigureAwait(false);

@@ -12,6 +12,7 @@ internal sealed class FaultDirection
     private int _bytesPerSecond = int.MaxValue;
     private int _sliceBytes = int.MaxValue;
     private long _limitBytes = long.MaxValue;
+    private long _pieces;
 
     /// <summary>How long each piece that arrives is held back; zero or more. The pieces of one connection wait one after another.</summary>
     /// <exception cref="ArgumentOutOfRangeException">It is negative.</exception>
@@ -54,6 +55,12 @@ internal sealed class FaultDirection
             Volatile.Write(ref _limitBytes, value);
         }
     }
+
+    /// <summary>
+    /// The pieces that have arrived so far, on all connections: what clients send, where each waits for the answer, is one for each round
+    /// trip.
+    /// </summary>
+    public long Pieces => Volatile.Read(ref _pieces);
 
     /// <summary>
     /// Whether nothing passes, silently: bytes and ends of connections are kept until this is false again, as a cable that was pulled
@@ -107,6 +114,9 @@ internal sealed class FaultDirection
             await opening.WaitAsync(cancellationToken).ConfigureAwait(false);
         }
     }
+
+    /// <summary>Another piece has arrived.</summary>
+    public void CountPiece() => Interlocked.Increment(ref _pieces);
 
     private static int AtLeastOne(int value)
     {

@@ -57,12 +57,14 @@ internal sealed class PgBouncer : IAsyncDisposable, IDisposable
     /// <param name="connectionString">Where it leads: a server on 127.0.0.1, for Npgsql; its user is the pooler's only one.</param>
     /// <param name="mode">Its word for the mode: session or transaction.</param>
     /// <param name="poolSize">Connections to the server.</param>
+    /// <param name="more">Another line of its configuration, or nothing.</param>
     /// <exception cref="LabServerException">It did not start; the message has what it said.</exception>
-    internal static async Task<PgBouncer> StartAsync(string connectionString, string mode, int poolSize = 4)
+    internal static async Task<PgBouncer> StartAsync(string connectionString, string mode, int poolSize = 4, string more = "")
     {
         for (int attempt = 1; ; attempt++)
         {
-            PgBouncer bouncer = Start(new NpgsqlConnectionStringBuilder(connectionString), mode, poolSize, ServerPlace.FindFreePort());
+            PgBouncer bouncer = Start(
+                new NpgsqlConnectionStringBuilder(connectionString), mode, poolSize, ServerPlace.FindFreePort(), more);
             if (await bouncer.IsReadyAsync().ConfigureAwait(false))
             {
                 return bouncer;
@@ -87,7 +89,7 @@ internal sealed class PgBouncer : IAsyncDisposable, IDisposable
     /// <inheritdoc cref="DisposeAsync"/>
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 
-    private static PgBouncer Start(NpgsqlConnectionStringBuilder there, string mode, int poolSize, int port)
+    private static PgBouncer Start(NpgsqlConnectionStringBuilder there, string mode, int poolSize, int port, string more)
     {
         string[] command = ["setsid", .. ServerUser.AsOneOf(PostgresPrograms.Users)!, "/bin/sh", "-c", Script, "pgbouncer.sh", Program!];
         Process shell = Process.Start(new ProcessStartInfo(command[0], command[1..])
@@ -109,6 +111,7 @@ internal sealed class PgBouncer : IAsyncDisposable, IDisposable
             pool_mode = {mode}
             default_pool_size = {poolSize}
             max_client_conn = 2000
+            {more}
             --
 
             """);

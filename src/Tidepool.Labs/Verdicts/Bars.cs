@@ -517,6 +517,12 @@ internal static class Bars
     public static readonly Bar FleetLatency = Ratio(
         "fleet.latency", "fleet, asking", "open, SELECT 1, dispose behind PgBouncer: at most 1.10 of Npgsql's pool behind it", 1.10);
 
+    public static readonly Bar FleetLatencyAlike = Ratio(
+        "fleet.latency.alike",
+        "fleet, asking",
+        "the same in session mode where our reset goes with the next statement, as that of Npgsql's pool does: at most 1.10",
+        1.10);
+
     public static readonly Bar EfBackends = Count(
         "ef.backends", "ef", "units of work over our pool use no more sessions than over the provider's pool", 0);
 
@@ -550,7 +556,7 @@ internal static class Bars
         .. FileSessions.All, .. ServerSessions.All,
         ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
         ConnectionFaults, ConnectionFaultsServed,
-        MySqlFaults, FleetTransaction, FleetSession, FleetLatency,
+        MySqlFaults, FleetTransaction, FleetSession, FleetLatency, FleetLatencyAlike,
         ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,

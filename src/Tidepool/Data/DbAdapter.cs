@@ -133,6 +133,9 @@ public abstract class DbAdapter
     /// <param name="session">What the pool knows of it.</param>
     public abstract bool Reset(DbConnection connection, DbSessionInfo session);
 
+    /// <summary>Lets the reset travel with what is sent next; false where it cannot.</summary>
+    internal virtual bool TryResetLater(DbConnection connection) => false;
+
     /// <summary>Asks whether a session lives. Throwing, or false, ends it. The default sends <c>SELECT 1</c>.</summary>
     /// <param name="connection">The provider's connection, open.</param>
     /// <param name="cancellationToken">Cancelled after <see cref="ResourcePoolOptions.PolicyTimeout"/>.</param>

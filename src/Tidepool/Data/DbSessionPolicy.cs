@@ -26,6 +26,9 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>Whether a session is reset before it has another renter.</summary>
     internal bool Resets { get; init; }
 
+    /// <summary>Whether a reset may travel with the first statement of the next renter.</summary>
+    internal bool ResetsLater { get; init; }
+
     /// <summary>Whether the first session is asked whether a pooler stands between.</summary>
     internal bool LooksForPooler { get; init; }
 
@@ -172,9 +175,10 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         try
         {
-            bool isReset = isAsync
-                ? await adapter.ResetAsync(session.Native, session.Info, cancellationToken).ConfigureAwait(false)
-                : adapter.Reset(session.Native, session.Info);
+            bool isReset = (ResetsLater && !session.IsRoleDoubted && adapter.TryResetLater(session.Native))
+                || (isAsync
+                    ? await adapter.ResetAsync(session.Native, session.Info, cancellationToken).ConfigureAwait(false)
+                    : adapter.Reset(session.Native, session.Info));
             if (!isReset)
             {
                 return false;

@@ -95,6 +95,7 @@ public sealed class PooledDbDataSource : DbDataSource
         Policy = new DbSessionPolicy(inner, Adapter, text.Prepares)
         {
             Resets = pool.ResetMode != ResetMode.None,
+            ResetsLater = options.ResetWithNextStatement,
             LooksForPooler = options.SessionPooler == SessionPooler.Unknown,
             Initializer = SessionInitializer.Of(options),
         };

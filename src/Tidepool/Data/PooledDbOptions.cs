@@ -30,6 +30,17 @@ public sealed class PooledDbOptions
     /// </remarks>
     public SessionPooler SessionPooler { get; init; }
 
+    /// <summary>Sends the reset of a session together with the first statement of its next renter.</summary>
+    /// <remarks>
+    /// <para>The default resets after the return. This saves a round trip for each rental, as the provider's own pool does. Nothing of a
+    /// renter reaches the next one. But while a session is idle it keeps what was left on it: advisory locks, temporary tables,
+    /// <c>LISTEN</c>. And a reset that fails is the error of the next renter's first statement.</para>
+    /// <para>For PostgreSQL over Npgsql 10. A session on which the provider has prepared statements, or that was left with a transaction
+    /// or a reader open or without a statement, is reset as <see cref="ResourcePoolOptions.ResetMode"/> says, and so are sessions of other
+    /// databases and providers.</para>
+    /// </remarks>
+    public bool ResetWithNextStatement { get; init; }
+
     /// <summary>Destroys a session on return after <see cref="PooledDbConnection.Unwrap"/>. The default resets and keeps it.</summary>
     /// <remarks>
     /// A reset cannot remove handlers of the provider's events (<c>Notification</c>, <c>Notice</c>): they would be called for the next

@@ -71,6 +71,8 @@ internal sealed class PostgresAdapter : DbAdapter
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         ResetAsync(isAsync: true, connection, session, cancellationToken);
 
+    internal override bool TryResetLater(DbConnection connection) => NpgsqlPrefix.TryReset(connection);
+
     /// <summary>
     /// With <c>Cancellation Timeout=-1</c> the provider closes a connection whose command took too long, without asking the server: that
     /// says nothing of the server.

@@ -50,11 +50,12 @@ public abstract class FaultTest(FaultServer server) : IAsyncLifetime
     }
 
     /// <summary>A pool of sessions of the server, or of what is at another port.</summary>
-    internal PooledDbDataSource NewPool(ResourcePoolOptions options, int? port = null, string more = "")
+    internal PooledDbDataSource NewPool(ResourcePoolOptions options, int? port = null, string more = "", bool resetsLater = false)
     {
         string server =
             $"{Cluster.ConnectionStringTo(port ?? Cluster.Port)};Application Name={Application};Timeout=0;Command Timeout=0;{more}";
-        var pool = new PooledDbDataSource(NpgsqlFactory.Instance, server, new PooledDbOptions { Pool = options });
+        var pool = new PooledDbDataSource(
+            NpgsqlFactory.Instance, server, new PooledDbOptions { Pool = options, ResetWithNextStatement = resetsLater });
         _pools.Add(pool);
         return pool;
     }

@@ -19,10 +19,15 @@ public sealed class SessionFaults(FaultServer server) : FaultTest(server)
     {
         await Cluster.ExecuteAsync(
             "DROP ROLE IF EXISTS actor; CREATE ROLE actor; CREATE TABLE IF NOT EXISTS mark (value int); TRUNCATE mark");
-        foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
+        foreach ((ResetMode mode, bool resetsLater) in new[]
+        {
+            (ResetMode.Background, false), (ResetMode.OnReturn, false), (ResetMode.OnRent, false), (ResetMode.Background, true),
+            (ResetMode.OnRent, true),
+        })
         {
             PooledDbDataSource pool = NewPool(
-                new() { MaxSize = 1, ResetMode = mode, RentTimeout = Never, PolicyTimeout = Never, CreateTimeout = Never });
+                new() { MaxSize = 1, ResetMode = mode, RentTimeout = Never, PolicyTimeout = Never, CreateTimeout = Never },
+                resetsLater: resetsLater);
             PooledDbConnection connection = await pool.OpenConnectionAsync();
             IAsyncDisposable? left = await PoisonAsync(connection, poison);
             await connection.DisposeAsync();

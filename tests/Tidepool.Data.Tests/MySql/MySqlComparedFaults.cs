@@ -55,7 +55,7 @@ public sealed class MySqlComparedFaults(MySqlServer server) : MySqlFaultTest(ser
 
         if (fault == "all sessions ended")
         {
-            Assert.Equal(Sessions, await Server.KillAllAsync());
+            Assert.InRange(await Server.KillAllAsync(), Sessions, int.MaxValue); // those of the other pool too
         }
         else
         {

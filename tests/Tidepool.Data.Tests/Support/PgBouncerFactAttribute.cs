@@ -12,3 +12,10 @@ internal sealed class PgBouncerFactAttribute : PostgresFactAttribute
 {
     public PgBouncerFactAttribute() => Skip = PgBouncer.Missing;
 }
+
+/// <inheritdoc cref="PgBouncerFactAttribute"/>
+[TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Data.Tests")]
+internal sealed class PgBouncerTheoryAttribute : TheoryAttribute, ITraitAttribute
+{
+    public PgBouncerTheoryAttribute() => (Skip, Timeout) = (PgBouncer.Missing, PostgresFactAttribute.Patience);
+}

@@ -60,6 +60,7 @@ public sealed class SectionTests
         var db = new DbPoolSection
         {
             IgnoreAmbientTransactions = true, SessionPooler = SessionPooler.Session, DestroySessionAfterUnwrap = true,
+            ResetWithNextStatement = true,
         };
         db.InitializeSessions(static _ => { }, static (_, _) => Task.CompletedTask);
         db.UseAdapter(DbAdapter.Generic);

@@ -77,7 +77,7 @@ public class BarsTests
         { "connections, recovery", ["connections.recovery.late", "connections.recovery.failed", "connections.recovery.tries"] },
         { "connections, MariaDB", ["connections.mysql.failed"] },
         { "fleet, together", ["fleet.transaction", "fleet.session"] },
-        { "fleet, asking", ["fleet.latency"] },
+        { "fleet, asking", ["fleet.latency", "fleet.latency.alike"] },
         { "ef", ["ef.backends", "ef.insert", "ef.select", "ef.unpooled"] },
         {
             "malloc groups",
