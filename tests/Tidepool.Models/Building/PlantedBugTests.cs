@@ -57,15 +57,25 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         {
             "OutboxScenario", "what waits in an outbox ends with its magazine",
-            In("Magazine.FinishClose").Remove("PostOrTake(Items.Span(ref outgoing)[..count], taken);")
+            In("Magazine.FinishClose").Remove("taken.AddRange(PostOrTake(Items.Span(ref outgoing)[..count]) ?? []);")
         },
         {
             "OutboxScenario", "a slot for a home that has closed meanwhile is lost",
-            In("Magazine.PostOrTake").Replace("home.IsClosed", "home.IsPrivate")
+            In("Magazine.TakeCrowd").Remove("EmptyClosedInbox(taken);")
+        },
+        {
+            "OutboxScenario", "an emptied outbox still counts its slots",
+            In("Magazine.TakeOutgoing").Remove("Volatile.Write(ref _state.OutgoingCount, 0);")
+        },
+        {
+            "OutboxScenario", "statistics count what goes home in both places",
+            In("TieredPool.GetStatistics").Replace(
+                "ThreadTier.ForEach(this, AddMagazine); ThreadTier.ForEach(this, AddOutbox);",
+                "ThreadTier.ForEach(this, AddOutbox); ThreadTier.ForEach(this, AddMagazine);")
         },
         {
             "HandleScenario", "a poster settles while the owner returns",
-            In("BufferCore.Return").Remove("home.WaitForOwner();")
+            In("Magazine.TrySend").Remove("WaitForOwner();")
         },
         {
             "HandleScenario", "an owner returns without the busy flag",
@@ -182,6 +192,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     [InlineData("ShardScenario", 4_000)]
     [InlineData("ExchangeScenario", 4_000)]
     [InlineData("TicketScenario", 4_000)]
+    [InlineData("OutboxScenario", 2_000)]
     [InlineData("HandleScenario", 4_000)]
     [InlineData("ObjectScenario", 4_000)]
     [InlineData("RestScenario", 1_000)]

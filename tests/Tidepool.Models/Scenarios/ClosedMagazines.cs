@@ -20,7 +20,7 @@ internal sealed class ClosedMagazines
     /// <param name="budget">The pool's.</param>
     internal void Refund(Budget budget)
     {
-        ThreadTier.ForEach(magazine => _closed.Remove(magazine));
+        ThreadTier.ForEach(null, magazine => _closed.Remove(magazine));
         foreach (Magazine magazine in _closed)
         {
             budget.Refund(magazine.Charge);

@@ -4,11 +4,12 @@ namespace Tidepool.Models.Scenarios;
 
 /// <summary>
 /// Two threads rent and return what the other one and they themselves have rented, so that their outboxes fill, while a third one posts
-/// these, trims and closes magazines and returns the same rentals.
+/// these, trims and closes magazines and returns the same rentals, or counts what is idle.
 /// </summary>
 internal sealed class OutboxScenario : IScenario
 {
     private const int OutboxOfThree = 64 << 10;
+    private const int TwoOutboxes = 6;
     private const int MoreThanTheRing = 20; // an inbox for items of this size has a ring of 16
 
     public int Threads => 3;
@@ -20,12 +21,22 @@ internal sealed class OutboxScenario : IScenario
         var world = new World(random, Threads, OutboxOfThree);
         int[][] choices = [Choices(random), Choices(random), Choices(random)];
         bool visits = random.Next(4) > 0;
+        if (random.Next(6) == 0)
+        {
+            return new WorldExecution(world,
+            [
+                () => Rent(world, 0, TwoOutboxes),
+                () => ReturnAll(world, 1, TwoOutboxes),
+                () => Count(world, 2, TwoOutboxes),
+            ]);
+        }
+
         if (random.Next(4) == 0)
         {
             return new WorldExecution(world,
             [
                 () => Rent(world, 0, MoreThanTheRing), // and takes nothing in: the ring fills
-                () => ReturnAll(world, 1),
+                () => ReturnAll(world, 1, MoreThanTheRing),
                 () => Return(world, 2, choices[2], visits),
             ]);
         }
@@ -55,9 +66,18 @@ internal sealed class OutboxScenario : IScenario
         }
     }
 
-    private static void ReturnAll(World world, int thread)
+    private static void Count(World world, int thread, int rents)
     {
-        for (int i = 0; i < MoreThanTheRing; i++)
+        world.Await(rents - 1);
+        for (int i = 0; i < 3; i++)
+        {
+            world.Count(thread);
+        }
+    }
+
+    private static void ReturnAll(World world, int thread, int count)
+    {
+        for (int i = 0; i < count; i++)
         {
             world.Return(thread, world.Await(i));
         }

@@ -164,7 +164,8 @@ internal sealed class World
                 break;
             case 1:
                 Note(thread, $"move the inbox of T{home}");
-                magazine.MoveInboxToShared();
+                magazine.TakeWaiting(items);
+                Magazine.PutShared(Bucket, items);
                 break;
             case 5:
                 Note(thread, $"post the outbox of T{home}");
@@ -193,9 +194,16 @@ internal sealed class World
         Items slots = default;
         int count = magazine.TakeOutgoing(Items.Span(ref slots));
         magazine.Resume();
-        var items = new List<object?>();
-        Magazine.PostOrTake(Items.Span(ref slots)[..count], items);
-        Magazine.PutShared(Bucket, items);
+        Magazine.PutShared(Bucket, Magazine.PostOrTake(Items.Span(ref slots)[..count]) ?? []);
+    }
+
+    /// <summary>Counts what is idle while others return it, and rent nothing: each buffer at most once.</summary>
+    internal void Count(int thread)
+    {
+        Begin(thread, "count");
+        PoolStatistics statistics = Pool.GetStatistics();
+        Expect(statistics.Idle <= Source.Live, $"{statistics.Idle} buffers are counted as idle, {Source.Live} live");
+        Expect(statistics.Leased >= 0, $"{statistics.Leased} are counted as out");
     }
 
     /// <summary>Empties the shared tier, or half of it.</summary>

@@ -55,6 +55,21 @@ public sealed class OutboxTests : PoolTest
     }
 
     [Fact]
+    public void The_limit_of_an_inbox_holds_for_the_outbox_of_a_thread_that_ends()
+    {
+        const int Length = 64 << 10;
+        const int InboxLimit = 16; // as many in the ring, and again in the stack; three wait in an outbox
+        BufferPool<byte> pool = NewPool<byte>();
+        BufferLease<byte>[] leases = [.. Enumerable.Range(0, 2 * InboxLimit).Select(_ => pool.Rent(Length))];
+        SharedTier shared = pool.Core.FindBucket(Length)!.Shared;
+        Threads.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        Assert.Equal(0, shared.Count().Idle); // two are in the outbox
+        ThreadTier.ReapDead();
+        Assert.Equal(2 * InboxLimit, shared.Count().Idle);
+        Assert.Equal(2 * InboxLimit, pool.GetStatistics().Idle);
+    }
+
+    [Fact]
     public void A_lease_in_an_outbox_is_retired_for_every_copy()
     {
         BufferPool<byte> pool = NewPool<byte>();

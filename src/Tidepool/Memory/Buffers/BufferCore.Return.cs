@@ -28,8 +28,8 @@ internal sealed partial class BufferCore<T>
             }
         }
 
-        // Found before the claim: what this throws has changed nothing.
-        Magazine? outbox = isAtHome || home.IsPrivate ? null : FindOutbox(home, slot.Bucket);
+        // Buffers that hold references do not wait: what they refer to lives until their home takes them in.
+        Magazine? outbox = home.PrepareSend(mayWait: !isAtHome && !BufferPoolSettings<T>.HoldsReferences);
         if (!slot.TryClaim(generation, length, companion, out bool linked))
         {
             return false;
@@ -42,20 +42,8 @@ internal sealed partial class BufferCore<T>
             return true;
         }
 
-        // The state of the home is not looked at: its owner works on that cache line.
-        if (outbox is not null && outbox.TryPostLater(slot))
+        if (home.TrySend(slot, outbox))
         {
-            return true;
-        }
-
-        if (home.IsPrivate && home.Inbox.IsRingFull)
-        {
-            home.WaitForOwner(); // the stock of a handle is in no table: what it cannot take in must not wait there
-        }
-        else if (!home.IsClosed)
-        {
-            object posted = slot;
-            home.Post(new ReadOnlySpan<object?>(in posted));
             return true;
         }
 
@@ -113,24 +101,6 @@ internal sealed partial class BufferCore<T>
         {
             PutRested(item);
         }
-    }
-
-    /// <summary>The running thread's magazine of a bucket, if what it returns for others may wait there.</summary>
-    /// <remarks>Buffers that hold references are posted at once: what they refer to lives until their home takes them in.</remarks>
-    private static Magazine? FindOutbox(Magazine home, Bucket bucket)
-    {
-        if (BufferPoolSettings<T>.HoldsReferences || home == bucket.ClosedHome)
-        {
-            return null;
-        }
-
-        Magazine? magazine = ThreadTier.Find(bucket.Id);
-        if (magazine is null || magazine.Bucket != bucket || !magazine.HasOutbox)
-        {
-            magazine = ThreadTier.OpenOutbox(bucket);
-        }
-
-        return magazine != home ? magazine : null;
     }
 
     private static ReturnOutcome ReturnAtHome(Magazine home, PooledSlot<T> slot, int generation, int length)

@@ -45,6 +45,9 @@ internal sealed class Inbox
     /// <summary>Whether the ring has no place left.</summary>
     internal bool IsRingFull => Volatile.Read(ref _tail.Value) - Volatile.Read(ref _head.Value) >= _places;
 
+    /// <summary>About how many slots wait in the stack; 0 while the ring has room.</summary>
+    internal int Overflow => Volatile.Read(ref _stack) is { } top ? top.Depth : 0;
+
     /// <summary>How many returns wait: slots whose posting did not lose a race. Exact when no thread posts or collects.</summary>
     internal int Count
     {
@@ -67,11 +70,19 @@ internal sealed class Inbox
         }
     }
 
-    /// <summary>Adds claimed slots, as many as there is room for by one step of the ring's tail.</summary>
-    /// <returns>About how many slots wait in the stack now; 0 while the ring has room.</returns>
-    internal int Push(ReadOnlySpan<object?> slots)
+    /// <summary>Makes the ring, so that <see cref="Push"/> allocates nothing.</summary>
+    internal void MakeRing()
     {
-        Place[] ring = Volatile.Read(ref _ring) ?? Interlocked.CompareExchange(ref _ring, new Place[RingLength], null) ?? _ring!;
+        if (Volatile.Read(ref _ring) is null)
+        {
+            Interlocked.CompareExchange(ref _ring, new Place[RingLength], null);
+        }
+    }
+
+    /// <summary>Adds claimed slots, as many as there is room for by one step of the ring's tail.</summary>
+    internal void Push(ReadOnlySpan<object?> slots)
+    {
+        Place[] ring = Volatile.Read(ref _ring)!;
         int tail = Volatile.Read(ref _tail.Value);
         int room = _places - (tail - Volatile.Read(ref _head.Value));
         while (slots.Length > 0 && room > 0)
@@ -95,7 +106,10 @@ internal sealed class Inbox
             room = _places - (tail - Volatile.Read(ref _head.Value));
         }
 
-        return slots.Length == 0 ? 0 : PushOnStack(slots);
+        if (slots.Length > 0)
+        {
+            PushOnStack(slots);
+        }
     }
 
     /// <summary>Takes one slot from the ring. One thread at a time.</summary>
@@ -133,7 +147,7 @@ internal sealed class Inbox
     }
 
     /// <summary>Links the slots and puts all of them on the stack by one step.</summary>
-    private int PushOnStack(ReadOnlySpan<object?> slots)
+    private void PushOnStack(ReadOnlySpan<object?> slots)
     {
         Slot first = Unsafe.As<Slot>(slots[0]!);
         Slot last = first;
@@ -146,14 +160,13 @@ internal sealed class Inbox
         Slot? head = Volatile.Read(ref _stack);
         while (true)
         {
-            int depth = slots.Length + (head is null ? 0 : head.Depth);
-            first.Depth = depth;
+            first.Depth = slots.Length + (head is null ? 0 : head.Depth);
             last.Next = head;
             Schedule.Point("inbox push");
             Slot? found = Interlocked.CompareExchange(ref _stack, first, head);
             if (found == head)
             {
-                return depth;
+                return;
             }
 
             head = found;

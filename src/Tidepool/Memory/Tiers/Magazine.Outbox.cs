@@ -45,10 +45,62 @@ internal sealed partial class Magazine
         return true;
     }
 
+    /// <summary>Makes what the way home needs, before the claim: what this throws has changed nothing.</summary>
+    /// <param name="mayWait">Whether a slot whose home this is may wait with others in an outbox.</param>
+    /// <returns>The running thread's magazine, with an outbox, or null.</returns>
+    internal Magazine? PrepareSend(bool mayWait)
+    {
+        if (IsClosed)
+        {
+            return null;
+        }
+
+        Inbox.MakeRing();
+        if (IsPrivate || !mayWait)
+        {
+            return null;
+        }
+
+        Magazine? magazine = ThreadTier.Find(Bucket.Id);
+        if (magazine is null || magazine.Bucket != Bucket || !magazine.HasOutbox)
+        {
+            magazine = ThreadTier.OpenOutbox(Bucket);
+        }
+
+        return magazine != this ? magazine : null;
+    }
+
+    /// <summary>Sends a claimed slot home, which is here. Any thread.</summary>
+    /// <param name="slot">The slot.</param>
+    /// <param name="outbox">What <see cref="PrepareSend"/> found.</param>
+    /// <returns>False when it cannot come home: the caller ends the rental. The home has closed, or its owner is outside of a return.
+    /// </returns>
+    internal bool TrySend(Slot slot, Magazine? outbox)
+    {
+        if (IsClosed)
+        {
+            return false;
+        }
+
+        if (IsPrivate && Inbox.IsRingFull)
+        {
+            WaitForOwner(); // the stock of a handle is in no table: what it cannot take in must not wait there
+            return false;
+        }
+
+        if (outbox is null || !outbox.TryPostLater(slot))
+        {
+            object posted = slot;
+            Post(Bucket, new ReadOnlySpan<object?>(in posted));
+        }
+
+        return true;
+    }
+
     /// <summary>Keeps a claimed slot for its home, and posts all when the outbox is full. Only for the owning thread.</summary>
     /// <param name="slot">A slot of this bucket whose home is another magazine.</param>
     /// <returns>False when the magazine is paused or closed: the caller posts the slot itself.</returns>
-    internal bool TryPostLater(Slot slot)
+    private bool TryPostLater(Slot slot)
     {
         // Without waiting for a visitor: a claimed slot must not be lost to an interrupt of the wait.
         if (!TryEnterAtOnce())
@@ -71,7 +123,7 @@ internal sealed partial class Magazine
         Items batch = default;
         int count = TakeOutgoing(Items.Span(ref batch));
         Leave();
-        PostAll(Items.Span(ref batch)[..count]);
+        Post(Bucket, Items.Span(ref batch)[..count]);
         return true;
     }
 
@@ -86,56 +138,75 @@ internal sealed partial class Magazine
         return count;
     }
 
-    /// <summary>Posts claimed slots to their homes, neighbours with one home by one post. Any thread, with nothing held.</summary>
-    private static void PostAll(ReadOnlySpan<object?> slots)
+    /// <summary>Posts claimed slots to their homes; those that cannot wait there go to the shared tier. The caller holds nothing.</summary>
+    private static void Post(Bucket bucket, ReadOnlySpan<object?> slots)
     {
-        while (slots.Length > 0)
+        if (PostOrTake(slots) is { } taken)
         {
-            Magazine home = HomeOf(slots[0]);
-            int run = 1;
-            while (run < slots.Length && HomeOf(slots[run]) == home)
-            {
-                run++;
-            }
-
-            try
-            {
-                home.Post(slots[..run]);
-            }
-            catch
-            {
-                PostAll(slots[run..]);
-                throw;
-            }
-
-            slots = slots[run..];
+            PutShared(bucket, taken);
         }
     }
 
-    /// <summary>Posts claimed slots to their homes and evicts nothing, so that it may be called under the gate.</summary>
-    /// <param name="slots">What <see cref="TakeOutgoing"/> gave.</param>
-    /// <param name="taken">Receives the items whose home has closed: they are idle.</param>
-    internal static void PostOrTake(ReadOnlySpan<object?> slots, List<object?> taken)
+    /// <summary>
+    /// Posts claimed slots to their homes, neighbours with one home by one step, and evicts nothing, so that it may be called under the
+    /// gate.
+    /// </summary>
+    /// <param name="slots">The slots, of one bucket.</param>
+    /// <returns>Idle items that cannot wait where they were posted, because their home has closed or too many wait there; or null.
+    /// </returns>
+    internal static List<object?>? PostOrTake(ReadOnlySpan<object?> slots)
     {
-        foreach (object? slot in slots)
+        bool isCrowded = false;
+        for (int start = 0, end; start < slots.Length; start = end)
         {
-            HomeOf(slot).Inbox.Push(new ReadOnlySpan<object?>(in slot));
+            Magazine home = HomeOf(slots[start]);
+            end = start + 1;
+            while (end < slots.Length && HomeOf(slots[end]) == home)
+            {
+                end++;
+            }
+
+            home.Inbox.Push(slots[start..end]);
+            isCrowded |= home.IsCrowded;
+        }
+
+        if (!isCrowded)
+        {
+            return null;
         }
 
         // After all are posted: this may run out of memory.
+        List<object?> taken = [];
         foreach (object? slot in slots)
         {
-            Magazine home = HomeOf(slot);
-            if (home.IsClosed)
+            if (HomeOf(slot) is { IsCrowded: true } home)
             {
-                home.EmptyClosedInbox(taken);
+                home.TakeCrowd(taken);
             }
+        }
+
+        return taken;
+    }
+
+    /// <summary>Whether nothing may wait in the inbox, or too much does.</summary>
+    private bool IsCrowded => IsClosed || (Inbox.Overflow >= Bucket.InboxLimit && !IsPrivate);
+
+    private void TakeCrowd(List<object?> taken)
+    {
+        if (IsClosed)
+        {
+            EmptyClosedInbox(taken);
+        }
+        else
+        {
+            TakeWaiting(taken);
         }
     }
 
     private static Magazine HomeOf(object? slot) => ((Slot)slot!).Home;
 
-    private int CountOutgoing()
+    /// <summary>How many returns wait in the outbox. Right when no thread works here.</summary>
+    internal int CountOutgoing()
     {
         int count = 0;
         object?[]? places = Volatile.Read(ref _state.Outgoing);

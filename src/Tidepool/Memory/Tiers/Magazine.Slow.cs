@@ -199,24 +199,6 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>
-    /// Posts claimed slots whose home this is. Any thread but the owner's. When too many wait, the poster takes them to the shared tier.
-    /// </summary>
-    internal void Post(ReadOnlySpan<object?> slots)
-    {
-        int waiting = Inbox.Push(slots);
-        if (IsClosed)
-        {
-            var late = new List<object?>();
-            EmptyClosedInbox(late);
-            PutShared(Bucket, late);
-        }
-        else if (waiting >= Bucket.InboxLimit && !IsPrivate)
-        {
-            MoveInboxToShared();
-        }
-    }
-
     private bool TryEnter()
     {
         var spin = default(SpinWait);

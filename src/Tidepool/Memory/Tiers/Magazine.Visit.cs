@@ -7,19 +7,20 @@ internal sealed partial class Magazine
 {
     private int _emptying;
 
-    /// <summary>The number of idle items, with those in the inbox and in the outbox. Right when no thread works here.</summary>
-    internal int IdleCount => RentableCount + CountOutgoing();
+    /// <summary>
+    /// The number of idle items, with those in the inbox and without those in the outbox, which others will rent. Right when no thread
+    /// works here.
+    /// </summary>
+    internal int IdleCount => SettledCount + Inbox.Count;
 
     /// <summary>Whether a rental would find nothing here. Right for the owning thread while no other posts.</summary>
-    internal bool IsEmpty => RentableCount == 0;
-
-    private int RentableCount => SettledCount + Inbox.Count;
+    internal bool IsEmpty => IdleCount == 0;
 
     private int SettledCount => _state.HotFull + _state.Count + _state.RestingCount + _state.SurplusCount;
 
     internal long Rented => Volatile.Read(ref _state.Rents);
 
-    /// <summary>Returns counted here, those that wait in the inbox and in the outbox included.</summary>
+    /// <summary>Returns counted here, those that wait in the inbox included.</summary>
     internal long Returned => IdleCount - _state.Refilled + _state.Rents + _state.Flushed;
 
     /// <summary>
@@ -139,7 +140,7 @@ internal sealed partial class Magazine
         try
         {
             int count = TakeOutgoing(Items.Span(ref outgoing));
-            PostOrTake(Items.Span(ref outgoing)[..count], taken);
+            taken.AddRange(PostOrTake(Items.Span(ref outgoing)[..count]) ?? []);
             TakeInbox(owner: false);
             TakeOldest(int.MaxValue, taken);
             TakeResting(taken);
@@ -165,38 +166,22 @@ internal sealed partial class Magazine
         EmptyClosedInbox(taken); // posted between the last look and the last write
     }
 
-    /// <summary>Moves what waits in the inbox, and everything else that is idle, to the shared tier if the owner is not inside.</summary>
-    internal void MoveInboxToShared()
+    /// <summary>Takes out what other threads sent home, if the owner is not inside.</summary>
+    internal void TakeWaiting(List<object?> taken)
     {
         if (!TryVisit())
         {
             return;
         }
 
-        Slot? list = null;
         try
         {
             TakeInbox(owner: false);
-            list = _state.Surplus;
-            _state.Flushed += _state.SurplusCount;
-            (_state.Surplus, _state.SurplusCount) = (null, 0);
+            TakeSurplus(int.MaxValue, taken);
         }
         finally
         {
             Resume();
-        }
-
-        while (list is not null)
-        {
-            Chunk chunk = Bucket.Shared.TakeEmpty();
-            while (!chunk.IsFull && list is { } slot)
-            {
-                list = slot.Next;
-                slot.Next = null;
-                chunk.Add(slot);
-            }
-
-            PutShared(Bucket, chunk);
         }
     }
 

@@ -37,20 +37,9 @@ internal static unsafe partial class ThreadTier
     private static void PostOutgoing(List<Place> places, List<Taken> result) => ForEachBatch(places, batch => Visit(batch, place =>
     {
         Items slots = default;
-        List<object?> items;
-        int count;
-        try
-        {
-            items = [];
-            count = place.Magazine.TakeOutgoing(Items.Span(ref slots));
-        }
-        finally
-        {
-            place.Magazine.Resume();
-        }
-
-        Magazine.PostOrTake(Items.Span(ref slots)[..count], items);
-        AddTaken(place.Magazine, items, result);
+        int count = place.Magazine.TakeOutgoing(Items.Span(ref slots));
+        place.Magazine.Resume();
+        AddTaken(place.Magazine, Magazine.PostOrTake(Items.Span(ref slots)[..count]) ?? [], result);
     }));
 
     private static void TrimBatch(List<Place> batch, bool all, bool isEpoch, List<Taken> result)

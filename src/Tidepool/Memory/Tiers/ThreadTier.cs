@@ -161,8 +161,10 @@ internal static unsafe partial class ThreadTier
         }
     }
 
-    /// <summary>Runs <paramref name="visit"/> on each live magazine, under the gate.</summary>
-    internal static void ForEach(Action<Magazine> visit)
+    /// <summary>
+    /// Runs <paramref name="visit"/> on each live magazine of <paramref name="pool"/>, or of all when null, under the gate.
+    /// </summary>
+    internal static void ForEach(TieredPool? pool, Action<Magazine> visit)
     {
         lock (Gate)
         {
@@ -170,7 +172,7 @@ internal static unsafe partial class ThreadTier
             {
                 foreach (Magazine magazine in shard.Table)
                 {
-                    if (magazine != Magazine.None)
+                    if (magazine != Magazine.None && (pool is null || magazine.Bucket.Pool == pool))
                     {
                         visit(magazine);
                     }

@@ -7,35 +7,29 @@ internal abstract partial class TieredPool
     protected virtual (int Count, long Bytes) Resting => default;
 
     /// <summary>Counts what the pool has done and holds.</summary>
+    /// <remarks>
+    /// Against the way of what is returned: the shared tier, then magazines with their inboxes, outboxes last. An item that moves on
+    /// meanwhile is missed for an instant, as if its return came a little later, and is not counted twice.
+    /// </remarks>
     internal PoolStatistics GetStatistics()
     {
-        long rented, returned, leasedBytes, idle = 0, idleBytes = 0;
-        lock (ThreadTier.Gate)
-        {
-            // Under the gate no magazine is closed, which would move its counts from the one place to the other.
-            rented = Volatile.Read(ref Counters.Rented);
-            returned = Volatile.Read(ref Counters.Returned);
-            leasedBytes = Volatile.Read(ref Counters.LeasedBytes);
-            ThreadTier.ForEach(magazine =>
-            {
-                if (magazine.Bucket.Pool == this)
-                {
-                    long here = magazine.Rented, back = magazine.Returned;
-                    rented += here;
-                    returned += back;
-                    leasedBytes += (here - back) * magazine.Bucket.ItemBytes;
-                    AddIdle(magazine.IdleCount, magazine.Bucket);
-                }
-            });
-        }
-
+        long rented = 0, returned = 0, leasedBytes = 0, idle = 0, idleBytes = 0;
         foreach (Bucket bucket in Buckets())
         {
             SharedCounts shared = bucket.Shared.Count();
             rented += shared.Rented;
-            returned += shared.Returned;
-            leasedBytes += (shared.Rented - shared.Returned) * bucket.ItemBytes;
-            AddIdle(shared.Idle, bucket);
+            leasedBytes += shared.Rented * bucket.ItemBytes;
+            AddReturned(shared.Returned, shared.Idle, bucket);
+        }
+
+        lock (ThreadTier.Gate)
+        {
+            // Under the gate no magazine is closed, which would move its counts from the one place to the other.
+            rented += Volatile.Read(ref Counters.Rented);
+            returned += Volatile.Read(ref Counters.Returned);
+            leasedBytes += Volatile.Read(ref Counters.LeasedBytes);
+            ThreadTier.ForEach(this, AddMagazine);
+            ThreadTier.ForEach(this, AddOutbox);
         }
 
         // What rests has been returned, and a tier counts it only when it gets there.
@@ -56,10 +50,26 @@ internal abstract partial class TieredPool
             Misuse = Counters.Misuse,
         };
 
-        void AddIdle(long count, Bucket bucket)
+        void AddMagazine(Magazine magazine)
         {
-            idle += count;
-            idleBytes += count * bucket.ItemBytes;
+            long here = magazine.Rented;
+            rented += here;
+            leasedBytes += here * magazine.Bucket.ItemBytes;
+            AddReturned(magazine.Returned, magazine.IdleCount, magazine.Bucket);
+        }
+
+        void AddOutbox(Magazine magazine)
+        {
+            int outgoing = magazine.CountOutgoing();
+            AddReturned(outgoing, outgoing, magazine.Bucket);
+        }
+
+        void AddReturned(long returns, long idleNow, Bucket bucket)
+        {
+            returned += returns;
+            leasedBytes -= returns * bucket.ItemBytes;
+            idle += idleNow;
+            idleBytes += idleNow * bucket.ItemBytes;
         }
     }
 
@@ -69,9 +79,9 @@ internal abstract partial class TieredPool
     {
         var seen = new HashSet<object>(ReferenceEqualityComparer.Instance);
         var faults = new List<string>();
-        ThreadTier.ForEach(magazine =>
+        ThreadTier.ForEach(this, magazine =>
         {
-            if (magazine.Bucket.Pool == this && !magazine.IsValid(seen))
+            if (!magazine.IsValid(seen))
             {
                 faults.Add($"a thread's magazine{Of(magazine.Bucket)}");
             }

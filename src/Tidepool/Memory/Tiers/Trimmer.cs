@@ -214,7 +214,7 @@ internal static class Trimmer
     private static bool ThreadTierIsEmpty(TieredPool? only)
     {
         bool empty = true;
-        ThreadTier.ForEach(magazine => empty &= only is not null && magazine.Bucket.Pool != only);
+        ThreadTier.ForEach(null, magazine => empty &= only is not null && magazine.Bucket.Pool != only);
         return empty;
     }
 
