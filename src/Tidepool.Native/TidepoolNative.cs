@@ -68,7 +68,7 @@ public static class TidepoolNative
 
     /// <summary>
     /// How long whole free pages stay with the library before they go back to the system; null: until <see cref="Trim"/>. The default is
-    /// a second.
+    /// a second. A heap that needs them again soon afterwards keeps them longer the next times, 30 seconds at most.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The value is negative or longer than 24 days.</exception>
     public static TimeSpan? PurgeDelay

@@ -266,7 +266,8 @@ TP_EXPORT bool tp_write_heap_profile(const char* path) TP_NOTHROW;
 
 typedef enum tp_option {
   tp_option_memory_limit = 0,      /* bytes of committed memory for the process; 0: no limit (default) */
-  tp_option_purge_delay_ms = 1,    /* idle pages go back after this long; default 1000; -1: only by tp_purge */
+  tp_option_purge_delay_ms = 1,    /* idle pages go back after this long; default 1000; -1: only by tp_purge. A heap that
+                                    * needs them again soon afterwards waits up to 30 s the next times */
   tp_option_background_purge = 2,  /* 1 (default): a thread purges while the program is idle; 0: only calls do */
   tp_option_huge_pages = 3,        /* 0: never, 1 (default): once 64 MiB are in use, for what is filled from end to end, 2: always */
   tp_option_zero_on_free = 4,      /* 1: every freed block is zeroed (frees are slow); default 0 */

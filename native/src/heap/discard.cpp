@@ -147,7 +147,7 @@ static PageId go_on(const Heap* heap, const DiscardPlace& at) {
   return linked ? at.page : heap->queue[at.bin];
 }
 
-size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, DiscardPlace* at) {
+size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, PurgeCause cause, DiscardPlace* at) {
   TP_ASSERT(heap->lock.is_held());
   constexpr int most_pages = 64;
   size_t bytes = 0;
@@ -161,7 +161,9 @@ size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, Discar
         at->page = id;
         return bytes;
       }
-      bytes += discard_page(id);
+      size_t gone = discard_page(id);
+      if (gone != 0) heap->parts_gone_at = cause == PurgeCause::idleness ? now : 0;
+      bytes += gone;
       discarded->seen = page->used + 1;
     }
   }
@@ -208,6 +210,8 @@ void restore_lost(PageId id) {
   }
   discarded->units &= ~units.bits();
   discarded->seen = 0;
+  Heap* heap = page->owner.load(std::memory_order_relaxed);
+  if (heap->parts_gone_at != 0) note_refault(heap, size_t{unit} * (end - units.first), heap->parts_gone_at);
 }
 
 bool discarded_is_valid(PageId id) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heap/heap.h"
+#include "pages/purge_runs.h"
 
 namespace tp {
 
@@ -14,7 +15,7 @@ struct DiscardPlace {
 };
 
 // Gives idle parts of partly used pages back to the system; returns bytes.
-size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, DiscardPlace* at);
+size_t discard_free_parts(Heap* heap, uint32_t now, uint32_t min_idle_ms, PurgeCause cause, DiscardPlace* at);
 
 // Returns the bytes of partly used pages that are resident and not in use.
 size_t idle_parts(const Heap* heap);

@@ -3,10 +3,31 @@
 #include "base/options.h"
 #include "base/report.h"
 #include "heap/discard.h"
+#include "heap/purge_thread.h"
+#include "os/assert.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
 bool zeroes_what_is_freed(const Heap* heap) { return heap->zero_on_free || options::get(tp_option_zero_on_free) != 0; }
+
+// -1 in the option: nothing goes back for being idle.
+static uint32_t first_delay_ms() {
+  int64_t delay = options::purge_delay_ms();
+  return delay < 0 ? 0 : static_cast<uint32_t>(delay);
+}
+
+void note_refault(Heap* heap, size_t bytes, uint32_t gone_at) {
+  TP_ASSERT(heap->lock.is_held());
+  if (heap->purge_delay.note_refault(bytes, gone_at, now_stamp(), first_delay_ms())) note_learned_delay();
+}
+
+uint32_t extra_delay_ms(const Heap* heap) {
+  TP_ASSERT(heap->lock.is_held());
+  if (heap->purge_delay.is_first()) return 0;
+  uint32_t first = first_delay_ms();  // once: it may change at any time
+  return heap->purge_delay.at(now_stamp(), first) - first;
+}
 
 // The blocks of the page's free list lie on its grid, and add up with all others.
 static bool blocks_are_valid(PageId id) {

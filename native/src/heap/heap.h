@@ -18,6 +18,7 @@
 
 #include "heap/depot.h"
 #include "heap/heap_lock.h"
+#include "heap/purge_delay.h"
 #include "heap/shapes.h"
 #include "pages/arena.h"
 
@@ -64,6 +65,8 @@ struct Heap : detail::fast_heap {
   struct KeptLarge {
     uint32_t id, slices, stamp;
   } kept_large[most_kept_large];
+  PurgeDelay purge_delay;
+  uint32_t parts_gone_at;            // stamp of when parts of its pages last went back for being idle; 0: a caller asked
   std::atomic<size_t> held_bytes;    // pages and large blocks, kept ones too; those of threads change without the lock
   size_t limit_bytes;                // 0: none
   size_t remote_frees;
@@ -103,6 +106,12 @@ inline bool fits_limit(const Heap* heap, size_t bytes) {
 }
 
 bool zeroes_what_is_freed(const Heap* heap);
+
+// Tells the heap that it needs memory again which went back at gone_at for being idle. Its lock is held, here and below.
+void note_refault(Heap* heap, size_t bytes, uint32_t gone_at);
+
+// Returns how much longer than the option says what the heap leaves idle stays, in milliseconds.
+uint32_t extra_delay_ms(const Heap* heap);
 
 bool heap_is_valid(const Heap* heap);  // its lock is held
 

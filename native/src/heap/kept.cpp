@@ -16,7 +16,7 @@ uint32_t kept_index(uint32_t slices) { return slices == 1 ? 0 : slices == 2 ? 1 
 void release_run(Heap* heap, PageId id, uint32_t slices, uint32_t stamp) {
   TP_ASSERT(heap->lock.is_held());
   heap->held_bytes -= size_t{slices} << slice_shift;
-  give_run(id, slices, true, stamp);
+  give_run(id, slices, true, {stamp, extra_delay_ms(heap)});
 }
 
 void keep_slices(Heap* heap, PageId id, uint32_t slices, uint32_t stamp) {
@@ -47,7 +47,11 @@ PageId take_slices(Heap* heap, uint32_t slices, Fill fill) {
   Run runs[most];
   uint32_t taken = take_runs(slices, count, runs, fill);
   if (taken == 0) return 0;
+  for (uint32_t i = 0; i < taken; ++i) {
+    if (runs[i].gone_at != 0) note_refault(heap, size_t{slices} << slice_shift, runs[i].gone_at);
+  }
   note_change(heap);
+  heap->kept_stamp = now_stamp();  // what just came is not idle
   heap->held_bytes += size_t{taken} * slices << slice_shift;
   // The lowest address is used first: pages are touched in ascending order.
   for (uint32_t i = taken - 1; i > 0; --i) heap->kept[index][heap->kept_count[index]++] = runs[i].id;

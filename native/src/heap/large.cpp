@@ -33,8 +33,10 @@ void set_up_large(Heap* heap, PageId id, uint32_t slices) {
 void return_large_of_explicit(Heap* owner, PageId id, uint32_t slices) {
   Page* page = page_of(id);
   size_t bytes = size_t{slices} << slice_shift;
+  IdleSince since = now_stamp();
   {
     LockedHeap locked(owner);
+    since.extra_ms = extra_delay_ms(owner);
     if (owner->zero_on_free) memset(address_of(id), 0, bytes);
     if (page->prev != 0) page_of(page->prev)->next = page->next;
     else owner->large = page->next;
@@ -42,7 +44,7 @@ void return_large_of_explicit(Heap* owner, PageId id, uint32_t slices) {
     owner->held_bytes -= bytes;
     page->clear();
   }
-  give_run(id, slices, true, now_stamp());
+  give_run(id, slices, true, since);
 }
 
 }  // namespace
@@ -69,6 +71,10 @@ void* rent_large(Heap* heap, size_t size, size_t alignment, bool zero) {
       heap->held_bytes -= bytes;
       return nullptr;
     }
+    if (run.gone_at != 0) {
+      LockedHeap locked(heap);
+      note_refault(heap, bytes, run.gone_at);
+    }
   }
   set_up_large(heap, run.id, slices);
   void* block = address_of(run.id);
@@ -94,7 +100,12 @@ void return_large(Heap* current, PageId id) {
       if (owner != current) current->held_bytes += bytes;
       keep_large(current, id, slices);
     } else {
-      give_run(id, slices, true, now_stamp());
+      IdleSince since = now_stamp();
+      if (current != nullptr) {
+        LockedHeap locked(current);
+        since.extra_ms = extra_delay_ms(current);
+      }
+      give_run(id, slices, true, since);
     }
   }
   note_idle_pages(known_heap() != nullptr);

@@ -33,9 +33,13 @@ struct Purge {
   uint32_t now, min_idle_ms;
   size_t keep;
   bool waits;            // for locks that are taken; else those heaps are left out
+  PurgeCause cause = PurgeCause::caller;
   size_t bytes = 0;      // went back
   size_t idle = 0;       // stays in partly used pages
   bool takes_all() const { return min_idle_ms == 0 && keep == 0; }
+  uint32_t min_idle_of(const Heap* heap) const {
+    return cause == PurgeCause::idleness ? min_idle_ms + extra_delay_ms(heap) : min_idle_ms;
+  }
 };
 
 // One visit of a heap. Of the calling thread's own, which is not inside, it takes no barrier.
@@ -64,9 +68,10 @@ class Visit {
 // Releases what is idle as a whole: blocks in the depot, empty pages, large runs. False: there is more.
 bool release_idle(Heap* heap, const Purge& purge) {
   constexpr uint32_t chunks_at_once = 64;
-  if (is_idle(purge.now, heap->depot.stamp, purge.min_idle_ms) && empty_depot(heap, chunks_at_once)) return false;
+  uint32_t min_idle_ms = purge.min_idle_of(heap);
+  if (is_idle(purge.now, heap->depot.stamp, min_idle_ms) && empty_depot(heap, chunks_at_once)) return false;
   collect(heap, purge.now);
-  release_kept(heap, purge.now, purge.min_idle_ms);
+  release_kept(heap, purge.now, min_idle_ms);
   return true;
 }
 
@@ -90,7 +95,7 @@ void purge_heap(Heap* heap, Purge& purge) {
     if (first && purge.takes_all()) heap->may_be_idle.store(0, std::memory_order_relaxed);
     released = released || release_idle(heap, purge);
     if (!released) continue;
-    purge.bytes += discard_free_parts(heap, purge.now, purge.min_idle_ms, &at);
+    purge.bytes += discard_free_parts(heap, purge.now, purge.min_idle_of(heap), purge.cause, &at);
     if (at.bin == bin_count && purge.keep != 0) purge.idle += idle_parts(heap);
   }
 }
@@ -106,21 +111,27 @@ bool is_worth_a_visit() {
   return bytes >= worth_a_visit;
 }
 
-size_t purge_all(uint32_t min_idle_ms, size_t keep, bool waits) {
-  Purge purge{.now = now_stamp(), .min_idle_ms = min_idle_ms, .keep = keep, .waits = waits};
+size_t purge_all(Purge purge) {
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next) purge_heap(heap, purge);
-  return purge.bytes + purge_runs(purge.now, min_idle_ms, keep > purge.idle ? keep - purge.idle : 0);
+  size_t keep = purge.keep > purge.idle ? purge.keep - purge.idle : 0;
+  return purge.bytes + purge_runs(purge.now, purge.min_idle_ms, keep, purge.cause);
 }
 
 }  // namespace
 
-size_t purge(uint32_t min_idle_ms, size_t keep) { return purge_all(min_idle_ms, keep, false); }
+size_t purge(uint32_t min_idle_ms, size_t keep) {
+  return purge_all({.now = now_stamp(), .min_idle_ms = min_idle_ms, .keep = keep, .waits = false});
+}
+
+size_t purge_idle(uint32_t delay_ms, size_t keep) {
+  return purge_all({.now = now_stamp(), .min_idle_ms = delay_ms, .keep = keep, .waits = false, .cause = PurgeCause::idleness});
+}
 
 size_t trim(size_t keep) { return is_worth_a_visit() ? purge(0, keep) : purge_runs(now_stamp(), 0, keep); }
 
 void purge_for_allocation() {
   TP_ASSERT(known_heap() == nullptr || !known_heap()->lock.owner_is_inside());
-  purge_all(0, 0, true);
+  purge_all({.now = now_stamp(), .min_idle_ms = 0, .keep = 0, .waits = true});
 }
 
 }  // namespace tp

@@ -10,6 +10,9 @@ namespace tp {
 // taken, and the calling thread's magazines.
 size_t purge(uint32_t min_idle_ms, size_t keep = 0);
 
+// Purges what was idle for the delay of its heap: delay_ms, until the heap has learned another. Returns bytes.
+size_t purge_idle(uint32_t delay_ms, size_t keep);
+
 // Purges all that is idle, for programs that ask often: leaves the heaps alone while little has changed in them.
 size_t trim(size_t keep);
 

@@ -25,12 +25,20 @@ std::atomic<bool> activity{false};       // since the thread looked last
 std::atomic<bool> thread_started{false};
 std::atomic<uint32_t> asleep{0};          // 1: the thread sleeps until it is woken
 std::atomic<uint32_t> nobody_wakes_it{0};
+std::atomic<bool> a_heap_has_learned{false};
 
 bool is_wanted() { return options::get(tp_option_background_purge) != 0 && options::purge_delay_ms() >= 0; }
 
 uint32_t pause_ms(int64_t delay) {
   int64_t pause = delay / 4;
   return static_cast<uint32_t>(pause < 10 ? 10 : pause > 250 ? 250 : pause);
+}
+
+// Returns after how much time without activity all that is idle has been seen.
+uint64_t seen_after_ms(int64_t first_delay) {
+  auto delay = static_cast<uint64_t>(first_delay);
+  if (a_heap_has_learned.load(std::memory_order_relaxed) && delay < PurgeDelay::longest_ms) delay = PurgeDelay::longest_ms;
+  return delay * 2 + 1000;
 }
 
 bool is_worth_a_thread() { return arena_held_slices.load(std::memory_order_relaxed) << slice_shift >= worth_a_thread; }
@@ -70,9 +78,9 @@ void* run(void*) {
     os::wait(&nobody_wakes_it, 0, pause_ms(delay));
     uint64_t now = os::now_ms();
     if (activity.exchange(false, std::memory_order_acq_rel)) last_activity = now;
-    purge(static_cast<uint32_t>(delay), kept_while_idle);
+    purge_idle(static_cast<uint32_t>(delay), kept_while_idle);
     // All that became idle before the last activity is old enough now, so everything has been seen.
-    if (now - last_activity <= static_cast<uint64_t>(delay) * 2 + 1000) continue;
+    if (now - last_activity <= seen_after_ms(delay)) continue;
     if (may_be_needed()) {
       sleep_until_activity();
       last_activity = os::now_ms();
@@ -126,6 +134,8 @@ bool may_make_thread_at_free(uint32_t block_size) {
 void start_purge_thread_if_worth_it() {
   if (!thread_started.load(std::memory_order_relaxed) && is_worth_a_thread() && is_wanted()) start_thread();
 }
+
+void note_learned_delay() { a_heap_has_learned.store(true, std::memory_order_relaxed); }
 
 void forget_purge_thread() {
   thread_started.store(false, std::memory_order_relaxed);

@@ -21,6 +21,9 @@ bool may_make_thread_at_free(uint32_t block_size);
 // Makes the thread when the library holds enough for it; for a rent that misses.
 void start_purge_thread_if_worth_it();
 
+// Tells the thread that a heap has learned a longer delay: it has to look for longer before everything has been seen.
+void note_learned_delay();
+
 // Forgets the thread in the child of a fork, where it does not exist.
 void forget_purge_thread();
 

@@ -99,6 +99,8 @@ void destroy_heap(Heap* heap) {
   // The next user of the structure has none of this.
   heap->limit_bytes = 0;
   heap->zero_on_free = false;
+  heap->purge_delay = {};
+  heap->parts_gone_at = 0;
   heap->name[0] = 0;
   heap->state.store(HeapState::free, std::memory_order_relaxed);
   heap->lock.unlock();

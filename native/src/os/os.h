@@ -72,6 +72,9 @@ size_t call_count();
 // Number of calls of barrier_of_process, ever.
 size_t barrier_count();
 
+// Stops the clock at this time; 0: it goes on.
+void stop_clock(uint64_t at_ms);
+
 // The nth next call of reserve, map_at, commit, discard, protect or move_pages fails, once; 0: none does.
 void fail_after(size_t nth);
 #endif

@@ -35,6 +35,7 @@ struct KeepErrno {
 #if defined(TIDEPOOL_TESTING)
 std::atomic<size_t> until_failure{0};
 std::atomic<size_t> barriers{0};
+std::atomic<uint64_t> stopped_at{0};
 
 bool must_fail() {
   calls.fetch_add(1, std::memory_order_relaxed);
@@ -59,6 +60,7 @@ bool must_fail() {
 #if defined(TIDEPOOL_TESTING)
 void fail_after(size_t nth) { until_failure.store(nth); }
 size_t barrier_count() { return barriers.load(std::memory_order_relaxed); }
+void stop_clock(uint64_t at_ms) { stopped_at.store(at_ms); }
 #endif
 
 size_t call_count() { return calls.load(std::memory_order_relaxed); }
@@ -174,6 +176,9 @@ size_t mapping_limit() {
 }
 
 uint64_t now_ms() {
+#if defined(TIDEPOOL_TESTING)
+  if (uint64_t stopped = stopped_at.load(); stopped != 0) return stopped;
+#endif
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;

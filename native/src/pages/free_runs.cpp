@@ -35,13 +35,13 @@ void unlink(PageId id) {
 
 }  // namespace
 
-void insert_run(PageId id, uint32_t length, bool dirty, uint32_t stamp) {
+void insert_run(PageId id, uint32_t length, bool dirty, IdleSince since) {
   Page* ends[2] = {page_of(id), page_of(id + length - 1)};
   for (Page* page : ends) {
     page->set_kind(PageKind::free);
     page->capacity = length;
     page->bin = dirty;
-    page->stamp = stamp;
+    page->set_idle_since(since);
   }
   link(id, length, dirty);
   if (dirty) dirty_slices += length;
@@ -56,14 +56,14 @@ uint32_t remove_run(PageId id) {
   return length;
 }
 
-PageId add_run(PageId id, uint32_t length, bool dirty, uint32_t stamp) {
+PageId add_run(PageId id, uint32_t length, bool dirty, IdleSince since) {
   const Arena& arena = arenas[id >> slice_bits];
   uint32_t longest = length;
   auto join = [&](PageId neighbour) {
     Page* page = page_of(neighbour);
     if (page->run_length() > longest) {
       longest = page->run_length();
-      stamp = page->stamp;
+      since = page->idle_since();
     }
     return remove_run(neighbour);
   };
@@ -77,7 +77,7 @@ PageId add_run(PageId id, uint32_t length, bool dirty, uint32_t stamp) {
     length += join(start);
     id = start;
   }
-  insert_run(id, length, dirty, stamp);
+  insert_run(id, length, dirty, since);
   return id;
 }
 
@@ -97,22 +97,22 @@ PageId find_run(const RunLists& l, uint32_t length) {
 
 PageId cut_run(PageId found, uint32_t length, uint32_t alignment) {
   bool dirty = page_of(found)->dirty();
-  uint32_t stamp = page_of(found)->stamp;
+  IdleSince since = page_of(found)->idle_since();
   uint32_t whole = remove_run(found);
   uintptr_t address = reinterpret_cast<uintptr_t>(address_of(found)) >> slice_shift;
   uint32_t before = static_cast<uint32_t>((alignment - address % alignment) % alignment);
-  if (before != 0) insert_run(found, before, dirty, stamp);
+  if (before != 0) insert_run(found, before, dirty, since);
   uint32_t after = whole - before - length;
-  if (after != 0) insert_run(found + before + length, after, dirty, stamp);
+  if (after != 0) insert_run(found + before + length, after, dirty, since);
   return found + before;
 }
 
 PageId split_run(PageId id, uint32_t first_length) {
   bool dirty = page_of(id)->dirty();
-  uint32_t stamp = page_of(id)->stamp;
+  IdleSince since = page_of(id)->idle_since();
   uint32_t whole = remove_run(id);
-  insert_run(id, first_length, dirty, stamp);
-  insert_run(id + first_length, whole - first_length, dirty, stamp);
+  insert_run(id, first_length, dirty, since);
+  insert_run(id + first_length, whole - first_length, dirty, since);
   return id + first_length;
 }
 

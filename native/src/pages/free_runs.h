@@ -1,8 +1,10 @@
-// Free runs of slices, by kind: clean ones read as zero and have no memory, dirty ones are resident and stamped with the time.
+// Free runs of slices, by kind: clean ones read as zero and have no memory, dirty ones are resident. The stamp of a
+// dirty run says since when it is idle, that of a clean one when its memory went back for that (0: never, or the program asked).
 // Neighbours of the same kind are one run. The arenas' lock is held.
 #pragma once
 
 #include "pages/arena.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
@@ -19,10 +21,10 @@ extern size_t dirty_slices;
 inline bool is_dense(PageId id) { return id >> slice_bits == dense_arena; }
 
 // Adds a run as it is: no free neighbour is of its kind.
-void insert_run(PageId id, uint32_t length, bool dirty, uint32_t stamp);
+void insert_run(PageId id, uint32_t length, bool dirty, IdleSince since);
 
-// Adds a run and joins it with free neighbours of its kind; returns the whole. The stamp of the longest part holds for all.
-PageId add_run(PageId id, uint32_t length, bool dirty, uint32_t stamp);
+// Adds a run and joins it with free neighbours of its kind; returns the whole. What the longest part says of time holds for all.
+PageId add_run(PageId id, uint32_t length, bool dirty, IdleSince since);
 
 // Takes a run out of its list; its entries are as never used afterwards. Returns its length.
 uint32_t remove_run(PageId id);

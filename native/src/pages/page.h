@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "pages/free_list.h"
 #include "pages/remote_word.h"
+#include "pages/stamp.h"
 
 namespace tp {
 
@@ -30,7 +31,7 @@ struct alignas(64) Page {
   std::atomic<Heap*> owner;      // changes only under the old owner's lock, and only while the page is listed
   FreeList free;         // blocks at hand; owner's lock
   uint32_t used;
-  uint32_t carved;      // blocks that were handed out at least once; of free runs and large blocks: nothing
+  uint32_t carved;      // blocks that were handed out at least once; of free runs: milliseconds that they stay beyond the option's delay
   uint32_t capacity;    // blocks that fit; of free runs and large blocks: their length in slices
   uint32_t block_size;
   uint32_t reciprocal;  // 2^32 / block_size, rounded up
@@ -48,6 +49,8 @@ struct alignas(64) Page {
   uint32_t run_length() const { return capacity; }
   uint32_t refused_in() const { return pending; }
   void set_refused_in(uint32_t purge) { pending = purge; }
+  IdleSince idle_since() const { return {stamp, carved}; }
+  void set_idle_since(IdleSince since) { stamp = since.stamp, carved = since.extra_ms; }
 
   void clear() {
     remote.store(0, std::memory_order_relaxed);

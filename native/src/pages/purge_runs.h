@@ -5,8 +5,12 @@
 
 namespace tp {
 
+// Why memory goes back: a caller asks for it, or it was idle for long enough. Only the second one heeds what a run stays longer,
+// and leaves word for the next user of the run that it went for that.
+enum class PurgeCause { caller, idleness };
+
 // Gives dirty runs of at least min_idle_ms back to the system until no more than keep_bytes are dirty; returns bytes.
-size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes = 0);
+size_t purge_runs(uint32_t now, uint32_t min_idle_ms, size_t keep_bytes = 0, PurgeCause cause = PurgeCause::caller);
 
 // Gives all dirty runs back. The arenas' lock is held, and stays so.
 void purge_runs_locked();

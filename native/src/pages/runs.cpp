@@ -68,24 +68,27 @@ void count_used(uint32_t length) {
 }
 
 // Memory that reads as zero: of the arena itself, of one like it.
-PageId take_zeroed(bool dense, uint32_t length, uint32_t alignment) {
-  if (PageId found = find_run(free_runs[dense][0], length + alignment - 1); found != 0) return cut_run(found, length, alignment);
+Run take_zeroed(bool dense, uint32_t length, uint32_t alignment) {
+  if (PageId found = find_run(free_runs[dense][0], length + alignment - 1); found != 0) {
+    uint32_t gone_at = page_of(found)->stamp;
+    return {cut_run(found, length, alignment), true, gone_at};
+  }
   uint32_t total = arena_total.load(std::memory_order_relaxed);
-  if (dense) return dense_arena < total ? take_fresh(dense_arena, length, alignment) : 0;
+  if (dense) return {dense_arena < total ? take_fresh(dense_arena, length, alignment) : 0, true};
   for (uint32_t number = 0; number < total; ++number) {
     if (number == dense_arena) continue;
-    if (PageId id = take_fresh(number, length, alignment); id != 0) return id;
+    if (PageId id = take_fresh(number, length, alignment); id != 0) return {id, true};
   }
-  return 0;
+  return {0, true};
 }
 
-PageId take_zeroed_anywhere(bool dense, uint32_t length, uint32_t alignment) {
-  if (arena_total.load(std::memory_order_relaxed) == 0 && !open_window()) return 0;
+Run take_zeroed_anywhere(bool dense, uint32_t length, uint32_t alignment) {
+  if (arena_total.load(std::memory_order_relaxed) == 0 && !open_window()) return {0, true};
   for (bool kind : {dense, !dense}) {
-    if (PageId id = take_zeroed(kind, length, alignment); id != 0) return id;
+    if (Run run = take_zeroed(kind, length, alignment); run.id != 0) return run;
   }
-  if (!open_further_arena(size_t{length} + alignment)) return 0;
-  return take_fresh(arena_total.load(std::memory_order_relaxed) - 1, length, alignment);
+  if (!open_further_arena(size_t{length} + alignment)) return {0, true};
+  return {take_fresh(arena_total.load(std::memory_order_relaxed) - 1, length, alignment), true};
 }
 
 // Small programs have no use for huge pages.
@@ -107,9 +110,9 @@ Run take_locked(uint32_t length, uint32_t alignment, Fill fill) {
     return {id, false};
   }
   if (!within_limit(length)) return {0, false};
-  PageId id = take_zeroed_anywhere(dense, length, alignment);
-  if (id != 0) count_used(length);
-  return {id, true};
+  Run run = take_zeroed_anywhere(dense, length, alignment);
+  if (run.id != 0) count_used(length);
+  return run;
 }
 
 // True when the slices from id on are free, whether they were used before or not; clean: how many have no memory.
@@ -180,7 +183,7 @@ uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill) {
   return taken;
 }
 
-void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp) {
+void give_run(PageId id, uint32_t slices, bool dirty, IdleSince since) {
   TP_ASSERT(slices != 0 && !page_of(id)->is(PageKind::free));
   constexpr uint32_t most_described = 16;  // slices with entries of their own: small pages have at most so many
   uint32_t described = slices < most_described ? slices : most_described;
@@ -192,7 +195,7 @@ void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp) {
   Locked locked(arena_lock);
   TP_ASSERT(used_slices >= slices);
   used_slices -= slices;
-  add_run(id, slices, dirty, stamp);
+  add_run(id, slices, dirty, since);
 }
 
 bool resize_run(PageId id, uint32_t slices, uint32_t new_slices) {

@@ -9,6 +9,7 @@ namespace tp {
 struct Run {
   PageId id;    // 0: none to be had
   bool zeroed;  // every byte is known to be zero
+  uint32_t gone_at = 0;  // stamp of when its memory went back for being idle; 0: it did not
 };
 
 // How full a run will be. Only one that is about to be filled from end to end gets huge pages, which make unused parts resident.
@@ -22,7 +23,7 @@ Run take_run(uint32_t slices, uint32_t alignment = 1, Fill fill = Fill::sparse);
 uint32_t take_runs(uint32_t slices, uint32_t count, Run* runs, Fill fill = Fill::sparse);
 
 // Gives a run back. dirty: it may hold anything but zeros or is backed by memory.
-void give_run(PageId id, uint32_t slices, bool dirty, uint32_t stamp);
+void give_run(PageId id, uint32_t slices, bool dirty, IdleSince since);
 
 // Shortens a used run in place, or lengthens it if what follows is free or was never used; false: unchanged.
 bool resize_run(PageId id, uint32_t slices, uint32_t new_slices);

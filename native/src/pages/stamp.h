@@ -14,4 +14,12 @@ inline bool is_idle(uint32_t now, uint32_t stamp, uint32_t min_idle_ms) {
   return static_cast<uint32_t>(age < 0 ? 0 : age) >= min_idle_ms;
 }
 
+// Since when a run is idle, and how much longer than the delay of the option it stays before it goes back by itself.
+struct IdleSince {
+  uint32_t stamp;
+  uint32_t extra_ms;
+
+  IdleSince(uint32_t since = 0, uint32_t extra = 0) : stamp(since), extra_ms(extra) {}
+};
+
 }  // namespace tp

@@ -78,8 +78,9 @@ internal static class NativeResidency
         var section = new Section
         {
             Title = "Bulk with pauses",
-            About = "The classic experiment at 64, 256, 1024 and 4096 bytes, once, after the process did nothing for three seconds: "
-                + "what it costs to have given memory back.",
+            About = "The classic experiment at 64, 256, 1024 and 4096 bytes, again and again, with three seconds in between in which "
+                + "the process does nothing: what it costs to give memory back. The first two pauses are not timed: an allocator may "
+                + "learn from them.",
             Baseline = NativeSubjects.CLibrary.Name,
             Varies = ["pause"],
             Operation = "block",
