@@ -7,7 +7,7 @@
 //   tidepool-bench-malloc FACE rounding SIZE       resident over requested bytes of blocks of one size
 //   tidepool-bench-malloc FACE threads COUNT       resident memory of a thread that used a little of many sizes
 //   tidepool-bench-malloc malloc limited           a program that limits its own address space
-//   tidepool-bench-malloc malloc growth            one block lengthened by realloc in small steps
+//   tidepool-bench-malloc malloc growth [crowded]  one block lengthened by realloc in small steps
 //   tidepool-bench-malloc FACE profile DISTRIBUTION FILE
 //                                                  the same, and writes the size profile of the preloaded tidepool
 //
@@ -47,7 +47,7 @@ int main(int count, char** arguments) {
   bool profiles = verb == "profile" && count > 4;
   if (profiles) verb = "waste";
   int code = face == "malloc" && verb == "limited" ? bench::run_limited()
-             : face == "malloc" && verb == "growth" ? bench::run_growth()
+             : face == "malloc" && verb == "growth" ? bench::run_growth(argument == "crowded")
              : face == "malloc"     ? run<bench::malloc_face>(verb, argument, true)
              : face == "vector"     ? run<bench::vector_face>(verb, argument, false)
              : face == "zeroed"     ? run<bench::zeroed_face>(verb, argument, false)

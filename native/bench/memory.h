@@ -231,10 +231,12 @@ inline int run_limited() {
   return 0;
 }
 
-// Grows one block to 256 MiB in steps of 64 KiB and writes each step. Reports the time in realloc, and with the writes.
-inline int run_growth() {
+// Grows one block to 256 MiB in steps of 64 KiB and writes each step. Reports the time in realloc, and with the writes. crowded:
+// behind each step a new block of 256 KiB or 2 MiB is rented and stays, which most likely lies where the growing one would go on.
+inline int run_growth(bool crowded) {
   constexpr std::size_t step = std::size_t{64} << 10, most = std::size_t{256} << 20;
   char* block = nullptr;
+  mapped<void*> neighbours(most / step);
   std::uint64_t begin = now(), in_realloc = 0;
   for (std::size_t size = step; size <= most; size += step) {
     std::uint64_t before = now();
@@ -243,10 +245,12 @@ inline int run_growth() {
     if (grown == nullptr) return 3;
     block = grown;
     std::memset(block + size - step, 1, step);
+    if (crowded) neighbours[size / step - 1] = std::malloc((size / step % 2 == 0 ? 4 : 32) * step);
   }
   report("realloc_ns", static_cast<double>(in_realloc));
   report("with_writing_ns", static_cast<double>(now() - begin));
   std::free(block);
+  for (std::size_t i = 0; crowded && i < most / step; ++i) std::free(neighbours[i]);
   return 0;
 }
 

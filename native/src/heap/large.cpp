@@ -111,13 +111,24 @@ void return_large(Heap* current, PageId id) {
   note_idle_pages(known_heap() != nullptr);
 }
 
+void leave_headroom(PageId id, size_t size) {
+  Page* page = page_of(id);
+  TP_ASSERT(page->is(PageKind::large) && size != 0 && slices_for(size) <= page->run_length());
+  page->set_headroom(page->run_length() - static_cast<uint32_t>(slices_for(size)));
+}
+
 bool resize_large(PageId id, size_t size) {
   Page* page = page_of(id);
   Heap* owner = page->owner.load(std::memory_order_relaxed);
   uint32_t slices = page->run_length();
   if (slices_for(size) > (size_t{1} << slice_bits)) return false;
   auto wanted = static_cast<uint32_t>(slices_for(size));
-  if (wanted == slices) return true;
+  uint32_t in_use = slices - page->headroom();
+  if (wanted == in_use) return true;
+  if (wanted > in_use && wanted <= slices) {
+    page->set_headroom(slices - wanted);
+    return true;
+  }
   LockedHeap locked(owner);
   int64_t more = (static_cast<int64_t>(wanted) - slices) * static_cast<int64_t>(slice_size);
   if (more > 0 && !fits_limit(owner, static_cast<size_t>(more))) return false;
@@ -126,6 +137,7 @@ bool resize_large(PageId id, size_t size) {
   }
   if (!resize_run(id, slices, wanted)) return false;
   page->capacity = wanted;
+  page->set_headroom(0);
   owner->held_bytes += static_cast<size_t>(more);
   return true;
 }

@@ -14,4 +14,7 @@ void return_large(Heap* current, PageId id);
 // Resizes a large block in place. False: it is as it was.
 bool resize_large(PageId id, size_t size);
 
+// Keeps what lies behind the first size bytes of a new large block for resize_large: its headroom.
+void leave_headroom(PageId id, size_t size);
+
 }  // namespace tp

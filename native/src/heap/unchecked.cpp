@@ -178,13 +178,24 @@ void free(void* block) {
 
 size_t usable_size(const void* block) {
   const Page* page = page_of(slice_of(block));
-  if (page->is(PageKind::large)) return size_t{page->run_length()} << slice_shift;
+  if (page->is(PageKind::large)) return size_t{page->run_length() - page->headroom()} << slice_shift;
   return page_of(slice_of(block) - page->first)->block_size;
 }
 
 size_t good_size(size_t size) {
   if (size > max_size - slice_size) return 0;
   return size <= max_class_size ? size_of_bin(bin_of(size)) : slices_for(size) << slice_shift;
+}
+
+// A block that could not grow where it lies is likely to grow again. It gets a quarter more as headroom, so that all its moves
+// together cost a few times its size. Of the heap, or null: of the thread. Null: there is not so much, or a limit counts it.
+static void* allocate_with_headroom(Heap* heap, size_t size) {
+  if (size > largest_arena || profile::sampling()) return nullptr;
+  if (options::memory_limit() != 0 || (heap != nullptr && heap->limit_bytes != 0)) return nullptr;
+  size_t roomy = size + size / 4;
+  void* block = heap != nullptr ? allocate_in_once(heap, roomy, 0, false) : allocate_once(roomy, 0, false);
+  if (block != nullptr) leave_headroom(slice_of(block), size);
+  return block;
 }
 
 void* reallocate(void* block, size_t size) {
@@ -199,7 +210,9 @@ void* reallocate(void* block, size_t size) {
   }
   Heap* owner = page_of(page_with(block))->owner.load(std::memory_order_relaxed);
   bool of_explicit_heap = owner->state.load(std::memory_order_relaxed) == HeapState::explicit_ && *bins_of(id) == 0;
-  void* moved = of_explicit_heap && owner != sample_heap() ? allocate_in(owner, size, 0, false) : allocate(size, 0, false);
+  Heap* heap = of_explicit_heap && owner != sample_heap() ? owner : nullptr;
+  void* moved = large && size > old ? allocate_with_headroom(heap, size) : nullptr;
+  if (moved == nullptr) moved = heap != nullptr ? allocate_in(heap, size, 0, false) : allocate(size, 0, false);
   if (moved == nullptr) return nullptr;
   size_t kept = size < old ? size : old;
   size_t pages = kept & ~(os::page_size() - 1);

@@ -42,8 +42,8 @@ bool protect(void* address, size_t length, bool accessible);
 // Asks for huge pages in this range from now on, or for none. Best effort.
 void set_huge_pages(void* address, size_t length, bool wanted);
 
-// Moves the pages of [from, from+length) to [to, to+length), both committed; from reads as zero afterwards. False:
-// nothing moved, copy instead.
+// Moves the pages of [from, from+length) to [to, to+length), both committed; from reads as zero afterwards, but for
+// parts that had to be copied. False: nothing moved, copy instead.
 bool move_pages(void* from, void* to, size_t length);
 
 // Returns the most address space, or writable memory, this process may have; SIZE_MAX: there is no such limit.

@@ -144,13 +144,17 @@ void set_huge_pages(void* address, size_t length, bool wanted) {
   madvise(address, length, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
+namespace {
+
+enum class Moved { yes, no, several_mappings };
+
 // MREMAP_DONTUNMAP (Linux 5.7) leaves the old range mapped, so that no other mapping can slip into the hole.
-bool move_pages(void* from, void* to, size_t length) {
-  KeepErrno keep;
-  if (must_fail()) return false;
+Moved move_mapping(void* from, void* to, size_t length) {
   // In two steps: a range of several mappings is refused, and older kernels that are told the target unmap it first.
-  void* between = mremap(from, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
-  if (between == MAP_FAILED) return false;
+  // The place that the first one would rather have is none: without that argument the system is told what a register holds, and refuses
+  // what is no whole page.
+  void* between = mremap(from, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
+  if (between == MAP_FAILED) return errno == EFAULT ? Moved::several_mappings : Moved::no;
   if (mremap(between, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to) {
     // The target may be gone by now: it gets fresh pages and a copy.
     mmap(to, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -162,7 +166,30 @@ bool move_pages(void* from, void* to, size_t length) {
   if (mincore(from, page_size(), &resident) != 0) {
     mmap(from, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
-  return true;
+  return Moved::yes;
+}
+
+// What has been moved once is a mapping of its own, so a block that moves again and again has one more each time. They are found
+// by halving: a few calls for each of them, where a copy would touch every byte.
+Moved move_or_halve(char* from, char* to, size_t length, bool is_part) {
+  constexpr size_t shortest_half = 64 * 1024;
+  Moved moved = move_mapping(from, to, length);
+  if (moved == Moved::yes || (moved == Moved::no && !is_part)) return moved;
+  size_t half = length / 2 & ~(shortest_half - 1);
+  if (moved == Moved::no || half == 0) {
+    __builtin_memcpy(to, from, length);
+    return Moved::yes;
+  }
+  move_or_halve(from, to, half, true);
+  return move_or_halve(from + half, to + half, length - half, true);
+}
+
+}  // namespace
+
+bool move_pages(void* from, void* to, size_t length) {
+  KeepErrno keep;
+  if (must_fail()) return false;
+  return move_or_halve(static_cast<char*>(from), static_cast<char*>(to), length, false) == Moved::yes;
 }
 
 size_t mapping_limit() {

@@ -31,7 +31,8 @@ struct alignas(64) Page {
   std::atomic<Heap*> owner;      // changes only under the old owner's lock, and only while the page is listed
   FreeList free;         // blocks at hand; owner's lock
   uint32_t used;
-  uint32_t carved;      // blocks that were handed out at least once; of free runs: milliseconds that they stay beyond the option's delay
+  uint32_t carved;      // blocks that were handed out at least once; of free runs: milliseconds that they stay beyond the option's
+                        // delay; of large blocks: slices at the end that a realloc left for the next ones
   uint32_t capacity;    // blocks that fit; of free runs and large blocks: their length in slices
   uint32_t block_size;
   uint32_t reciprocal;  // 2^32 / block_size, rounded up
@@ -47,6 +48,8 @@ struct alignas(64) Page {
   void set_kind(PageKind k) { kind.store(k, std::memory_order_relaxed); }
   bool dirty() const { return bin != 0; }
   uint32_t run_length() const { return capacity; }
+  uint32_t headroom() const { return carved; }
+  void set_headroom(uint32_t at_end) { carved = at_end; }
   uint32_t refused_in() const { return pending; }
   void set_refused_in(uint32_t purge) { pending = purge; }
   IdleSince idle_since() const { return {stamp, carved}; }

@@ -92,6 +92,7 @@ public class BarsTests
         { "pool<T>", ["native.pool.boost", "native.pool.singleton", "native.pool.singleton.threads", "native.pool.remote"] },
         { "pmr resource", ["native.pmr.synchronized", "native.pmr.synchronized.threads", "native.pmr.unsynchronized"] },
         { "std::vector", ["native.vector.mean", "native.vector.cell", "native.vector.zeroed"] },
+        { "growing a block", ["native.growth"] },
         { "idle memory", ["native.idle.resident", "native.idle.paused"] },
         { "peak memory", ["native.peak"] },
         { "start-up memory", ["native.start"] },

@@ -265,6 +265,72 @@ TEST(Realloc, GrowingByStepsOfASliceCopiesNothing) {
   });
 }
 
+// Grows a block to most bytes, a slice at a time; behind each step lies a block that stays. Returns how often it moved.
+int grow_beside_neighbours(tp_heap* heap, unsigned char*& block, size_t most) {
+  constexpr size_t step = 65536;
+  int moves = 0;
+  block = static_cast<unsigned char*>(heap != nullptr ? tp_heap_malloc(heap, step) : tp_malloc(step));
+  std::vector<void*> neighbours;
+  for (size_t size = step; size < most; size += step) {
+    memcpy(block + size - sizeof(size), &size, sizeof(size));
+    neighbours.push_back(heap != nullptr ? tp_heap_malloc(heap, 4 * step) : tp_malloc(4 * step));
+    auto* grown = static_cast<unsigned char*>(tp_realloc(block, size + step));
+    moves += grown != block;
+    block = grown;
+    EXPECT_EQ(size + step, tp_usable_size(block)) << "what it has as headroom is not the program's";
+  }
+  for (void* neighbour : neighbours) tp_free(neighbour);
+  for (size_t size = step; size < most; size += step) {
+    EXPECT_EQ(0, memcmp(block + size - sizeof(size), &size, sizeof(size))) << size;
+  }
+  return moves;
+}
+
+TEST(Realloc, GrowingBesideNeighboursMovesSeldom) {
+  IN_A_QUIET_PROCESS({
+    constexpr size_t most = size_t{64} << 20;
+    unsigned char* block = nullptr;
+    EXPECT_LE(grow_beside_neighbours(nullptr, block, most), 40) << "of 1023 steps; each quarter more is one";
+    EXPECT_TRUE(tp_is_valid());
+    ASSERT_EQ(block, tp_realloc(block, most / 2)) << "a shorter one gives its headroom back, too";
+    EXPECT_EQ(most / 2, tp_usable_size(block));
+    EXPECT_EQ(most / 2, test::statistics().live_bytes);
+    tp_free(block);
+    EXPECT_EQ(0u, test::statistics().live_bytes);
+  });
+}
+
+TEST(Realloc, GrowingInAHeapBesideNeighboursMovesSeldomAndCountsNoHeadroomAsLive) {
+  IN_A_QUIET_PROCESS({
+    constexpr size_t most = size_t{32} << 20;
+    unsigned char* block = nullptr;
+    tp_heap* heap = tp_heap_create(nullptr);
+    EXPECT_LE(grow_beside_neighbours(heap, block, most), 40);
+    size_t live = 0, held = 0;
+    tp_heap_usage(heap, &live, &held);
+    EXPECT_EQ(most, live);
+    EXPECT_GE(held, live);
+    EXPECT_LE(held, live + live / 4 + 65536);
+    tp_heap_destroy(heap);
+    EXPECT_EQ(0u, test::statistics().live_bytes);
+    EXPECT_TRUE(tp_is_valid());
+  });
+}
+
+// A limit counts headroom, so a block grows without where there is one.
+TEST(Realloc, GrowingBesideANeighbourUsesTheLimitToItsEnd) {
+  IN_A_QUIET_PROCESS({
+    tp_heap_options options{sizeof(options), "small", 9 << 20, false};
+    tp_heap* heap = tp_heap_create(&options);
+    void* block = tp_heap_malloc(heap, 4 << 20);
+    void* neighbour = tp_heap_malloc(heap, 65536);
+    EXPECT_NE(nullptr, block = tp_realloc(block, (4 << 20) + 65536)) << "twice the block and its neighbour";
+    EXPECT_EQ(nullptr, tp_realloc(block, 9 << 20));
+    tp_free(neighbour);
+    tp_heap_destroy(heap);
+  });
+}
+
 TEST(Realloc, GrowingInPlaceEndsAtTheLimit) {
   IN_A_QUIET_PROCESS({
     ASSERT_EQ(0, tp_set_option(tp_option_memory_limit, 32 << 20));

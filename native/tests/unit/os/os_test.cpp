@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +75,30 @@ TEST(Os, MovedPagesAreThereAndGoneHere) {
     EXPECT_EQ(0x22, space[0]) << "nothing moved";
   }
   os::release(space, 8 * megabyte);
+}
+
+// Each move leaves a mapping of its own behind: a range that moved and what follows it are two.
+TEST(Os, PagesOfSeveralMappingsMoveToo) {
+  if (getenv("TIDEPOOL_UNDER_QEMU") != nullptr) GTEST_SKIP() << "qemu does not know which pages are resident";
+  auto* space = static_cast<char*>(os::reserve(64 * megabyte, 65536));
+  ASSERT_TRUE(os::commit(space, 64 * megabyte));
+  os::set_huge_pages(space, 64 * megabyte, false);
+  memset(space, 0x22, 3 * megabyte);
+  if (!os::move_pages(space, space + 16 * megabyte, 3 * megabyte)) GTEST_SKIP() << "this kernel moves no pages";
+  memset(space + 19 * megabyte, 0x33, 65536);
+  memset(space + 20 * megabyte, 0x44, megabyte);
+  ASSERT_TRUE(os::move_pages(space + 16 * megabyte, space + 32 * megabyte, 6 * megabyte));
+  EXPECT_EQ(0x22, space[32 * megabyte]);
+  EXPECT_EQ(0x22, space[35 * megabyte - 1]);
+  EXPECT_EQ(0x33, space[35 * megabyte]);
+  EXPECT_EQ(0x33, space[35 * megabyte + 65535]);
+  EXPECT_EQ(0x44, space[37 * megabyte - 1]);
+  EXPECT_TRUE(test::is_zero(space + 37 * megabyte, megabyte));
+  // A copy would have left them where they were.
+  std::vector<unsigned char> resident(6 * megabyte / os::page_size());
+  ASSERT_EQ(0, mincore(space + 16 * megabyte, 6 * megabyte, resident.data()));
+  for (unsigned char page : resident) ASSERT_EQ(0, page % 2);
+  os::release(space, 64 * megabyte);
 }
 
 // Kernels that are told the target unmap it before they find out that they cannot move anything there: here because the
