@@ -1,6 +1,7 @@
 using System.Data.Common;
 using Npgsql;
 using Tidepool.Data.Tests.Support;
+using static Tidepool.Data.Tests.Support.SessionUse;
 
 namespace Tidepool.Data.Tests;
 
@@ -8,25 +9,16 @@ namespace Tidepool.Data.Tests;
 [Collection(PostgresServer.Collection)]
 public sealed class SessionInvariantTests(PostgresServer server)
 {
-    /// <summary>
-    /// Modes of reset, how the session was used (nothing prepared, something prepared, lent), whether the callers are synchronous, and
-    /// whether the reset may travel with the next statement.
-    /// </summary>
+    /// <summary>All of <see cref="SessionUse.Ways"/>, and whether the reset may travel with the next statement.</summary>
     public static TheoryData<ResetMode, string, bool, bool> Ways
     {
         get
         {
             var ways = new TheoryData<ResetMode, string, bool, bool>();
-            foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
+            foreach ((ResetMode mode, string use, bool isSync) in SessionUse.Ways)
             {
-                foreach (string use in new[] { "plain", "prepared", "lent" })
-                {
-                    foreach (bool isSync in new[] { false, true })
-                    {
-                        ways.Add(mode, use, isSync, false);
-                        ways.Add(mode, use, isSync, true);
-                    }
-                }
+                ways.Add(mode, use, isSync, false);
+                ways.Add(mode, use, isSync, true);
             }
 
             return ways;
@@ -232,34 +224,5 @@ public sealed class SessionInvariantTests(PostgresServer server)
         await using PooledDbConnection next = await pool.OpenConnectionAsync();
         Assert.Equal("7MB", next.Read<string>("SHOW work_mem"));
         Assert.Equal("", next.Read<string>("SELECT coalesce(to_regclass('never')::text, '')"));
-    }
-
-    private static async Task<PooledDbConnection> OpenAsync(PooledDbDataSource pool, bool isSync) =>
-        isSync ? pool.OpenConnection() : await pool.OpenConnectionAsync();
-
-    private static async Task CloseAsync(PooledDbConnection connection, bool isSync)
-    {
-        if (isSync)
-        {
-            connection.Dispose();
-        }
-        else
-        {
-            await connection.DisposeAsync();
-        }
-    }
-
-    private static void Use(PooledDbConnection connection, string use)
-    {
-        if (use == "prepared")
-        {
-            using DbCommand command = connection.CreateCommand();
-            command.CommandText = "SELECT 'kept'";
-            command.Prepare();
-        }
-        else if (use == "lent")
-        {
-            connection.Unwrap<NpgsqlConnection>();
-        }
     }
 }

@@ -2,6 +2,7 @@ using System.Data;
 using System.Data.Common;
 using MySqlConnector;
 using Tidepool.Data.Tests.Support;
+using static Tidepool.Data.Tests.Support.SessionUse;
 
 namespace Tidepool.Data.Tests.MySql;
 
@@ -9,19 +10,15 @@ namespace Tidepool.Data.Tests.MySql;
 [Collection(MySqlServer.Collection)]
 public sealed class MySqlSessionTests(MySqlServer server)
 {
-    /// <summary>Modes of reset, how the session was used, and whether the callers are synchronous.</summary>
+    /// <summary>All of <see cref="SessionUse.Ways"/>.</summary>
     public static TheoryData<ResetMode, string, bool> Ways
     {
         get
         {
             var ways = new TheoryData<ResetMode, string, bool>();
-            foreach (ResetMode mode in new[] { ResetMode.Background, ResetMode.OnReturn, ResetMode.OnRent })
+            foreach ((ResetMode mode, string use, bool isSync) in SessionUse.Ways)
             {
-                foreach (string use in new[] { "plain", "prepared", "lent" })
-                {
-                    ways.Add(mode, use, false);
-                    ways.Add(mode, use, true);
-                }
+                ways.Add(mode, use, isSync);
             }
 
             return ways;
@@ -268,35 +265,6 @@ public sealed class MySqlSessionTests(MySqlServer server)
     ];
 
     private static string StateOf(DbConnection connection) => connection.Read<string>(State);
-
-    private static async Task<PooledDbConnection> OpenAsync(PooledDbDataSource pool, bool isSync) =>
-        isSync ? pool.OpenConnection() : await pool.OpenConnectionAsync();
-
-    private static async Task CloseAsync(PooledDbConnection connection, bool isSync)
-    {
-        if (isSync)
-        {
-            connection.Dispose();
-        }
-        else
-        {
-            await connection.DisposeAsync();
-        }
-    }
-
-    private static void Use(PooledDbConnection connection, string use)
-    {
-        if (use == "prepared")
-        {
-            using DbCommand command = connection.CreateCommand();
-            command.CommandText = "SELECT 'kept'";
-            command.Prepare();
-        }
-        else if (use == "lent")
-        {
-            connection.Unwrap<MySqlConnection>();
-        }
-    }
 
     /// <summary>What a provider may have in place of the reset that is looked for.</summary>
     private sealed class OtherProvider
