@@ -108,4 +108,15 @@ public sealed class PublishedProgramTests(PostgresServer server)
 
         Assert.Equal("3 of 3 rentals see the new type, 6 sessions opened", output.Trim());
     }
+
+    [PublishedTheory(needsServer: true)]
+    [Trait("Category", "Slow")]
+    [InlineData(PublishedProgram.Native)]
+    [InlineData(PublishedProgram.Trimmed)]
+    public async Task A_reset_travels_with_the_next_statement(string kind)
+    {
+        (string output, _) = await PublishedProgram.RunAsync(kind, "resets", (ChildTest.Variable, server.ConnectionString));
+
+        Assert.Equal("free while idle: False, after the next statement: True", output.Trim());
+    }
 }
