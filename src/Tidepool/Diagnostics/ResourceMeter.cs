@@ -40,7 +40,7 @@ internal sealed class ResourceMeter
         _names = names;
         string prefix = names.Prefix;
         string general = MeterNames.Resources.Prefix;
-        Telemetry.Create(
+        Create(
             meter, prefix + "count", (m, n) => m.CreateObservableUpDownCounter(n, MeasureStates, names.Unit, "Resources, by state."));
         Gauge(meter, prefix + "max", names.Unit, "The largest size.", ResourceGauge.Max);
         if (names.HasIdleSizes)
@@ -153,13 +153,47 @@ internal sealed class ResourceMeter
     }
 
     private void Gauge(Meter meter, string name, string unit, string what, ResourceGauge gauge) =>
-        Telemetry.Create(meter, name, (m, n) => m.CreateObservableUpDownCounter(n, () => Measure(gauge), unit, what));
+        Create(meter, name, (m, n) => m.CreateObservableUpDownCounter(n, () => Measure(gauge), unit, what));
 
     private static Counter<long> Counter(Meter meter, string name, string unit, string what) =>
-        Telemetry.Create(meter, name, (m, n) => m.CreateCounter<long>(n, unit, what));
+        Create(meter, name, (m, n) => m.CreateCounter<long>(n, unit, what));
 
     private static Histogram<double> Time(Meter meter, string name, string what) =>
-        Telemetry.Create(meter, name, (m, n) => m.CreateHistogram(n, "s", what, tags: null, advice: Seconds));
+        Create(meter, name, (m, n) => m.CreateHistogram(n, "s", what, tags: null, advice: Seconds));
+
+    /// <summary>
+    /// Makes an instrument. A listener that throws when it hears of it ends the call in its middle: the meter has the instrument all the
+    /// same, so it is asked for it, and a pool is made as if no listener had thrown. Listeners behind the one that throws do not hear of
+    /// the instrument.
+    /// </summary>
+    /// <param name="meter">The meter.</param>
+    /// <param name="name">The name of the instrument.</param>
+    /// <param name="create">Makes it.</param>
+    private static T Create<T>(Meter meter, string name, Func<Meter, string, T> create)
+        where T : Instrument
+    {
+        T? found = null;
+        try
+        {
+            return create(meter, name);
+        }
+        catch (Exception) when ((found = Find<T>(meter, name)) is not null)
+        {
+            return found;
+        }
+    }
+
+    private static T? Find<T>(Meter meter, string name)
+        where T : Instrument
+    {
+        T? found = null;
+        using var listener = new MeterListener
+        {
+            InstrumentPublished = (one, _) => found = one is T fitting && one.Meter == meter && one.Name == name ? fitting : found,
+        };
+        listener.Start(); // hears of all instruments that are there
+        return found;
+    }
 
     private IEnumerable<Measurement<int>> Measure(ResourceGauge gauge) =>
         from pool in Snapshot()

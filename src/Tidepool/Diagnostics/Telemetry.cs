@@ -20,40 +20,6 @@ internal static class Telemetry
 
     internal static readonly Meter Meter = new(Name);
 
-    /// <summary>
-    /// Makes an instrument. A listener that throws when it hears of it ends the call in its middle: the meter has the instrument all the
-    /// same, so it is asked for it, and a pool is made as if no listener had thrown. Listeners behind the one that throws do not hear of
-    /// the instrument.
-    /// </summary>
-    /// <param name="meter">The meter.</param>
-    /// <param name="name">The name of the instrument.</param>
-    /// <param name="create">Makes it.</param>
-    internal static T Create<T>(Meter meter, string name, Func<Meter, string, T> create)
-        where T : Instrument
-    {
-        T? found = null;
-        try
-        {
-            return create(meter, name);
-        }
-        catch (Exception) when ((found = Find<T>(meter, name)) is not null)
-        {
-            return found;
-        }
-    }
-
-    private static T? Find<T>(Meter meter, string name)
-        where T : Instrument
-    {
-        T? found = null;
-        using var listener = new MeterListener
-        {
-            InstrumentPublished = (one, _) => found = one is T fitting && one.Meter == meter && one.Name == name ? fitting : found,
-        };
-        listener.Start(); // hears of all instruments that are there
-        return found;
-    }
-
     /// <summary>A name of the code as values of tags are written: <c>double_return</c>.</summary>
     internal static string Snake(string name)
     {

@@ -40,11 +40,29 @@ internal static class PoolMeter
     private static void Counter(string name, string unit, string what, Func<PoolStatistics, long> value) =>
         Counter(name, unit, what, () => Measure(value));
 
-    private static void Counter(string name, string unit, string what, Func<IEnumerable<Measurement<long>>> measure) =>
-        Telemetry.Create(Telemetry.Meter, name, (m, n) => m.CreateObservableCounter(n, measure, unit, what));
+    private static void Counter(string name, string unit, string what, Func<IEnumerable<Measurement<long>>> measure)
+    {
+        try
+        {
+            Telemetry.Meter.CreateObservableCounter(name, measure, unit, what);
+        }
+        catch (Exception)
+        {
+            // A listener's own, when it heard of the instrument. The meter has it all the same.
+        }
+    }
 
-    private static void Gauge(string name, string unit, string what, Func<IEnumerable<Measurement<long>>> measure) =>
-        Telemetry.Create(Telemetry.Meter, name, (m, n) => m.CreateObservableUpDownCounter(n, measure, unit, what));
+    private static void Gauge(string name, string unit, string what, Func<IEnumerable<Measurement<long>>> measure)
+    {
+        try
+        {
+            Telemetry.Meter.CreateObservableUpDownCounter(name, measure, unit, what);
+        }
+        catch (Exception)
+        {
+            // As above.
+        }
+    }
 
     private static IEnumerable<Measurement<long>> CountItems() => ByState(static s => s.Idle, static s => s.Leased);
 
