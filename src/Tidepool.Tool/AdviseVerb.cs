@@ -38,6 +38,12 @@ internal static class AdviseVerb
         Description = "Listen to each rental of every pool for five seconds afterwards: sizes, capacity, double returns. Prints its cost.",
     };
 
+    private static readonly Option<bool> Lifetimes = new("--lifetimes")
+    {
+        Description = "Follow the samples through collections: what dies young, what is kept. Each collection takes longer meanwhile; "
+            + $"its cost is printed, and --seconds may be {SurvivalSession.LongestSeconds} at most.",
+    };
+
     /// <summary>What the help says below the options.</summary>
     public static string Examples { get; } =
         """
@@ -47,6 +53,7 @@ internal static class AdviseVerb
         Examples:
           tidepool advise 12345
           tidepool advise orders --seconds 60 --json advice.json
+          tidepool advise orders --lifetimes
           tidepool advise --seconds 20 -- dotnet bin/Release/net10.0/Orders.dll --urls http://localhost:5000
           tidepool advise diff main.json branch.json --fail-on bytes:+5%
           tidepool advise --verify --before "dotnet old/Orders.dll" --after "dotnet new/Orders.dll"
@@ -60,7 +67,7 @@ internal static class AdviseVerb
     {
         var verb = new Command(Name, "Says what a .NET program should pool, and what not, by what it allocates.")
         {
-            Target, Seconds, Budget, Json, Rentals,
+            Target, Seconds, Budget, Json, Rentals, Lifetimes,
         };
         VerifyOptions.AddTo(verb);
         verb.Subcommands.Add(AdviseDiffVerb.Create());
@@ -74,6 +81,12 @@ internal static class AdviseVerb
             if (result.GetValue(Seconds) is < 5)
             {
                 result.AddError($"--seconds is {result.GetValue(Seconds)}; allowed is 5 or more.");
+            }
+
+            if (result.GetValue(Lifetimes) && result.GetValue(Seconds) is > SurvivalSession.LongestSeconds)
+            {
+                result.AddError(
+                    $"--seconds is {result.GetValue(Seconds)}; with --lifetimes allowed is 5 to {SurvivalSession.LongestSeconds}.");
             }
 
             if (result.GetValue(Budget) is { } budget and not (>= 0.1 and <= 50))
@@ -104,7 +117,7 @@ internal static class AdviseVerb
         TargetProcess target = TargetCatalog.Find(launched?.Id.ToString(CultureInfo.InvariantCulture) ?? words[0]);
         double budget = (parsed.GetValue(Budget) ?? DefaultBudget) / 100;
         using var observer = new PoolObserver(target);
-        var sampler = new Sampler(target, parsed.GetValue(Seconds) ?? DefaultSeconds, budget);
+        var sampler = new Sampler(target, parsed.GetValue(Seconds) ?? DefaultSeconds, budget, parsed.GetValue(Lifetimes));
         SamplingResult result = await sampler.RunAsync(
             static (slice, slices) => Console.Error.WriteLine($"sampling: slice {slice} of {slices}"), stop);
         IReadOnlyList<PoolRecord> pools = observer.Close();

@@ -50,6 +50,11 @@ internal static class AdviceText
             ? "none"
             : string.Join(", ", report.Collections.Select(static c => $"{c.Reason} {Quantity.Count(c.PerSecond)}/s"));
         yield return $"collections: {reasons}";
+        foreach (string line in LifetimeText.Lines(report.Sampling))
+        {
+            yield return line;
+        }
+
         if (report.LostEvents > 0)
         {
             yield return $"{report.LostEvents} events were lost.";
@@ -77,6 +82,11 @@ internal static class AdviceText
         string place = site.File.Length == 0 ? "" : $"  {Path.GetFileName(site.File)}:{site.Line}";
         console.WriteLine($"  {site.Method}{place}");
         console.WriteLine($"  {advice.Reason}");
+        if (site.Lifetime is { } lifetime)
+        {
+            console.WriteLine($"  {LifetimeText.Line(lifetime)}");
+        }
+
         if (advice.Verdict != Verdict.Pool)
         {
             return;

@@ -18,7 +18,7 @@ internal sealed record AdviceLimits
     /// <summary>The smallest array with references that a pool pays for, in bytes.</summary>
     public long SmallestReferences { get; init; } = 4096;
 
-    /// <summary>The largest share of the bytes that may outlive their first collection.</summary>
+    /// <summary>The largest share of the bytes that may be kept: reach generation 2, or, not followed, outlive a collection.</summary>
     public double Surviving { get; init; } = 0.5;
 
     /// <summary>In how many slices a site must be, of those there were.</summary>
@@ -50,7 +50,7 @@ internal static class Advisor
             return Undecided(site, $"seen in {site.Slices} of {slices} slices: a burst. Run again in the steady state.");
         }
 
-        return JudgeMiss(site) ?? JudgeType(site, limits) ?? JudgeLifetime(site, limits) ?? Pool(site);
+        return JudgeMiss(site) ?? JudgeType(site, limits) ?? JudgeLifetime(site, limits) ?? Pool(site, limits);
     }
 
     private static SiteAdvice? JudgeMiss(AllocationSite site) => site.IsPoolMiss
@@ -111,7 +111,20 @@ internal static class Advisor
     };
 
     /// <summary>What is kept must not be pooled, and what may be kept is not advised.</summary>
-    private static SiteAdvice? JudgeLifetime(AllocationSite site, AdviceLimits limits) => site.MostSurviving switch
+    private static SiteAdvice? JudgeLifetime(AllocationSite site, AdviceLimits limits) => Followed(site, limits) switch
+    {
+        { Kept: var kept } when kept.Low > limits.Surviving => Not(
+            site, $"{LifetimeText.Share(kept)} of these bytes reach generation 2: they are kept, and what is kept is no case for a pool."),
+        { Kept: var kept } when kept.High > limits.Surviving => Undecided(
+            site,
+            $"{LifetimeText.Share(kept)} of these bytes reach generation 2, and up to {Quantity.Percent(limits.Surviving)} would be a case for a pool. "
+                + "Watch for longer."),
+        { } => null,
+        null => JudgeBound(site, limits),
+    };
+
+    /// <summary>The same from the survivors of the whole process, which may all be of this site.</summary>
+    private static SiteAdvice? JudgeBound(AllocationSite site, AdviceLimits limits) => site.MostSurviving switch
     {
         null => Undecided(site, "no collection ran, so it is not known whether these die young. Watch for longer."),
         var most when most > limits.Surviving => Undecided(
@@ -120,9 +133,9 @@ internal static class Advisor
         _ => null,
     };
 
-    private static SiteAdvice Pool(AllocationSite site)
+    private static SiteAdvice Pool(AllocationSite site, AdviceLimits limits)
     {
-        string young = $"at most {Quantity.Percent(site.MostSurviving ?? 1)} outlive a collection";
+        string young = Young(site, limits);
         if (site.Builder == "MemoryStream")
         {
             return Advise(site, "streams", $"the buffers of a MemoryStream; {young}.", "new MemoryStream()", "new PooledMemoryStream()");
@@ -145,6 +158,19 @@ internal static class Advisor
             $"{element}[] buffer = new {element}[n];",
             $"using BufferLease<{element}> buffer = BufferPool<{element}>.Shared.Rent(n{clear});") with { Classes = ClassesOf(site) };
     }
+
+    /// <summary>Why the objects of a site count as ones that die young.</summary>
+    private static string Young(AllocationSite site, AdviceLimits limits) => Followed(site, limits) switch
+    {
+        { DieYoung: { Value: >= 0.5 } young } => $"{LifetimeText.Share(young)} of the bytes die young",
+        { Kept: var kept } => $"most outlive a collection, which copies them, but only {LifetimeText.Share(kept)} reach generation 2: return them where "
+            + "their last use is",
+        null => $"at most {Quantity.Percent(site.MostSurviving ?? 1)} outlive a collection",
+    };
+
+    /// <summary>How long they live, if enough of them were followed.</summary>
+    private static SiteLifetime? Followed(AllocationSite site, AdviceLimits limits) =>
+        site.Lifetime is { } known && known.Followed >= limits.Samples ? known : null;
 
     /// <summary>The bytes of content that half, nine tenths and all of the arrays need, rounded up to eight steps per doubling.</summary>
     private static IReadOnlyList<long> ClassesOf(AllocationSite site) =>

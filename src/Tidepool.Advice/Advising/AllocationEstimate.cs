@@ -26,6 +26,9 @@ internal static class AllocationEstimate
     /// <summary>The probability that an object of this many bytes is sampled.</summary>
     public static double ProbabilityOf(long size) => -double.ExpM1(size * double.LogP1(-ByteProbability));
 
+    /// <summary>The bytes that a sample stands for.</summary>
+    public static double WeightOf(AllocationSample sample) => sample.Size / ProbabilityOf(sample.Size);
+
     /// <summary>Bytes per second, with an interval.</summary>
     /// <param name="slices">The sizes of the objects that were sampled in each slice.</param>
     /// <param name="seconds">The length of each slice.</param>

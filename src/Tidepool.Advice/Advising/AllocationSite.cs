@@ -45,6 +45,9 @@ internal sealed record AllocationSite
     /// <summary>The most of the site's bytes that can have outlived their first collection; null where that is not known.</summary>
     public double? MostSurviving { get; init; }
 
+    /// <summary>How long its objects live; null where that was not followed, or no collection looked at one.</summary>
+    public SiteLifetime? Lifetime { get; init; }
+
     /// <summary>The size that a share of the objects does not exceed.</summary>
     /// <param name="share">From 0 to 1.</param>
     public long Quantile(double share)

@@ -7,7 +7,7 @@ internal static class SiteTable
     public static IReadOnlyList<AllocationSite> Of(IReadOnlyList<SampleSlice> slices)
     {
         double[] seconds = [.. slices.Select(static slice => slice.Seconds)];
-        double all = slices.Sum(static slice => slice.Samples.Sum(BytesOf));
+        double all = slices.Sum(static slice => slice.Samples.Sum(AllocationEstimate.WeightOf));
         var found =
             from indexed in slices.SelectMany((slice, index) => slice.Samples.Select(sample => (sample, index)))
             let place = FrameRules.UserFrame(indexed.sample.Stack)
@@ -15,8 +15,8 @@ internal static class SiteTable
                 (Method: place?.Method ?? "(unknown)", indexed.sample.Type, IsMiss: FrameRules.IsPoolMiss(indexed.sample.Stack),
                     Builder: FrameRules.BuilderOf(indexed.sample.Stack)) into site
             let samples = site.Select(static one => one.sample).ToArray()
-            let bytes = samples.Sum(BytesOf)
-            let large = samples.Where(static sample => sample.IsLarge).Sum(BytesOf)
+            let bytes = samples.Sum(AllocationEstimate.WeightOf)
+            let large = samples.Where(static sample => sample.IsLarge).Sum(AllocationEstimate.WeightOf)
             let sizes = SizesOf(slices.Count, site)
             let line = MostFrequentLine(samples)
             orderby bytes descending
@@ -36,6 +36,7 @@ internal static class SiteTable
                 LargeShare = large / bytes,
                 Sizes = Histogram(samples),
                 MostSurviving = MostSurviving(slices, bytes, large / bytes),
+                Lifetime = SiteLifetime.Of(samples),
             };
         return [.. found];
     }
@@ -51,8 +52,6 @@ internal static class SiteTable
         double survivors = slices.Sum(slice => (double)(isLarge ? slice.LargeSurvivingBytes : slice.PromotedBytes));
         return isKnown ? Math.Min(1, survivors / bytes) : null;
     }
-
-    private static double BytesOf(AllocationSample sample) => sample.Size / AllocationEstimate.ProbabilityOf(sample.Size);
 
     /// <summary>One method may have several compiled forms, of which optimized ones know only where it begins.</summary>
     private static StackPlace? MostFrequentLine(IEnumerable<AllocationSample> samples) =>

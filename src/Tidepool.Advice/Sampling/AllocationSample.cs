@@ -21,6 +21,9 @@ internal sealed record AllocationSample
 
     /// <summary>The frames, the innermost first.</summary>
     public required IReadOnlyList<StackPlace> Stack { get; init; }
+
+    /// <summary>What became of it; null where lifetimes were not followed.</summary>
+    public Lifetime? Lifetime { get; init; }
 }
 
 /// <summary>What was seen while the stack session was on once.</summary>

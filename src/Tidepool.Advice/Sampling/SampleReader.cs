@@ -4,7 +4,29 @@ using Microsoft.Diagnostics.Tracing.Parsers.Clr;
 namespace Tidepool.Advice;
 
 /// <summary>A sampled object whose stack is still addresses, the innermost first. Equal stacks are one array.</summary>
-internal sealed record RecordedSample(string Type, long Size, bool IsLarge, ulong[] Stack);
+internal sealed record RecordedSample
+{
+    /// <summary>The name of its type.</summary>
+    public required string Type { get; init; }
+
+    /// <summary>Its bytes on the heap, header included.</summary>
+    public required long Size { get; init; }
+
+    /// <summary>Whether it went to the large or the pinned object heap.</summary>
+    public bool IsLarge { get; init; }
+
+    /// <summary>The addresses of the code.</summary>
+    public required ulong[] Stack { get; init; }
+
+    /// <summary>Where it was put.</summary>
+    public ulong Address { get; init; }
+
+    /// <summary>The thread that allocated it.</summary>
+    public int Thread { get; init; }
+
+    /// <summary>When.</summary>
+    public DateTime Time { get; init; }
+}
 
 /// <summary>A slice as it was recorded: what is counted, and samples without names.</summary>
 internal sealed record RecordedSlice(SampleSlice Slice, IReadOnlyList<RecordedSample> Samples);
@@ -27,11 +49,16 @@ internal static class SampleReader
         int full = 0;
         bool isFull = false;
         var source = log.Events.GetSource();
-        source.Clr.AllocationSampling += written => samples.Add(new RecordedSample(
-            written.TypeName,
-            written.ObjectSize,
-            written.AllocationKind != GCAllocationKind.Small,
-            StackOf(written.CallStack(), stacks)));
+        source.Clr.AllocationSampling += written => samples.Add(new RecordedSample
+        {
+            Type = written.TypeName,
+            Size = written.ObjectSize,
+            IsLarge = written.AllocationKind != GCAllocationKind.Small,
+            Stack = StackOf(written.CallStack(), stacks),
+            Address = written.Address,
+            Thread = written.ThreadID,
+            Time = written.TimeStamp,
+        });
         source.Clr.GCStart += written =>
         {
             string reason = written.Reason.ToString();

@@ -25,6 +25,9 @@ internal sealed record SamplingResult
     /// <summary>The processor time that naming the methods cost the process, once at the end; null where it cannot be read.</summary>
     public double? NamingSeconds { get; init; }
 
+    /// <summary>How lifetimes were followed; null when they were not.</summary>
+    public LifetimeWindow? Lifetimes { get; init; }
+
     /// <summary>The share of the process's processor time that all of it cost, as measured; null where it cannot be read.</summary>
     public double? Cost => ProcessorsOn is { } on && ProcessorsOff is > 0 and var off
         ? Math.Max(0, (on - off) * SampledSeconds + (NamingSeconds ?? 0)) / (off * Seconds)
@@ -32,12 +35,17 @@ internal sealed record SamplingResult
 }
 
 /// <summary>Switches a session with stacks on for some slices of a window, so that it stays within a budget.</summary>
-internal sealed class Sampler(TargetProcess target, double seconds, double budget)
+/// <param name="target">The process.</param>
+/// <param name="seconds">The length of the window.</param>
+/// <param name="budget">The share of the processor time of the process that samples may cost.</param>
+/// <param name="followsLifetimes">Whether the samples are followed through collections as well.</param>
+internal sealed class Sampler(TargetProcess target, double seconds, double budget, bool followsLifetimes = false)
 {
     private const int FirstRuntime = 10;
     private const int BufferMegabytes = 128;
-    private const int StopMilliseconds = 30_000;
     private const long SamplesAndCollections = 0x8000_0000_000 | 0x1;
+
+    private static readonly Dictionary<RecordedSample, Lifetime> NotFollowed = [];
 
     private readonly DiagnosticsClient _client = new(target.Id);
 
@@ -70,6 +78,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     {
         // Open from the beginning: a process that ends in the window writes its methods then.
         await using SymbolSession symbols = SymbolSession.Open(_client, target, Path.Combine(folder.FullName, "symbols.nettrace"));
+        await using SurvivalSession? survival = followsLifetimes ? await SurvivalSession.OpenAsync(_client, target, folder, stop) : null;
         List<RecordedSlice> slices = [];
         var on = new ProcessorTally();
         var off = new ProcessorTally();
@@ -99,6 +108,8 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         }
 
         double window = time.Elapsed.TotalSeconds;
+        SurvivalRecording? followed =
+            survival is null ? null : await survival.ReadAsync([.. slices.SelectMany(static slice => slice.Samples)]);
         var naming = new ProcessorClock(target.Id);
         SymbolTable names = await symbols.ReadAsync();
         double? used = (naming.Read() - off.Processors) * naming.Seconds;
@@ -112,7 +123,8 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         using var reader = new StackReader(names);
         return new SamplingResult
         {
-            Slices = [.. slices.Select(reader.Read)],
+            Slices = [.. slices.Select(slice => reader.Read(slice, followed?.Lifetimes ?? NotFollowed))],
+            Lifetimes = followed is null ? null : followed.Window with { ProcessorsWithin = off.Processors },
             Seconds = window,
             ProcessorsOn = on.Processors,
             ProcessorsOff = off.Processors,
@@ -139,29 +151,16 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     /// <returns>How long the session was on.</returns>
     private async Task<double> RecordAsync(string file, double length, CancellationToken stop)
     {
-        using EventPipeSession session = Connection.Open(
-            _client,
-            target,
-            new EventPipeSessionConfiguration(
-                [new("Microsoft-Windows-DotNETRuntime", EventLevel.Informational, SamplesAndCollections)],
-                BufferMegabytes,
-                requestRundown: false, // once at the end of the window, not at that of each slice
-                requestStackwalk: true));
+        var configuration = new EventPipeSessionConfiguration(
+            [new("Microsoft-Windows-DotNETRuntime", EventLevel.Informational, SamplesAndCollections)],
+            BufferMegabytes,
+            requestRundown: false, // once at the end of the window, not at that of each slice
+            requestStackwalk: true);
+        await using SessionFile recording = SessionFile.Open(_client, target, configuration, file);
         long start = Stopwatch.GetTimestamp();
-        await using FileStream output = File.Create(file);
-        Task copy = session.EventStream.CopyToAsync(output, CancellationToken.None);
         await WaitAsync(length, stop);
         double sampled = Stopwatch.GetElapsedTime(start).TotalSeconds;
-        await Task.Run(() => Connection.Stop(session, StopMilliseconds), CancellationToken.None);
-        try
-        {
-            await copy.WaitAsync(TimeSpan.FromMilliseconds(StopMilliseconds), CancellationToken.None);
-        }
-        catch (Exception failure) when (Connection.IsGone(failure))
-        {
-            // The process has ended in the slice; what it had written is kept.
-        }
-
+        await recording.StopAsync();
         return sampled;
     }
 

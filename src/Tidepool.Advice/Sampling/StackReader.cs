@@ -10,7 +10,9 @@ internal sealed class StackReader(SymbolTable symbols) : IDisposable
     private readonly Dictionary<ulong[], IReadOnlyList<StackPlace>> _stacks = new(ReferenceEqualityComparer.Instance);
 
     /// <summary>The slice with the stacks of its samples.</summary>
-    public SampleSlice Read(RecordedSlice recorded) => recorded.Slice with
+    /// <param name="recorded">The slice as it was recorded.</param>
+    /// <param name="lifetimes">What became of its samples, as far as they were followed.</param>
+    public SampleSlice Read(RecordedSlice recorded, IReadOnlyDictionary<RecordedSample, Lifetime> lifetimes) => recorded.Slice with
     {
         Samples =
         [
@@ -20,6 +22,7 @@ internal sealed class StackReader(SymbolTable symbols) : IDisposable
                 Size = sample.Size,
                 IsLarge = sample.IsLarge,
                 Stack = StackOf(sample.Stack),
+                Lifetime = lifetimes.TryGetValue(sample, out Lifetime lifetime) ? lifetime : null,
             }),
         ],
     };

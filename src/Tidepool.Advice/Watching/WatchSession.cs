@@ -3,7 +3,6 @@ using System.Diagnostics.Tracing;
 using System.Globalization;
 using Microsoft.Diagnostics.NETCore.Client;
 using Microsoft.Diagnostics.Tracing;
-using Microsoft.Diagnostics.Tracing.Parsers.Clr;
 
 namespace Tidepool.Advice;
 
@@ -27,7 +26,6 @@ internal sealed class WatchSession : IDisposable
     private EventPipeSession _session;
     private EventPipeEventSource? _source;
     private string? _note;
-    private double _suspendedAt = double.NaN;
     private volatile bool _isStopping;
 
     private WatchSession(DiagnosticsClient client, EventPipeSession session, int processId)
@@ -122,11 +120,7 @@ internal sealed class WatchSession : IDisposable
             using var source = new EventPipeEventSource(_session.EventStream);
             _source = source;
             source.Clr.GCStart += written => Add(a => a.AddCollection(written.Depth, written.Reason.ToString()));
-            source.Clr.GCSuspendEEStart += written =>
-                _suspendedAt = written.Reason is GCSuspendEEReason.SuspendForGC or GCSuspendEEReason.SuspendForGCPrep
-                    ? written.TimeStampRelativeMSec
-                    : double.NaN;
-            source.Clr.GCRestartEEStop += written => AddPause(written.TimeStampRelativeMSec);
+            PauseEvents.Listen(source, pause => Add(a => a.AddPause(pause)));
             source.Dynamic.All += written =>
             {
                 if (written is { ProviderName: "System.Diagnostics.Metrics", EventName: "MultipleSessionsConfiguredIncorrectlyError" })
@@ -147,16 +141,6 @@ internal sealed class WatchSession : IDisposable
         }
 
         return again;
-    }
-
-    private void AddPause(double now)
-    {
-        if (!double.IsNaN(_suspendedAt))
-        {
-            double pause = now - _suspendedAt;
-            _suspendedAt = double.NaN;
-            Add(a => a.AddPause(pause));
-        }
     }
 
     private void AddDynamic(TraceEvent written)

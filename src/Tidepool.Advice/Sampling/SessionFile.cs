@@ -1,0 +1,83 @@
+using Microsoft.Diagnostics.NETCore.Client;
+
+namespace Tidepool.Advice;
+
+/// <summary>A session whose events go to a file, until it is stopped, the process ends, or the file is as large as it may be.</summary>
+internal sealed class SessionFile : IAsyncDisposable
+{
+    private const int StopMilliseconds = 30_000;
+    private const int ChunkBytes = 1 << 16;
+
+    private readonly EventPipeSession _session;
+    private readonly FileStream _file;
+    private readonly Task _copy;
+    private readonly Lock _gate = new();
+    private Task? _stop;
+
+    private SessionFile(EventPipeSession session, FileStream file, long mostBytes)
+    {
+        _session = session;
+        _file = file;
+        _copy = Task.Run(() => CopyAsync(mostBytes));
+    }
+
+    /// <summary>Whether it was stopped because its file was as large as it may be.</summary>
+    public bool IsFull { get; private set; }
+
+    /// <summary>Opens one.</summary>
+    /// <param name="client">The diagnostic port of the process.</param>
+    /// <param name="target">The process.</param>
+    /// <param name="configuration">What is recorded.</param>
+    /// <param name="file">The file, which is overwritten.</param>
+    /// <param name="mostBytes">How large the file may become; what the process has written by then is still added.</param>
+    /// <exception cref="TargetException">The process does not answer.</exception>
+    public static SessionFile Open(
+        DiagnosticsClient client, TargetProcess target, EventPipeSessionConfiguration configuration, string file,
+        long mostBytes = long.MaxValue) =>
+        new(Connection.Open(client, target, configuration), File.Create(file), mostBytes);
+
+    /// <summary>Ends the session and closes its file.</summary>
+    public async Task StopAsync()
+    {
+        await AskToStop();
+        try
+        {
+            await _copy.WaitAsync(TimeSpan.FromMilliseconds(StopMilliseconds));
+        }
+        catch (Exception failure) when (Connection.IsGone(failure))
+        {
+            // The process has ended; what it had written is kept.
+        }
+
+        await _file.DisposeAsync();
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await StopAsync();
+        _session.Dispose();
+    }
+
+    private Task AskToStop()
+    {
+        lock (_gate)
+        {
+            return _stop ??= Task.Run(() => Connection.Stop(_session, StopMilliseconds));
+        }
+    }
+
+    private async Task CopyAsync(long mostBytes)
+    {
+        byte[] chunk = new byte[ChunkBytes];
+        for (int read; (read = await _session.EventStream.ReadAsync(chunk)) > 0;)
+        {
+            await _file.WriteAsync(chunk.AsMemory(0, read));
+            if (_file.Length > mostBytes && !IsFull)
+            {
+                IsFull = true;
+                _ = AskToStop();
+            }
+        }
+    }
+}
