@@ -21,8 +21,9 @@ internal static class LifetimeText
         string busy = window is { ProcessorsBefore: { } before, ProcessorsWithin: { } within }
             ? $"processors busy {Number(before, "0.00")} before, {Number(within, "0.00")} within"
             : "its processor time is not known";
-        yield return $"  cost: {busy}; paused {Quantity.Percent(window.PausedBefore)} of the time, "
-            + $"then {Quantity.Percent(window.PausedWithin)}";
+        yield return $"  cost: {busy};";
+        yield return $"  collections paused it for {Quantity.Percent(window.PausedBefore)} of the time before, "
+            + $"{Quantity.Percent(window.PausedWithin)} within";
         if (window.LostEvents > 0)
         {
             yield return $"  {window.LostEvents} events of collections were lost, so no lifetime is known: what outlived one is bounded.";

@@ -58,6 +58,22 @@ public sealed class AdvisorTests
         AssertUndecided(Good with { MostSurviving = null }, "no collection");
 
     [Theory]
+    [InlineData(0.98, 0.01, nameof(Verdict.Pool), "98% (97% to 99%) of the bytes die young")]
+    [InlineData(0.1, 0.01, nameof(Verdict.Pool), "most outlive a collection")]
+    [InlineData(0.05, 0.9, nameof(Verdict.DoNotPool), "90% (89% to 91%) of these bytes reach generation 2")]
+    [InlineData(0.4, 0.495, nameof(Verdict.NotEnoughEvidence), "49.5% (48.5% to 50.5%)")]
+    public void Lifetimes_that_were_followed_decide_instead_of_the_bound(double young, double kept, string verdict, string reason)
+    {
+        SiteAdvice advice = Judge(Good with { MostSurviving = 1, Lifetime = Lived(400, young, kept) });
+        Assert.Equal(verdict, advice.Verdict.ToString());
+        Assert.Contains(reason, advice.Reason, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_few_that_were_followed_decide_nothing() =>
+        AssertUndecided(Good with { MostSurviving = 0.6, Lifetime = Lived(29, 0.98, 0.01) }, "60%");
+
+    [Theory]
     [InlineData("System.String", 4024)]
     [InlineData("Orders.Message", 56)]
     [InlineData("System.Byte[]", 124)]
@@ -83,6 +99,13 @@ public sealed class AdvisorTests
     }
 
     private static SiteAdvice Judge(AllocationSite site) => Advisor.Judge(site, Slices, new AdviceLimits());
+
+    private static SiteLifetime Lived(int followed, double young, double kept) => new()
+    {
+        Followed = followed,
+        DieYoung = new Interval(young - 0.01, young, young + 0.01),
+        Kept = new Interval(kept - 0.01, kept, kept + 0.01),
+    };
 
     private static void AssertUndecided(AllocationSite site, string reason)
     {

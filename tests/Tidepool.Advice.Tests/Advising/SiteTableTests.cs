@@ -45,12 +45,7 @@ public sealed class SiteTableTests
     [InlineData(120)]
     public void The_report_fits_one_screen(int width)
     {
-        var output = new StringWriter();
-        IAnsiConsole console = AnsiConsole.Create(
-            new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output), Ansi = AnsiSupport.No, Interactive = InteractionSupport.No });
-        console.Profile.Width = width;
-        AdviceText.Print(console, Report(lost: 0));
-        string text = output.ToString();
+        string text = TextOf(Report(lost: 0), width);
         string[] parts = ["POOL  byte[]", "Orders.Api.Handle", "Api.cs:12", "using BufferLease<byte>", "sampled 3.0 of 10.0 s"];
         foreach (string part in parts)
         {
@@ -73,12 +68,45 @@ public sealed class SiteTableTests
         ReportSchema.AssertFits(report.RootElement, "advise.schema.json");
     }
 
-    private static AdviceReport Report(long lost)
+    [Fact]
+    public void Lifetimes_are_in_the_text_and_in_the_json()
     {
-        AllocationSample[] samples = [.. Enumerable.Range(0, 20).Select(static _ => Sample("System.Byte[]", 4024, Handler))];
+        AdviceReport followed = Report(lost: 0, new Lifetime(Fate.DiedYoung, 1));
+        using JsonDocument report = JsonDocument.Parse(AdviceJson.Write(followed));
+        JsonElement lifetime = report.RootElement.GetProperty("sites")[0].GetProperty("lifetime");
+        Assert.Equal((60, 1), (lifetime.GetProperty("followed").GetInt32(), lifetime.GetProperty("dieYoung").GetProperty("value").GetDouble()));
+        Assert.Equal(7, report.RootElement.GetProperty("window").GetProperty("lifetimes").GetProperty("collections").GetInt32());
+        ReportSchema.AssertFits(report.RootElement, "advise.schema.json");
+        string text = TextOf(followed, 80);
+        Assert.Contains("of 60 followed: 100% (94% to 100%) die young", text, StringComparison.Ordinal);
+        Assert.Contains("through 7 collections", text, StringComparison.Ordinal);
+        Assert.Contains("--lifetimes follows them", TextOf(Report(lost: 0), 80), StringComparison.Ordinal);
+    }
+
+    private static string TextOf(AdviceReport report, int width)
+    {
+        var output = new StringWriter();
+        IAnsiConsole console = AnsiConsole.Create(
+            new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output), Ansi = AnsiSupport.No, Interactive = InteractionSupport.No });
+        console.Profile.Width = width;
+        AdviceText.Print(console, report);
+        return output.ToString();
+    }
+
+    private static AdviceReport Report(long lost, Lifetime? lifetime = null)
+    {
+        AllocationSample[] samples =
+            [.. Enumerable.Range(0, 20).Select(_ => Sample("System.Byte[]", 4024, Handler) with { Lifetime = lifetime })];
         SampleSlice slice = Slice(samples) with { Collections = new Dictionary<string, int> { ["AllocSmall"] = 5 }, LostEvents = lost };
         var target = new TargetProcess { Id = 1, Name = "orders" };
-        var sampling = new SamplingResult { Slices = [slice, slice, slice], Seconds = 10, ProcessorsOn = 1.1, ProcessorsOff = 1 };
+        var sampling = new SamplingResult
+        {
+            Slices = [slice, slice, slice],
+            Seconds = 10,
+            ProcessorsOn = 1.1,
+            ProcessorsOff = 1,
+            Lifetimes = lifetime is null ? null : new LifetimeWindow { Seconds = 10, Collections = 7 },
+        };
         return AdviceReport.Of(target, sampling, 0.03, new AdviceLimits());
     }
 

@@ -16,6 +16,9 @@ internal static class Program
             case [PooledProgram.Name]:
                 await PooledProgram.RunAsync();
                 return 0;
+            case [LivedProgram.Name]:
+                await LivedProgram.RunAsync();
+                return 0;
             case [ComparedProgram.Arrays or ComparedProgram.Pools or ComparedProgram.Fails or ComparedProgram.Crashes
                 or ComparedProgram.Hangs, ..]:
                 return ComparedProgram.Run(arguments[0], arguments[1..]);

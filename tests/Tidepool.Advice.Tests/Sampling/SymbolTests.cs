@@ -37,11 +37,14 @@ public sealed class SymbolTests
     public void A_stack_gets_methods_and_equal_stacks_are_resolved_once()
     {
         ulong[] stack = [0x1004, 0x2000, 0x2010];
-        RecordedSample[] samples = [new("System.Byte[]", 100, false, stack), new("System.Byte[]", 200, true, stack)];
+        var first = new RecordedSample { Type = "System.Byte[]", Size = 100, Stack = stack };
+        RecordedSample[] samples = [first, first with { Size = 200, IsLarge = true }];
+        var lifetimes = new Dictionary<RecordedSample, Lifetime> { [samples[1]] = new Lifetime(Fate.Kept, 7) };
         using var reader = new StackReader(Table);
-        SampleSlice slice = reader.Read(new RecordedSlice(new SampleSlice { Seconds = 2, LostEvents = 3 }, samples));
+        SampleSlice slice = reader.Read(new RecordedSlice(new SampleSlice { Seconds = 2, LostEvents = 3 }, samples), lifetimes);
         Assert.Equal((2, 3), (slice.Seconds, slice.LostEvents));
         Assert.Same(slice.Samples[0].Stack, slice.Samples[1].Stack);
+        Assert.Equal([null, new Lifetime(Fate.Kept, 7)], slice.Samples.Select(static sample => sample.Lifetime));
         Assert.Equal((200, true), (slice.Samples[1].Size, slice.Samples[1].IsLarge));
 
         // The second address is the end of the call before it, which is no code that is known.
