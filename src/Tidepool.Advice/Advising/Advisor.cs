@@ -114,16 +114,16 @@ internal static class Advisor
     private static SiteAdvice? JudgeLifetime(AllocationSite site, AdviceLimits limits) => Followed(site, limits) switch
     {
         { Kept: var kept } when kept.Low > limits.Surviving => Not(
-            site, $"{LifetimeText.Share(kept)} of these bytes reach generation 2: they are kept, and what is kept is no case for a pool."),
+            site, $"{LifetimeText.Share(kept)} of these bytes reach generation 2: what is kept is no case for a pool."),
         { Kept: var kept } when kept.High > limits.Surviving => Undecided(
             site,
-            $"{LifetimeText.Share(kept)} of these bytes reach generation 2, and up to {Quantity.Percent(limits.Surviving)} would be a case for a pool. "
-                + "Watch for longer."),
+            $"{LifetimeText.Share(kept)} of these bytes reach generation 2, and up to {Quantity.Percent(limits.Surviving)} would be a "
+                + "case for a pool. Watch for longer."),
         { } => null,
         null => JudgeBound(site, limits),
     };
 
-    /// <summary>The same from the survivors of the whole process, which may all be of this site.</summary>
+    /// <summary>Judges by the survivors of the whole process, which may all be of this site.</summary>
     private static SiteAdvice? JudgeBound(AllocationSite site, AdviceLimits limits) => site.MostSurviving switch
     {
         null => Undecided(site, "no collection ran, so it is not known whether these die young. Watch for longer."),
@@ -163,8 +163,8 @@ internal static class Advisor
     private static string Young(AllocationSite site, AdviceLimits limits) => Followed(site, limits) switch
     {
         { DieYoung: { Value: >= 0.5 } young } => $"{LifetimeText.Share(young)} of the bytes die young",
-        { Kept: var kept } => $"most outlive a collection, which copies them, but only {LifetimeText.Share(kept)} reach generation 2: return them where "
-            + "their last use is",
+        { Kept: var kept } => $"most outlive a collection, which copies them, but only {LifetimeText.Share(kept)} reach generation 2: "
+            + "return them where their last use is",
         null => $"at most {Quantity.Percent(site.MostSurviving ?? 1)} outlive a collection",
     };
 

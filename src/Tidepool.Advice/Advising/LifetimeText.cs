@@ -32,7 +32,7 @@ internal static class LifetimeText
 
     /// <summary>How long the objects of one site live.</summary>
     public static string Line(SiteLifetime lifetime) =>
-        $"of {lifetime.Followed} followed: {Share(lifetime.DieYoung)} die young, {Share(lifetime.Kept)} are kept";
+        $"of {lifetime.Followed} followed: {Share(lifetime.DieYoung)} die young, {Share(lifetime.Kept)} kept";
 
     /// <summary>A share with its interval.</summary>
     public static string Share(Interval share) =>

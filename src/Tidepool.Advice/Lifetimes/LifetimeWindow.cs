@@ -24,7 +24,7 @@ internal sealed record LifetimeWindow
     /// <summary>The share of the time before that collections held the process up.</summary>
     public double PausedBefore { get; init; }
 
-    /// <summary>The same meanwhile.</summary>
+    /// <summary>The share of the time meanwhile.</summary>
     public double PausedWithin { get; init; }
 
     /// <summary>Events that the process could not deliver: one is enough to make every lifetime unknown.</summary>

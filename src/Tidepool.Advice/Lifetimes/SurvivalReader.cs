@@ -61,7 +61,8 @@ internal static class SurvivalReader
     {
         source.Clr.GCStart += written => tracker.Start(written.Count, written.Depth, written.Type == GCType.BackgroundGC);
         source.Clr.GCStop += written => tracker.End(written.Count);
-        source.Clr.GCGenerationRange += written => tracker.Range(written.Generation, written.RangeStart, (ulong)written.RangeReservedLength);
+        source.Clr.GCGenerationRange += written =>
+            tracker.Range(written.Generation, written.RangeStart, (ulong)written.RangeReservedLength);
         source.Clr.GCBulkSurvivingObjectRanges += written => tracker.Survive(
             Enumerable.Range(0, written.Count).Select(written.Values).Select(
                 static range => (range.RangeBase, range.RangeBase, (ulong)range.RangeLength)));

@@ -74,7 +74,8 @@ public sealed class SiteTableTests
         AdviceReport followed = Report(lost: 0, new Lifetime(Fate.DiedYoung, 1));
         using JsonDocument report = JsonDocument.Parse(AdviceJson.Write(followed));
         JsonElement lifetime = report.RootElement.GetProperty("sites")[0].GetProperty("lifetime");
-        Assert.Equal((60, 1), (lifetime.GetProperty("followed").GetInt32(), lifetime.GetProperty("dieYoung").GetProperty("value").GetDouble()));
+        Assert.Equal(60, lifetime.GetProperty("followed").GetInt32());
+        Assert.Equal(1, lifetime.GetProperty("dieYoung").GetProperty("value").GetDouble());
         Assert.Equal(7, report.RootElement.GetProperty("window").GetProperty("lifetimes").GetProperty("collections").GetInt32());
         ReportSchema.AssertFits(report.RootElement, "advise.schema.json");
         string text = TextOf(followed, 80);

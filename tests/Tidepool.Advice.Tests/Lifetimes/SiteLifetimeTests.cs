@@ -9,7 +9,8 @@ public sealed class SiteLifetimeTests
     [Fact]
     public void Shares_are_of_what_a_collection_has_looked_at()
     {
-        AllocationSample[] samples = [.. Many(Fate.DiedYoung, 60), .. Many(Fate.DiedLater, 10), .. Many(Fate.Kept, 30), .. Many(Fate.Unseen, 900)];
+        AllocationSample[] samples =
+            [.. Many(Fate.DiedYoung, 60), .. Many(Fate.DiedLater, 10), .. Many(Fate.Kept, 30), .. Many(Fate.Unseen, 900)];
         SiteLifetime lifetime = SiteLifetime.Of(samples)!;
         Assert.Equal((100, 0.6, 0.3), (lifetime.Followed, Math.Round(lifetime.DieYoung.Value, 9), Math.Round(lifetime.Kept.Value, 9)));
         Assert.InRange(lifetime.DieYoung.Low, 0.45, 0.55);

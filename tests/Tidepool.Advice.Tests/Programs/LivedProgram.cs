@@ -32,7 +32,8 @@ internal static class LivedProgram
         {
             lock (Seen)
             {
-                Console.WriteLine(string.Join(' ', Seen.Select(static site => $"{site.Key}={site.Value.Young},{site.Value.Later},{site.Value.Kept}")));
+                Console.WriteLine(string.Join(
+                    ' ', Seen.Select(static site => $"{site.Key}={site.Value.Young},{site.Value.Later},{site.Value.Kept}")));
             }
         }
 
