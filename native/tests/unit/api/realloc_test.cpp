@@ -286,6 +286,25 @@ int grow_beside_neighbours(tp_heap* heap, unsigned char*& block, size_t most) {
   return moves;
 }
 
+// One that had to move has a quarter of its length as headroom, whatever lies behind that.
+TEST(Realloc, AMoveLeavesHeadroomForTheNextSteps) {
+  IN_A_QUIET_PROCESS({
+    constexpr size_t step = 65536;
+    constexpr size_t length = 32 * step;
+    auto* first = static_cast<unsigned char*>(tp_malloc(length));
+    void* behind = tp_malloc(step);
+    auto* moved = static_cast<unsigned char*>(tp_realloc(first, length + step));
+    ASSERT_NE(first, moved) << "a neighbour lies behind it";
+    void* behind_that = tp_malloc(step);
+    for (size_t more = 2; more <= 8; ++more) ASSERT_EQ(moved, tp_realloc(moved, length + more * step)) << more;
+    EXPECT_EQ(length + 8 * step, tp_usable_size(moved));
+    tp_free(behind);
+    tp_free(behind_that);
+    tp_free(moved);
+    EXPECT_TRUE(tp_is_valid());
+  });
+}
+
 TEST(Realloc, GrowingBesideNeighboursMovesSeldom) {
   IN_A_QUIET_PROCESS({
     constexpr size_t most = size_t{64} << 20;
