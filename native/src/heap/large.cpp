@@ -114,6 +114,7 @@ void return_large(Heap* current, PageId id) {
 void leave_headroom(PageId id, size_t size) {
   Page* page = page_of(id);
   TP_ASSERT(page->is(PageKind::large) && size != 0 && slices_for(size) <= page->run_length());
+  LockedHeap locked(page->owner.load(std::memory_order_relaxed));  // tp_heap_usage reads it
   page->set_headroom(page->run_length() - static_cast<uint32_t>(slices_for(size)));
 }
 
@@ -125,11 +126,11 @@ bool resize_large(PageId id, size_t size) {
   auto wanted = static_cast<uint32_t>(slices_for(size));
   uint32_t in_use = slices - page->headroom();
   if (wanted == in_use) return true;
+  LockedHeap locked(owner);
   if (wanted > in_use && wanted <= slices) {
     page->set_headroom(slices - wanted);
     return true;
   }
-  LockedHeap locked(owner);
   int64_t more = (static_cast<int64_t>(wanted) - slices) * static_cast<int64_t>(slice_size);
   if (more > 0 && !fits_limit(owner, static_cast<size_t>(more))) return false;
   if (wanted < slices && zeroes_what_is_freed(owner)) {
