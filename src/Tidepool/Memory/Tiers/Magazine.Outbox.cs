@@ -177,12 +177,16 @@ internal sealed partial class Magazine
 
         // After all are posted: this may run out of memory.
         List<object?> taken = [];
+        Magazine? tried = null; // once for neighbours: a visit costs a barrier, also where the owner is at work
         foreach (object? slot in slots)
         {
-            if (HomeOf(slot) is { IsCrowded: true } home)
+            Magazine home = HomeOf(slot);
+            if (home != tried && home.IsCrowded)
             {
                 home.TakeCrowd(taken);
             }
+
+            tried = home;
         }
 
         return taken;
