@@ -52,6 +52,7 @@ internal sealed class ArraysLab : ILab
         AddCrossing(plan);
         AddObjects(plan);
         AddFullChecks(plan);
+        AddOverflow(plan);
         AddGrid(plan);
         AddWaste(plan);
         Judge(plan);
@@ -69,6 +70,10 @@ internal sealed class ArraysLab : ILab
 
     private static Cell ChecksPoint { get; } = Cell.Of(
         ("type", "byte"), ("length", MainLength), ("pattern", RentalPattern.Inlined), ("depth", 1), ("threads", 1), ("question", "checks"));
+
+    private static Cell OverflowPoint { get; } = Cell.Of(
+        ("type", "byte"), ("length", MainLength), ("pattern", RentalPattern.Inlined), ("depth", 1), ("threads", 1),
+        ("question", "beyond the budget"));
 
     private static Cell ObjectPoint(int length, string pattern, int depth, string clear) =>
         Cell.Of(("type", "object"), ("length", length), ("pattern", pattern), ("depth", depth), ("threads", 1), ("clear", clear));
@@ -201,11 +206,24 @@ internal sealed class ArraysLab : ILab
         {
             Title = "What full checks cost",
             About = $"Leases of {MainLength} bytes from a pool that tracks every rental, poisons what is returned and verifies it "
-                + "before reuse, against the default checks. For debugging, not for production.",
+                + "before reuse, against the default checks and against filling and comparing as many bytes alone. For debugging, not for "
+                + "production.",
             Baseline = RentalCatalog.DefaultLease,
             Varies = ["pattern"],
         };
-        AddAll(plan, section, ChecksPoint, [RentalCatalog.ByDefault, RentalCatalog.Checked]);
+        AddAll(plan, section, ChecksPoint, [RentalCatalog.ByDefault, RentalCatalog.Checked, RentalCatalog.FillAndCompare]);
+    }
+
+    private static void AddOverflow(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Beyond the budget",
+            About = $"{MainLength} bytes from a pool whose budget holds none of them: each rental makes an array, each return gives it up.",
+            Baseline = RentalCatalog.NewArray,
+            Varies = ["pattern"],
+        };
+        AddAll(plan, section, OverflowPoint, RentalCatalog.BeyondBudget);
     }
 
     private static void AddAll(LabPlan plan, Section section, Cell cell, IEnumerable<Rental> subjects, int everyRounds = 1)
@@ -254,13 +272,19 @@ internal sealed class ArraysLab : ILab
             new RatioRule(
                 Bars.ScopeOwn,
                 [Pair(inlined, RentalCatalog.Scope, RentalCatalog.Raw), Pair(callSite, RentalCatalog.Scope, RentalCatalog.Raw)]));
+        plan.Add(Within(Bars.ScopeInlined, inlined, RentalCatalog.Shared, RentalCatalog.Scope));
         plan.Add(Within(Bars.ScopeCallSite, callSite, RentalCatalog.Shared, RentalCatalog.Scope));
+        plan.Add(
+            new RatioRule(
+                Bars.ScopeLease,
+                [Pair(inlined, RentalCatalog.Scope, RentalCatalog.Lease), Pair(callSite, RentalCatalog.Scope, RentalCatalog.Lease)]));
         plan.Add(Within(Bars.Handle, inlined, RentalCatalog.Lease, RentalCatalog.Handle));
         JudgeDepth(plan);
         JudgeThreads(plan);
         plan.Add(Within(Bars.Objects, ObjectPoint(1000, RentalPattern.Inlined, 1, "yes"), RentalCatalog.Shared, GridBarSubjects));
         plan.Add(new RatioRule(Bars.Grid, [.. GridPairs(plan)]));
-        plan.Add(Within(Bars.FullChecks, ChecksPoint, RentalCatalog.DefaultLease, RentalCatalog.CheckedLease));
+        plan.Add(Within(Bars.FullChecks, ChecksPoint, RentalCatalog.Filled, RentalCatalog.CheckedLease));
+        plan.Add(Within(Bars.Overflow, OverflowPoint, RentalCatalog.NewArray, RentalCatalog.OverflowLease, RentalCatalog.OverflowRaw));
         plan.Add(new MetricRule(Bars.Waste, Waste.Percent, [new(WasteCell, RentalCatalog.Lease)]));
     }
 
@@ -289,7 +313,8 @@ internal sealed class ArraysLab : ILab
                        new WorkloadKey(Main(RentalPattern.Inlined, depth), subject)),
             ]));
         plan.Add(Within(Bars.RingShared, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Shared, GridBarSubjects));
-        plan.Add(Within(Bars.RingKestrel, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, GridBarSubjects));
+        plan.Add(Within(Bars.RingLease, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, RentalCatalog.Lease));
+        plan.Add(Within(Bars.RingRaw, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, RentalCatalog.Raw));
         plan.Add(Within(Bars.Hop, Main(RentalPattern.Hop, 1, Environment.ProcessorCount), RentalCatalog.Shared, GridBarSubjects));
     }
 

@@ -6,13 +6,15 @@ internal sealed class MemoryLab : ILab
     private const int BlockLength = 4096;
     private const string DefaultPipe = "default (no pool given)";
     private const string NativeReused = "native memory, reused owners";
+    private const string FreshArrays = "arrays, fresh owners";
+    private const string ReusedArrays = "arrays, reused owners";
 
     private static readonly MemorySubject[] Subjects =
     [
         MemorySubject.Of<DefaultMemoryPool>(MemorySubject.Shared, ours: false),
         MemorySubject.Of<KestrelPool>(RentalCatalog.Kestrel, ours: false),
-        MemorySubject.Of<ArraysFreshOwners>("arrays, fresh owners", ours: true),
-        MemorySubject.Of<ArraysReusedOwners>("arrays, reused owners", ours: true, reuses: true),
+        MemorySubject.Of<ArraysFreshOwners>(FreshArrays, ours: true),
+        MemorySubject.Of<ArraysReusedOwners>(ReusedArrays, ours: true, reuses: true),
         MemorySubject.Of<SlabsFreshOwners>("slabs, fresh owners", ours: true),
         MemorySubject.Of<SlabsReusedOwners>("slabs, reused owners", ours: true, reuses: true),
         MemorySubject.Of<PinnedFreshOwners>("pinned blocks, fresh owners", ours: true),
@@ -28,7 +30,7 @@ internal sealed class MemoryLab : ILab
     public string Question => "Which MemoryPool<byte> for a pipe?";
 
     /// <inheritdoc/>
-    public string Headline => "arrays, reused owners";
+    public string Headline => FreshArrays;
 
     /// <inheritdoc/>
     public IReadOnlyList<ClassicMatch> Classics { get; } =
@@ -57,7 +59,7 @@ internal sealed class MemoryLab : ILab
         {
             "slab pool" => "slabs, reused owners",
             "pinned block pool" => "pinned blocks, reused owners",
-            "array pool, reused owners" => "arrays, reused owners",
+            "array pool, reused owners" => ReusedArrays,
             var same => same,
         });
 
@@ -220,7 +222,7 @@ internal sealed class MemoryLab : ILab
         string[] reusing = [.. Subjects.Where(subject => subject.Reuses).Select(subject => subject.Name)];
         var cell = RentPoint(RentalPattern.Inlined, 1, 1);
         plan.Add(new RatioRule(Bars.ReusedKestrel, [.. reusing.Select(name => Pair(cell, name, RentalCatalog.Kestrel))]));
-        plan.Add(new RatioRule(Bars.ReusedShared, [.. reusing.Select(name => Pair(cell, name, MemorySubject.Shared))]));
+        JudgeArrays(plan);
         plan.Add(new BytesRule(
             Bars.ReusedBytes,
             [.. from point in RentCells(plan.Mode) from name in reusing select new WorkloadKey(point, name)]));
@@ -231,6 +233,21 @@ internal sealed class MemoryLab : ILab
         plan.Add(new MetricRule(Bars.IdleAlive, IdleMemory.AlivePercent, [new(IdleCell("60 s"), RentalCatalog.Lease)]));
         plan.Add(new MetricRule(Bars.TrimHeld, IdleMemory.HeldPercent, [new(IdleCell("Trim()"), RentalCatalog.Lease)]));
         plan.Add(new MetricRule(Bars.TrimAlive, IdleMemory.AlivePercent, [new(IdleCell("Trim()"), RentalCatalog.Lease)]));
+    }
+
+    private static void JudgeArrays(LabPlan plan)
+    {
+        Cell[] cells = [.. RentCells(plan.Mode).Where(cell => cell["threads"] == "1")];
+        Cell inlined = RentPoint(RentalPattern.Inlined, 1, 1);
+        Cell callSite = RentPoint(RentalPattern.CallSite, 1, 1);
+        plan.Add(new RatioRule(Bars.ReusedInlined, Pair(inlined, ReusedArrays, MemorySubject.Shared)));
+        plan.Add(
+            cells.Contains(callSite)
+                ? new RatioRule(Bars.ReusedCallSite, Pair(callSite, ReusedArrays, MemorySubject.Shared))
+                : new OmittedRule(Bars.ReusedCallSite, "not measured: --full"));
+        plan.Add(new RatioRule(
+            Bars.ReusedDepth8,
+            [.. cells.Where(cell => cell["depth"] == "8").Select(cell => Pair(cell, ReusedArrays, MemorySubject.Shared))]));
     }
 
     private static (WorkloadKey, WorkloadKey) Pair(Cell cell, string ours, string other) => (new(cell, ours), new(cell, other));

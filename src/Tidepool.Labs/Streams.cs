@@ -8,6 +8,8 @@ internal sealed class StreamsLab : ILab
 
     private const int Kilo = 1000;
     private const int MiB = 1 << 20;
+    private const int KnownSmall = 100;
+    private const int KnownLarge = 131_073; // one byte more than a block of RecyclableMemoryStream
     private const int Loops = 10_000; // streams in one published measurement
 
     private static readonly Cell ComparisonCell = Cell.Of(("operations", "1,000,000"));
@@ -49,6 +51,7 @@ internal sealed class StreamsLab : ILab
         AddLarge(plan);
         AddBytes(plan);
         AddParallel(plan);
+        AddKnown(plan);
         AddCopies(plan);
         AddProbes(plan);
         Judge(plan);
@@ -68,6 +71,8 @@ internal sealed class StreamsLab : ILab
     private static Cell Bytes(string call) => Cell.Of(("call", call));
 
     private static Cell Parallel(int threads) => Cell.Of(("size", Kilo), ("write", Once), ("threads", threads));
+
+    private static Cell Known(int size) => Cell.Of(("known", $"{size} B"));
 
     private static Cell Copy(string content) => Cell.Of(("content", content));
 
@@ -148,6 +153,20 @@ internal sealed class StreamsLab : ILab
         {
             AddAll(plan, section, Parallel(threads), subject => subject.Life(Kilo, Kilo, threads));
         }
+    }
+
+    private static void AddKnown(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Known length",
+            About = "Create a stream with room for its length, write all at once, rewind, read back, dispose; time for each stream.",
+            Baseline = StreamSubject.Plain,
+            Varies = ["known"],
+            Operation = "stream",
+        };
+        AddAll(plan, section, Known(KnownSmall), subject => subject.KnownLife(KnownSmall));
+        AddAll(plan, section, Known(KnownLarge), subject => subject.KnownLife(KnownLarge));
     }
 
     private static void AddCopies(LabPlan plan)
@@ -244,11 +263,15 @@ internal sealed class StreamsLab : ILab
             new BytesRule(
                 Bars.StreamLargeBytes,
                 [.. large.Where(cell => cell["size"] == "16 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
+        plan.Add(new BytesRule(Bars.StreamLargeRented, [.. large.Select(cell => new WorkloadKey(cell, StreamSubject.Rented))]));
         plan.Add(new MetricRule(Bars.StreamLargeObjects, "loh_B", [.. both.Select(name => new WorkloadKey(HeapCell, name))]));
         plan.Add(Within(Bars.StreamLargeRecyclable, large, [StreamSubject.New], StreamSubject.Recyclable));
         plan.Add(Within(Bars.StreamLargeSlim, large, [StreamSubject.New], StreamSubject.Slim));
         plan.Add(Within(Bars.StreamByteExact, [Bytes("exact type")], both, StreamSubject.Plain));
         plan.Add(Within(Bars.StreamByteBase, [Bytes("through Stream")], both, StreamSubject.Plain));
+        plan.Add(Within(Bars.StreamKnownSmall, [Known(KnownSmall)], [StreamSubject.Rented], StreamSubject.Plain));
+        plan.Add(Within(Bars.StreamKnownLarge, [Known(KnownLarge)], both, StreamSubject.Recyclable));
+        plan.Add(Within(Bars.StreamCopy, [Copy("1000 B"), Copy("1 MiB")], both, StreamSubject.Plain));
         plan.Add(Within(Bars.StreamParallel, [Parallel(5), Parallel(10)], both, StreamSubject.Plain));
         plan.Add(new MetricRule(Bars.StreamCompared, RandomComparison.Differences, [new WorkloadKey(ComparisonCell, Comparison)]));
     }

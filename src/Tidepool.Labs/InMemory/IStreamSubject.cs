@@ -7,6 +7,9 @@ internal interface IStreamSubject<TSelf>
     /// <summary>An empty stream.</summary>
     static abstract TSelf Open();
 
+    /// <summary>An empty stream with room for a length.</summary>
+    static abstract TSelf Open(int capacity);
+
     /// <summary>The stream as its base.</summary>
     Stream Base { get; }
 

@@ -24,14 +24,33 @@ internal static class StreamLife<T>
                 stream.Write(source, 0, (int)Math.Min(step, size - written));
             }
 
-            stream.Rewind();
-            long left = size;
-            while (left > 0)
-            {
-                left -= stream.Read(target, 0, (int)Math.Min(left, target.Length));
-            }
-
+            ReadBack(stream, size, target);
             stream.Close();
+        }
+    }
+
+    /// <summary>Lives of a stream whose length is known: create with room for it, write at once, rewind, read back, dispose.</summary>
+    public static void RunKnown(int operations, int size)
+    {
+        byte[] source = StreamData.OfLength(size);
+        byte[] target = StreamData.Target(size);
+        for (int i = 0; i < operations; i++)
+        {
+            T stream = T.Open(size);
+            stream.Write(source, 0, size);
+            ReadBack(stream, size, target);
+            stream.Close();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void ReadBack(T stream, long size, byte[] target)
+    {
+        stream.Rewind();
+        long left = size;
+        while (left > 0)
+        {
+            left -= stream.Read(target, 0, (int)Math.Min(left, target.Length));
         }
     }
 

@@ -50,6 +50,9 @@ internal abstract record StreamSubject(string Name, bool Ours)
     /// <summary>Create, write in steps, rewind, read back, dispose.</summary>
     public abstract Loop? Life(long size, int step, int threads);
 
+    /// <summary>Create with room for the size, write at once, rewind, read back, dispose.</summary>
+    public abstract Loop? KnownLife(int size);
+
     /// <summary>Bytes written one by one, on the exact type or through the base class.</summary>
     public abstract Loop? Bytes(bool throughBase);
 
@@ -66,6 +69,8 @@ internal abstract record StreamSubject(string Name, bool Ours)
     {
         public override Loop? Life(long size, int step, int threads) => null;
 
+        public override Loop? KnownLife(int size) => null;
+
         public override Loop? Bytes(bool throughBase) => null;
 
         public override Loop? CopyOut(int size) => null;
@@ -79,6 +84,8 @@ internal abstract record StreamSubject(string Name, bool Ours)
         public override Loop? Life(long size, int step, int threads) => threads == 1
             ? new SingleThreadLoop(operations => StreamLife<T>.Run(operations, size, step))
             : new ParallelLoop((_, operations) => StreamLife<T>.Run(operations, size, step), threads);
+
+        public override Loop? KnownLife(int size) => new SingleThreadLoop(operations => StreamLife<T>.RunKnown(operations, size));
 
         public override Loop? Bytes(bool throughBase) => throughBase
             ? new SingleThreadLoop(StreamLife<T>.RunBytesThroughBase, StreamLife<T>.BytesBeforeRewind)

@@ -15,6 +15,10 @@ internal readonly struct PlainStream(MemoryStream stream) : IStreamSubject<Plain
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static PlainStream Open(int capacity) => new(new MemoryStream(capacity));
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Write(byte[] buffer, int offset, int count) => stream.Write(buffer, offset, count);
 
     /// <inheritdoc/>
@@ -47,6 +51,10 @@ internal readonly struct OwnStream<TUse>(PooledMemoryStream stream) : IStreamSub
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static OwnStream<TUse> Open(int capacity) => new(TUse.Open(capacity));
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Write(byte[] buffer, int offset, int count) => stream.Write(buffer, offset, count);
 
     /// <inheritdoc/>
@@ -72,6 +80,9 @@ internal interface IOwnStreamUse
     /// <summary>An empty stream.</summary>
     static abstract PooledMemoryStream Open();
 
+    /// <summary>An empty stream with room for a length.</summary>
+    static abstract PooledMemoryStream Open(int capacity);
+
     /// <summary>Ends its use.</summary>
     static abstract void Close(PooledMemoryStream stream);
 }
@@ -82,6 +93,10 @@ internal readonly struct NewUse : IOwnStreamUse
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static PooledMemoryStream Open() => new();
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static PooledMemoryStream Open(int capacity) => new(capacity);
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -99,6 +114,15 @@ internal readonly struct LeasedStream(StreamLease lease) : IStreamSubject<Leased
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static LeasedStream Open() => new(PooledMemoryStream.RentLease());
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static LeasedStream Open(int capacity)
+    {
+        StreamLease lease = PooledMemoryStream.RentLease();
+        lease.Stream.Capacity = capacity;
+        return new(lease);
+    }
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -129,6 +153,15 @@ internal readonly struct ObjectPoolUse : IOwnStreamUse
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static PooledMemoryStream Open() => Pool.Get();
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static PooledMemoryStream Open(int capacity)
+    {
+        PooledMemoryStream stream = Pool.Get();
+        stream.Capacity = Math.Max(stream.Capacity, capacity);
+        return stream;
+    }
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

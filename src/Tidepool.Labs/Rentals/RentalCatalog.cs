@@ -22,6 +22,9 @@ internal static class RentalCatalog
     public const string Memory = "BufferPool<T>.AsMemoryPool()";
     public const string DefaultLease = "BufferLease<T>, default checks";
     public const string CheckedLease = "BufferLease<T>, full checks";
+    public const string Filled = "filling and comparing alone";
+    public const string OverflowLease = "BufferLease<T>, budget used up";
+    public const string OverflowRaw = "BufferPool<T>.AsArrayPool(), budget used up";
 
     /// <summary>All subjects for an element type without references.</summary>
     public static IReadOnlyList<Rental> For<T>()
@@ -80,6 +83,17 @@ internal static class RentalCatalog
     /// <summary>The lease with the checks that a pool has by default.</summary>
     public static Rental ByDefault { get; } =
         Rental.Anywhere<TidepoolLease<byte>, BufferLease<byte>>(DefaultLease, ours: true);
+
+    /// <summary>What full checks do with the bytes of a buffer, without a pool.</summary>
+    public static Rental FillAndCompare { get; } = Rental.Anywhere<FilledArray, ArrayItem<byte>>(Filled, ours: false);
+
+    /// <summary>Arrays, and ours from a pool whose budget holds none.</summary>
+    public static IReadOnlyList<Rental> BeyondBudget { get; } =
+    [
+        Rental.Anywhere<NewArray<byte>, ArrayItem<byte>>(NewArray, ours: false),
+        Rental.Anywhere<TidepoolOverflowLease, BufferLease<byte>>(OverflowLease, ours: true),
+        Rental.Anywhere<TidepoolOverflowArrays, ArrayItem<byte>>(OverflowRaw, ours: true),
+    ];
 
     /// <summary>Versions of the rivals.</summary>
     public static void DescribeRivals(LabPlan plan)

@@ -43,6 +43,62 @@ internal readonly struct TidepoolCheckedLease<T> : IRentalSubject<TidepoolChecke
     public void Return(BufferLease<T> item) => item.Dispose();
 }
 
+/// <summary>One array, compared with a pattern where it is rented and filled with it where it is returned.</summary>
+internal readonly struct FilledArray : IRentalSubject<FilledArray, ArrayItem<byte>>
+{
+    private const byte Pattern = 0xDD;
+
+    [ThreadStatic]
+    private static byte[]? t_array;
+
+    [ThreadStatic]
+    private static bool t_differs; // so that the comparison is not left out
+
+    public ArrayItem<byte> Rent(int length)
+    {
+        if (t_array?.Length != length)
+        {
+            t_array = new byte[length];
+            t_array.AsSpan().Fill(Pattern);
+        }
+
+        t_differs |= t_array.AsSpan().ContainsAnyExcept(Pattern);
+        return new(t_array);
+    }
+
+    public void Touch(ArrayItem<byte> item) => item.Touch();
+
+    public void Return(ArrayItem<byte> item) => item.Array.AsSpan().Fill(Pattern);
+}
+
+/// <summary><c>BufferLease&lt;T&gt;</c> of a pool whose budget holds no buffer.</summary>
+internal readonly struct TidepoolOverflowLease : IRentalSubject<TidepoolOverflowLease, BufferLease<byte>>
+{
+    public BufferLease<byte> Rent(int length) => Overflow.Pool.Rent(length);
+
+    public void Touch(BufferLease<byte> item) => default(TidepoolLease<byte>).Touch(item);
+
+    public void Return(BufferLease<byte> item) => item.Dispose();
+}
+
+/// <summary>Arrays of a pool whose budget holds no buffer.</summary>
+internal readonly struct TidepoolOverflowArrays : IRentalSubject<TidepoolOverflowArrays, ArrayItem<byte>>
+{
+    private static readonly ArrayPool<byte> Pool = Overflow.Pool.AsArrayPool();
+
+    public ArrayItem<byte> Rent(int length) => new(Pool.Rent(length));
+
+    public void Touch(ArrayItem<byte> item) => item.Touch();
+
+    public void Return(ArrayItem<byte> item) => Pool.Return(item.Array);
+}
+
+/// <summary>The pool whose budget holds no buffer.</summary>
+internal static class Overflow
+{
+    public static readonly BufferPool<byte> Pool = BufferPool<byte>.Create(new() { Name = "labs.overflow", Budget = 1 });
+}
+
 /// <summary><c>ArrayScope&lt;T&gt;</c>.</summary>
 internal readonly struct TidepoolScope<T> : IRentalSubject<TidepoolScope<T>, ArrayScope<T>>
 {

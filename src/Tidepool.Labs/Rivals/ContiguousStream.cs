@@ -14,6 +14,10 @@ internal readonly struct ContiguousStream(global::PooledStream.PooledMemoryStrea
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ContiguousStream Open(int capacity) => new(new global::PooledStream.PooledMemoryStream(capacity));
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Write(byte[] buffer, int offset, int count) => stream.Write(buffer, offset, count);
 
     /// <inheritdoc/>

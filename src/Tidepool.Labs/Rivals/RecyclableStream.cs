@@ -17,6 +17,10 @@ internal readonly struct RecyclableStream(RecyclableMemoryStream stream) : IStre
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static RecyclableStream Open(int capacity) => new(Manager.GetStream(tag: null, capacity));
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Write(byte[] buffer, int offset, int count) => stream.Write(buffer, offset, count);
 
     /// <inheritdoc/>

@@ -15,6 +15,10 @@ internal readonly struct SlimStream(MemoryStreamSlim stream) : IStreamSubject<Sl
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static SlimStream Open(int capacity) => new(MemoryStreamSlim.Create(capacity));
+
+    /// <inheritdoc/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Write(byte[] buffer, int offset, int count) => stream.Write(buffer, offset, count);
 
     /// <inheritdoc/>

@@ -53,7 +53,7 @@ public sealed partial class PooledDbConnection : DbConnection
     /// <summary>Listeners know already that the session was closed, by an error.</summary>
     private bool _hasNotifiedClosed;
 
-    /// <summary>They know it as broken, and learn of the closing too.</summary>
+    /// <summary>Listeners know that the session is broken, and will hear that it is closed too.</summary>
     private bool _hasNotifiedBroken;
 
     internal PooledDbConnection(PooledDbDataSource source) => _source = source;
@@ -159,10 +159,10 @@ public sealed partial class PooledDbConnection : DbConnection
     /// Rents a session: an idle one, or a new one, or the next that comes back. The calling thread waits, as with
     /// <see cref="PooledDbDataSource.OpenConnection"/>.
     /// </summary>
-    /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
+    /// <exception cref="PooledDbException">There was none in time; the message names the option, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction,
     /// which it does not join.</exception>
-    /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open such a one.</exception>
+    /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open a disposed connection.</exception>
     public override void Open()
     {
         if (IsOpenAlready())
@@ -188,10 +188,10 @@ public sealed partial class PooledDbConnection : DbConnection
 
     /// <summary>Rents a session: an idle one, or a new one, or the next that comes back.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
+    /// <exception cref="PooledDbException">There was none in time; the message names the option, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">It is open (where the provider refuses that), or there is an ambient transaction,
     /// which it does not join.</exception>
-    /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open such a one.</exception>
+    /// <exception cref="ObjectDisposedException">It was disposed, and the provider refuses to open a disposed connection.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public override async Task OpenAsync(CancellationToken cancellationToken)
     {
@@ -218,8 +218,8 @@ public sealed partial class PooledDbConnection : DbConnection
     }
 
     /// <summary>
-    /// Gives the session back: readers are closed, a transaction that is open is rolled back, the rest is the reset's. Does nothing when
-    /// it is closed.
+    /// Gives the session back: readers are closed, a transaction that is open is rolled back, everything else is left to the reset. Does
+    /// nothing when it is closed.
     /// </summary>
     public override void Close()
     {
@@ -252,7 +252,7 @@ public sealed partial class PooledDbConnection : DbConnection
         }
         catch (Exception e)
         {
-            returned = ValueTask.FromException(e); // of a listener
+            returned = ValueTask.FromException(e); // thrown by a handler of StateChange
         }
 
         if (returned.IsCompletedSuccessfully)

@@ -140,7 +140,7 @@ public sealed class PooledDbDataSource : DbDataSource
     /// doing for it; it needs no other thread.
     /// </summary>
     /// <returns>The open connection; dispose it.</returns>
-    /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
+    /// <exception cref="PooledDbException">There was none in time; the message names the option, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">There is an ambient transaction, which a pooled connection does not join.</exception>
     public new PooledDbConnection OpenConnection()
     {
@@ -151,7 +151,7 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <summary>Opens a connection: an idle session, or a new one, or the next that comes back.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The open connection; dispose it. Complete already when a session was idle.</returns>
-    /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
+    /// <exception cref="PooledDbException">There was none in time; the message names the option, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">There is an ambient transaction, which a pooled connection does not join.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public new ValueTask<PooledDbConnection> OpenConnectionAsync(CancellationToken cancellationToken = default)
@@ -172,7 +172,7 @@ public sealed class PooledDbDataSource : DbDataSource
 
     /// <summary>Rents the provider's own connection, open, for libraries that accept no other. The calling thread waits.</summary>
     /// <returns>The lease; dispose it.</returns>
-    /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
+    /// <exception cref="PooledDbException">There was none in time; the message names the option, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">There is an ambient transaction, which a pooled connection does not join.</exception>
     public DbConnectionLease RentNative()
     {
@@ -183,7 +183,7 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <summary>Rents the provider's own connection, open, for libraries that accept no other.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The lease; dispose it.</returns>
-    /// <exception cref="PooledDbException">There was none in time; the message names the knob, its value and the numbers.</exception>
+    /// <exception cref="PooledDbException">There was none in time; the message names the option, its value and the numbers.</exception>
     /// <exception cref="InvalidOperationException">There is an ambient transaction, which a pooled connection does not join.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask<DbConnectionLease> RentNativeAsync(CancellationToken cancellationToken = default)

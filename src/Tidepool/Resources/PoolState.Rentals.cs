@@ -190,8 +190,8 @@ internal sealed partial class PoolState<T>
         Dispatch(section);
     }
 
-    /// <summary>Takes back what was in the hot slot: <see cref="GiveOrKeep"/> decides who gets it.</summary>
-    internal void TakeFromHot(ResourceSlot<T> slot, PoolSection<T> section)
+    /// <summary>Takes a resource that has left the hot slot: <see cref="GiveOrKeep"/> decides who gets it.</summary>
+    internal void ReturnFromHot(ResourceSlot<T> slot, PoolSection<T> section)
     {
         GiveOrKeepHot(slot, section);
         Dispatch(section);
@@ -236,7 +236,7 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>
-    /// Moves the hot resource to the idle list, so that the dispatch at the end of a section sees all of them.
+    /// Takes the resource out of the hot slot, so that the dispatch at the end of a section sees every idle resource.
     /// </summary>
     /// <returns>Whether there was one.</returns>
     internal bool DrainHot(PoolSection<T> section)
@@ -250,7 +250,7 @@ internal sealed partial class PoolState<T>
         return true;
     }
 
-    /// <summary>Drains the hot slot for a section that only reads, and dispatches.</summary>
+    /// <summary>Drains the hot slot, and dispatches if something was there.</summary>
     /// <remarks>
     /// A returner that has not rechecked the slot yet will find nothing left to do, so what follows is done here: a resource that was
     /// cleared meanwhile may be for a parked thread to destroy.
@@ -356,7 +356,7 @@ internal sealed partial class PoolState<T>
             return;
         }
 
-        // Fail and Enqueue count it where it stands then.
+        // Fail counts it as no longer at work by itself; Enqueue does not.
         if (_isClosed)
         {
             Fail(waiter, WaiterFailure.Shutdown, null, section);

@@ -273,6 +273,6 @@ internal sealed partial class ResourceCore<T>
     private void MoveFromHot(ResourceSlot<T> slot)
     {
         using PoolSection<T> section = Gate.Enter("hot: displaced");
-        State.TakeFromHot(slot, section);
+        State.ReturnFromHot(slot, section);
     }
 }

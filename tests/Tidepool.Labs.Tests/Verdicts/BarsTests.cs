@@ -7,23 +7,24 @@ public class BarsTests
     {
         { "raw arrays, depth 1", ["arrays.raw.inlined", "arrays.raw.callsite"] },
         { "lease, depth 1", ["arrays.lease.inlined", "arrays.lease.callsite", "arrays.lease.bytes"] },
-        { "scope", ["arrays.scope.own", "arrays.scope.callsite"] },
+        { "scope", ["arrays.scope.own", "arrays.scope.inlined", "arrays.scope.callsite", "arrays.scope.lease"] },
         { "thread handle", ["arrays.handle"] },
         { "depth 8, one thread", ["arrays.depth8.inlined", "arrays.depth8.callsite", "arrays.depth8.own"] },
         { "two threads", ["arrays.threads.depth8", "arrays.threads.scaling"] },
-        { "producer/consumer", ["arrays.ring.shared", "arrays.ring.kestrel"] },
+        { "producer/consumer", ["arrays.ring.shared", "arrays.ring.lease", "arrays.ring.raw"] },
         { "async hop", ["arrays.hop"] },
         {
             "memory pools",
             [
-                "memory.reused.kestrel", "memory.reused.shared", "memory.reused.bytes", "memory.reused.hold", "memory.native.bytes",
-                "memory.native.hold",
+                "memory.reused.kestrel", "memory.reused.inlined", "memory.reused.callsite", "memory.reused.depth8", "memory.reused.bytes",
+                "memory.reused.hold", "memory.native.bytes", "memory.native.hold",
             ]
         },
         { "object arrays", ["arrays.objects"] },
         { "every length", ["arrays.grid"] },
         { "waste", ["arrays.waste"] },
         { "full checks", ["arrays.checks.full"] },
+        { "beyond the budget", ["arrays.overflow"] },
         { "idle", ["memory.idle.held", "memory.idle.alive", "memory.trim.held", "memory.trim.alive", "memory.idle.collected"] },
         {
             "streams, 100 B and 1 KB",
@@ -35,9 +36,14 @@ public class BarsTests
         { "streams, 50 KB", ["streams.medium.once", "streams.medium.parts", "streams.medium.recyclable"] },
         {
             "streams, 1 to 200 MB",
-            ["streams.large.time", "streams.large.bytes", "streams.large.loh", "streams.large.recyclable", "streams.large.slim"]
+            [
+                "streams.large.time", "streams.large.bytes", "streams.large.rented", "streams.large.loh", "streams.large.recyclable",
+                "streams.large.slim",
+            ]
         },
         { "streams, WriteByte", ["streams.byte.exact", "streams.byte.base"] },
+        { "streams, known length", ["streams.known.small", "streams.known.large"] },
+        { "streams, CopyTo", ["streams.copy"] },
         { "streams, parallel", ["streams.parallel"] },
         { "streams, like MemoryStream", ["streams.compared"] },
         { "pdf", ["pdf.same", "pdf.reversed", "pdf.loh", "pdf.gen2"] },

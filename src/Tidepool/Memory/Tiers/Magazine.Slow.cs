@@ -89,7 +89,7 @@ internal sealed partial class Magazine
     /// <param name="slot">A slot whose home this is.</param>
     /// <param name="generation">The ticket's generation.</param>
     /// <param name="clear">What to clear once the return is certain.</param>
-    /// <param name="flushed">The older half of a magazine that was full, for the shared tier; else null.</param>
+    /// <param name="flushed">What a full magazine gave up, for the shared tier; else null.</param>
     /// <returns>What came of it.</returns>
     internal ReturnOutcome ReturnSlow<TClear>(Slot slot, int generation, TClear clear, out Chunk? flushed)
         where TClear : struct, IClear

@@ -55,7 +55,7 @@ internal abstract partial class TieredPool
         }
 
         // 3. An item of the next size.
-        if (!magazine.IsPrivate && FindNext(bucket) is { Shared.IsEmpty: false } next && TakeShared(next) is { } longer)
+        if (!magazine.IsPrivate && FindNext(bucket) is { Shared.IsEmpty: false } next && TakeThroughEmpty(next) is { } longer)
         {
             return longer;
         }
@@ -98,9 +98,10 @@ internal abstract partial class TieredPool
             }
         }
 
-        // 2. In the shared tier, alone; 3. or with the source.
+        // 2. In the shared tier, as a single item.
         if (!bucket.Shared.TryReturnOne(item) && !(RecallPlaces(bucket) && bucket.Shared.TryReturnOne(item)))
         {
+            // 3. The budget refuses it: it is given up.
             Counters.AddReturns(1, bucket.ItemBytes);
             EvictDropped(bucket, [item]);
         }
@@ -109,11 +110,13 @@ internal abstract partial class TieredPool
     }
 
     /// <summary>
-    /// Makes room in an own budget that is used up: takes back the places that threads keep free. Where that helped, the shared tier
-    /// serves all threads from then on, until an epoch ends with half of the budget free.
+    /// Makes room where the pool's own budget is used up: takes back the places that threads keep free. Where that helped, the shared
+    /// tier serves all threads from then on, until an epoch ends with half of the budget free.
     /// </summary>
     /// <param name="bucket">What there is no room for.</param>
-    /// <returns>Whether places were taken back. False without an own budget, and at a second call in one epoch.</returns>
+    /// <returns>
+    /// Whether places were taken back. False for a pool that shares the process's budget, and at a second call in one epoch.
+    /// </returns>
     internal bool RecallPlaces(Bucket bucket)
     {
         if (Retired || Budget == Budget.Process || Interlocked.Exchange(ref _recalled, 1) != 0)
@@ -170,7 +173,8 @@ internal abstract partial class TieredPool
 
     /// <summary>Rents an item of the shared tier, or a new one.</summary>
     /// <remarks>
-    /// It is too large for a thread to keep, the budget is tight or has no room for a magazine, or the thread is ending.
+    /// For items that are too large for a thread to keep, for a budget that is tight or has no room for a magazine, and for a thread that
+    /// is ending.
     /// </remarks>
     private object TakeWithoutMagazine(Bucket bucket, out bool isNew)
     {
@@ -204,8 +208,9 @@ internal abstract partial class TieredPool
         return item;
     }
 
-    /// <summary>An item of the shared tier through this thread's magazine of that bucket, or null when another thread was faster.</summary>
-    private static object? TakeShared(Bucket bucket)
+    /// <summary>Takes an item of the shared tier through this thread's magazine of that bucket, if that one is empty.</summary>
+    /// <returns>Null also where another thread was faster.</returns>
+    private static object? TakeThroughEmpty(Bucket bucket)
     {
         Magazine? magazine = ThreadTier.FindOpen(bucket);
         return magazine is { IsEmpty: true } && magazine.TakeShared() is { } chunk ? magazine.Refill(chunk) : null;
