@@ -108,25 +108,20 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Puts a chunk into the shared tier as <see cref="PutShared(Bucket, Chunk)"/> does; a magazine of objects takes an empty one from
-    /// there for the next time. Only for the owning thread.
+    /// Puts a chunk into the shared tier as <see cref="PutShared(Bucket, Chunk)"/> does; the magazine takes an empty one from there
+    /// for the next time, by the same step. Only for the owning thread.
     /// </summary>
     internal void PutShared(Chunk? chunk)
     {
-        if (chunk is null || !Bucket.HoldsObjects)
+        if (chunk is null)
         {
-            if (!PutShared(Bucket, chunk))
-            {
-                Owners = null; // they refer to the buffers they had, which the budget has just refused
-            }
-
             return;
         }
 
         Chunk? spare = chunk.Count == 0 ? chunk : null;
-        if (spare is null && !Bucket.Shared.TryPut(chunk, ref spare))
+        if (spare is null && !Bucket.Shared.TryPut(chunk, ref spare) && !PutShared(Bucket, chunk))
         {
-            PutShared(Bucket, chunk);
+            Owners = null; // they refer to the buffers they had, which the budget has just refused
         }
 
         KeepSpare(spare);
