@@ -47,8 +47,14 @@ internal abstract partial class TieredPool
             return own;
         }
 
-        // 2. A chunk of the shared tier, or one of the sibling's: one item is rented, the others wait here.
+        // 2. An item of the shared tier, where a thread keeps only one of the kind; else a chunk of it, or one of the sibling's: one item
+        // is rented, the others wait here.
         Bucket bucket = magazine.Bucket;
+        if (bucket.MagazineCapacity == 0 && bucket.Shared.TryRentOne() is { } single)
+        {
+            return single is Slot found ? found.MoveTo(magazine) : single;
+        }
+
         if ((magazine.TakeShared() ?? TakeFromSibling(bucket)) is { } chunk)
         {
             return magazine.Refill(chunk);
