@@ -33,6 +33,12 @@ internal static class AdviseVerb
 
     private static readonly Option<FileInfo?> Json = new("--json") { Description = "Write every site and number.", HelpName = "FILE" };
 
+    private static readonly Option<FileInfo?> Html =
+        new("--html") { Description = "Write one page that loads nothing, of at most 2 MB.", HelpName = "FILE" };
+
+    private static readonly Option<FileInfo?> Sarif =
+        new("--sarif") { Description = "Write what should change as SARIF 2.1.0, for code hosts and editors.", HelpName = "FILE" };
+
     private static readonly Option<bool> Rentals = new("--rentals")
     {
         Description = "Listen to each rental of every pool for five seconds afterwards: sizes, capacity, double returns. Prints its cost.",
@@ -52,7 +58,7 @@ internal static class AdviseVerb
 
         Examples:
           tidepool advise 12345
-          tidepool advise orders --seconds 60 --json advice.json
+          tidepool advise orders --seconds 60 --json advice.json --html advice.html --sarif advice.sarif
           tidepool advise orders --lifetimes
           tidepool advise --seconds 20 -- dotnet bin/Release/net10.0/Orders.dll --urls http://localhost:5000
           tidepool advise diff main.json branch.json --fail-on bytes:+5%
@@ -67,7 +73,7 @@ internal static class AdviseVerb
     {
         var verb = new Command(Name, "Says what a .NET program should pool, and what not, by what it allocates.")
         {
-            Target, Seconds, Budget, Json, Rentals, Lifetimes,
+            Target, Seconds, Budget, Json, Html, Sarif, Rentals, Lifetimes,
         };
         VerifyOptions.AddTo(verb);
         verb.Subcommands.Add(AdviseDiffVerb.Create());
@@ -76,6 +82,14 @@ internal static class AdviseVerb
             if (!VerifyOptions.Check(result) && result.GetValue(Target) is not { Length: > 0 })
             {
                 result.AddError("say which process: a number or a name as tidepool ps shows them; or, after --, a command to start.");
+            }
+
+            foreach (Option<FileInfo?> option in (Option<FileInfo?>[])[Html, Sarif])
+            {
+                if (VerifyOptions.IsGiven(result) && result.GetValue(option) is not null)
+                {
+                    result.AddError($"{option.Name} has no use with --verify, which writes --json.");
+                }
             }
 
             if (result.GetValue(Seconds) is < 5)
@@ -127,7 +141,28 @@ internal static class AdviseVerb
             Pools = PoolReport.Of(pools, traffic, new PoolLimits()),
         };
         AdviceText.Print(ConsoleReport.CreateConsole(), report);
-        return parsed.GetValue(Json) is { } file ? await ReportFiles.WriteAsync(file, AdviceJson.Write(report)) : ExitRule.Ok;
+        return await WriteAsync(parsed, report);
+    }
+
+    /// <summary>Writes the files that were asked for, each although another cannot be written.</summary>
+    private static async Task<int> WriteAsync(ParseResult parsed, AdviceReport report)
+    {
+        (Option<FileInfo?> Option, Func<string> Text)[] files =
+        [
+            (Json, () => AdviceJson.Write(report)),
+            (Html, () => AdvicePage.Write(report)),
+            (Sarif, () => SarifReport.Write(report, SourceRoot.Find(Environment.CurrentDirectory), BuildVersion.Text)),
+        ];
+        int code = ExitRule.Ok;
+        foreach (var (option, text) in files)
+        {
+            if (parsed.GetValue(option) is { } file)
+            {
+                code = Math.Max(code, await ReportFiles.WriteAsync(file, text()));
+            }
+        }
+
+        return code;
     }
 
     private static async Task<int> VerifyAsync(ParseResult parsed, string[] words, CancellationToken stop)

@@ -45,11 +45,14 @@ internal static class VerifyOptions
     /// <summary>Whether two commands are to be compared.</summary>
     public static bool IsGiven(ParseResult parsed) => parsed.GetValue(Verify);
 
+    /// <summary>Whether two commands are to be compared, while the command line is being checked.</summary>
+    public static bool IsGiven(CommandResult result) => result.GetValue(Verify);
+
     /// <summary>Refuses options that are missing, out of range or without use.</summary>
     /// <returns>Whether two commands are to be compared.</returns>
     public static bool Check(CommandResult result)
     {
-        bool isGiven = result.GetValue(Verify);
+        bool isGiven = IsGiven(result);
         foreach (Option<string?> option in (Option<string?>[])[Before, After])
         {
             if (string.IsNullOrWhiteSpace(result.GetValue(option)) && isGiven)

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Tidepool.Pages;
 
 namespace Tidepool.Labs;
 
@@ -13,13 +14,10 @@ internal static class ComparisonPage
     public static string Write(ResultComparison comparison, ComparisonOptions options)
     {
         var sections = ComparisonReport.Sections(comparison, options).Where(static section => section.Rows.Count > 0).ToArray();
-        var page = new StringBuilder();
-        page.Append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        page.Append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        page.Append("<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
-        page.Append("<title>Tidepool: two results compared</title>\n<style>\n").Append(HtmlReport.Resource("page.css"));
-        page.Append("svg.interval { display: block; width: 120px; height: 14px; stroke: currentColor; fill: currentColor; }\n");
-        page.Append("</style>\n</head>\n<body>\n");
+        StringBuilder page = HtmlPage.Begin(
+            "Tidepool: two results compared",
+            "Two results compared",
+            "svg.interval { display: block; width: 120px; height: 14px; stroke: currentColor; fill: currentColor; }\n");
         WriteHeader(page, comparison, sections);
         page.Append("<main>\n");
         WriteFiles(page, comparison, options);
@@ -36,8 +34,6 @@ internal static class ComparisonPage
     private static void WriteHeader(
         StringBuilder page, ResultComparison comparison, (string Title, IReadOnlyList<ComparedRow> Rows)[] sections)
     {
-        page.Append("<header>\n<div class=\"brand\"><span class=\"mark\" aria-hidden=\"true\"></span>");
-        page.Append("<h1>Two results compared</h1></div>\n");
         page.Append($"<p>{Encode(ComparisonReport.Summarize(comparison))}</p>\n<nav>");
         for (int i = 0; i < sections.Length; i++)
         {
@@ -125,5 +121,5 @@ internal static class ComparisonPage
         }
     }
 
-    private static string Encode(string text) => HtmlReport.Encode(text);
+    private static string Encode(string text) => HtmlPage.Encode(text);
 }

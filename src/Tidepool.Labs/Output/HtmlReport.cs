@@ -1,6 +1,6 @@
-using System.Net;
 using System.Text;
 using System.Text.Json.Nodes;
+using Tidepool.Pages;
 
 namespace Tidepool.Labs;
 
@@ -14,12 +14,7 @@ internal static class HtmlReport
     /// <param name="hasGoals">Whether what the authors aim at is shown.</param>
     public static string Write(LabReport report, IReadOnlyList<ReportLab> labs, string? plots, bool hasGoals = false)
     {
-        var page = new StringBuilder();
-        page.Append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        page.Append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        page.Append("<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
-        page.Append("<title>Does a pool pay? Tidepool labs</title>\n<style>\n").Append(Resource("page.css"));
-        page.Append("</style>\n</head>\n<body>\n");
+        StringBuilder page = HtmlPage.Begin("Does a pool pay? Tidepool labs", "Does a pool pay on this machine?");
         WriteHeader(page, report);
         page.Append("<main>\n");
         HtmlAnswers.Write(page, report, labs);
@@ -40,19 +35,17 @@ internal static class HtmlReport
     }
 
     /// <summary>The plotting library that was packed into this assembly, or null.</summary>
-    public static string? PackedPlots() => TryResource("echarts.js");
+    public static string? PackedPlots() => HtmlPage.TryResource("echarts.js");
 
     /// <summary>Text as HTML.</summary>
-    public static string Encode(string text) => WebUtility.HtmlEncode(text);
+    public static string Encode(string text) => HtmlPage.Encode(text);
 
     /// <summary>A name of code or an id as HTML: it may be broken before a dot and nowhere else.</summary>
-    public static string EncodeName(string name) => Encode(name).Replace(".", "<wbr>.", StringComparison.Ordinal);
+    public static string EncodeName(string name) => HtmlPage.EncodeName(name);
 
     private static void WriteHeader(StringBuilder page, LabReport report)
     {
         string mode = report.Options.Mode == LabMode.Full ? "Full run" : "Quick tour";
-        page.Append("<header>\n<div class=\"brand\"><span class=\"mark\" aria-hidden=\"true\"></span>");
-        page.Append("<h1>Does a pool pay on this machine?</h1></div>\n");
         page.Append(
             $"<p>Tidepool labs, {Encode(mode.ToLowerInvariant())}: {Encode(report.Machine.Processor)}, {report.Machine.Cores} cores, "
                 + $"{Encode(report.Machine.Runtime)}.");
@@ -72,16 +65,6 @@ internal static class HtmlReport
         // A closing tag inside a string of the library would end the element.
         page.Append("<script>").Append(plots.Replace("</script", "<\\/script", StringComparison.OrdinalIgnoreCase)).Append("</script>\n");
         page.Append("<script type=\"application/json\" id=\"views\">").Append(data.ToJsonString()).Append("</script>\n");
-        page.Append("<script>\n").Append(Resource("page.js")).Append("</script>\n");
-    }
-
-    /// <summary>The text of a file that is packed into this assembly.</summary>
-    internal static string Resource(string name) =>
-        TryResource(name) ?? throw new InvalidOperationException($"The assembly lacks '{name}'.");
-
-    private static string? TryResource(string name)
-    {
-        using var stream = typeof(HtmlReport).Assembly.GetManifestResourceStream(name);
-        return stream is null ? null : new StreamReader(stream).ReadToEnd();
+        page.Append("<script>\n").Append(HtmlPage.Resource("page.js")).Append("</script>\n");
     }
 }

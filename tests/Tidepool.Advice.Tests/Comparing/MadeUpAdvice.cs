@@ -58,6 +58,60 @@ internal static class MadeUpAdvice
         return AdviceReport.Of(new TargetProcess { Id = 1, Name = "orders" }, sampling, 0.03, new AdviceLimits());
     }
 
+    /// <summary>A report of many sites and pools, all verdicts among them.</summary>
+    /// <param name="sites">How many sites to pool, and as many of each other verdict.</param>
+    /// <param name="pools">How many pools.</param>
+    /// <param name="method">What their methods are called.</param>
+    public static AdviceReport Many(int sites, int pools, string method)
+    {
+        AdviceReport one = Sampled();
+        IEnumerable<SiteAdvice> Sites(int i) =>
+        [
+            WithMethod(one.Sites[0], $"{method}{i}", 2e9 / (i + 1)),
+            WithMethod(one.Sites[0] with { Verdict = Verdict.DoNotPool, Reason = "strings <cannot> be reused." }, $"{method}Not{i}", 1e7),
+            WithMethod(one.Sites[0] with { Verdict = Verdict.NotEnoughEvidence, Reason = "a burst." }, $"{method}Burst{i}", 1e4),
+        ];
+        PlaceRate[] rates = [.. Enumerable.Range(0, 4097).Select(static places => new PlaceRate(places, 1 - 0.9 / (1 + places / 50.0)))];
+        var finding = new PoolFinding
+        {
+            Verdict = PoolVerdict.Fault,
+            Subject = "misuse",
+            Reason = "a buffer was returned twice.",
+            Reports = ["returned twice\n   at Orders.Api.Handle() in /src/Api.cs:line 17"],
+        };
+        PoolFinding[] findings =
+        [
+            finding,
+            finding with { Verdict = PoolVerdict.Change, Subject = "capacity", Reports = [], After = "Budget = 64 << 20," },
+            finding with { Verdict = PoolVerdict.Suspect, Subject = "double return", Reports = [] },
+            finding with { Verdict = PoolVerdict.Keep, Subject = "leak", Reports = [] },
+        ];
+        return one with
+        {
+            Sites = [.. Enumerable.Range(0, sites).SelectMany(Sites)],
+            Pools = new PoolReport
+            {
+                Pools =
+                [
+                    .. Enumerable.Range(0, pools).Select(i => new PoolAdvice
+                    {
+                        Name = $"pool {i}", Kind = "Buffers", RentedPerSecond = 1200, HitRate = 0.1, HitRates = rates, Findings = findings,
+                    }),
+                ],
+            },
+        };
+    }
+
+    private static SiteAdvice WithMethod(SiteAdvice advice, string method, double rate) => advice with
+    {
+        Site = advice.Site with
+        {
+            Method = method,
+            BytesPerSecond = new Interval(rate * 0.8, rate, rate * 1.3),
+            Sizes = [.. Enumerable.Range(1, 40).Select(static i => (1000L * i * i, 100.0 / i))],
+        },
+    };
+
     private static JsonObject Rate(double value) =>
         new() { ["low"] = value * (1 - Half), ["value"] = value, ["high"] = value * (1 + Half) };
 }

@@ -1,0 +1,59 @@
+using System.Text;
+using System.Text.RegularExpressions;
+using Tidepool.Advice.Tests.Comparing;
+
+namespace Tidepool.Advice.Tests.Advising;
+
+public sealed class AdvicePageTests
+{
+    [Fact]
+    public void The_page_loads_nothing_and_says_what_the_report_says()
+    {
+        string page = AdvicePage.Write(MadeUpAdvice.Many(3, 1, "Orders.Api.Handle"));
+        Assert.DoesNotMatch(@"(src|href)=""(?!#|data:)|@import|url\(|<script", page);
+        string[] parts =
+        [
+            "What should orders pool?", "Sites: 3 to pool, 3 not to, 3 undecided.", "Orders<wbr>.Api<wbr>.Handle0", "Api.cs:12",
+            "strings &lt;cannot&gt; be reused.", "using BufferLease&lt;byte&gt;", "sampled", "pool 0 (Buffers)",
+            "a buffer was returned twice.",
+        ];
+        Assert.All(parts, part => Assert.Contains(part, page, StringComparison.Ordinal));
+        Assert.DoesNotContain("not on this page", page, StringComparison.Ordinal);
+        Assert.All(
+            Regex.Matches(page, "href=\"#([a-z0-9]+)\""),
+            link => Assert.Contains($"id=\"{link.Groups[1].Value}\"", page, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Sites_pools_and_points_are_capped_and_the_page_says_so()
+    {
+        string page = AdvicePage.Write(MadeUpAdvice.Many(100, 130, "Orders.Api.Handle"));
+        Assert.Equal(AdvicePage.MostSites, Regex.Count(page, "<div class=\"answer\">"));
+        Assert.Contains("100 more sites are not on this page", page, StringComparison.Ordinal);
+        Assert.Equal(AdvicePage.MostPools, Regex.Count(page, "<h3>pool "));
+        Assert.Contains("30 more pools are not on this page", page, StringComparison.Ordinal);
+        Match curve = Regex.Match(page, "<path d=\"(M[^\"]*)\"/></svg>");
+        Assert.Equal(AdvicePictures.MostPoints, Regex.Count(curve.Groups[1].Value, "[ML]"));
+    }
+
+    [Theory]
+    [InlineData("x")]
+    [InlineData("\u20ac")] // three bytes
+    [InlineData("<")] // four characters when encoded
+    public void The_page_has_at_most_2_MB_whatever_names_are_like(string letter)
+    {
+        string name = string.Concat(Enumerable.Repeat(letter, 100_000));
+        string page = AdvicePage.Write(MadeUpAdvice.Many(80, 20, name));
+        Assert.InRange(Encoding.UTF8.GetByteCount(page), 100_000, AdvicePage.MostBytes);
+        Assert.Contains("not on this page", page, StringComparison.Ordinal);
+        Assert.EndsWith("</html>\n", page, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_program_that_allocates_nothing_has_a_page_too()
+    {
+        string page = AdvicePage.Write(MadeUpAdvice.Sampled() with { Sites = [], BytesPerSecond = default });
+        Assert.Contains("No site has enough samples", page, StringComparison.Ordinal);
+        Assert.Contains("None of Tidepool's was seen.", page, StringComparison.Ordinal);
+    }
+}
