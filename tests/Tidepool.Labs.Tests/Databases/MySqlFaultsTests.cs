@@ -32,8 +32,8 @@ public sealed class MySqlFaultsTests
     }
 
     /// <summary>
-    /// Sessions are ended, too: each caller may learn of it once. How often callers meet the limit depends on how many write at a time,
-    /// with the provider's pool as with ours.
+    /// The server closes its sessions, too: each caller may learn of it once. How often callers meet the limit depends on how many write
+    /// at a time, with the provider's pool as with ours.
     /// </summary>
     [Servers.MariaDbFact]
     [Trait("Category", "Slow")]
