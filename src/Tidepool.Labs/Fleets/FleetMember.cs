@@ -98,8 +98,9 @@ internal static class FleetMember
                     await DbConnections.AskAsync(source, Question).ConfigureAwait(false);
                     times.Add((int)Stopwatch.GetElapsedTime(asked).TotalMicroseconds);
                 }
-                catch (DbException failure)
+                catch (Exception failure) when (failure is DbException or TimeoutException)
                 {
+                    // Npgsql reports as a TimeoutException that a pool's first session was not open in time.
                     failures.Add(NameOf(failure));
                 }
             }
@@ -112,7 +113,7 @@ internal static class FleetMember
     }
 
     /// <summary>The server's code, or what kind of wait was in vain.</summary>
-    private static string NameOf(DbException failure) =>
-        failure.SqlState
+    private static string NameOf(Exception failure) =>
+        (failure as DbException)?.SqlState
             ?? (failure is PooledDbException { PoolError: { } error } ? error : failure.GetBaseException()).GetType().Name;
 }

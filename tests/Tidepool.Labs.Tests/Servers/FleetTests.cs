@@ -1,3 +1,4 @@
+using System.Data.Common;
 using Npgsql;
 
 namespace Tidepool.Labs.Tests.Servers;
@@ -41,6 +42,17 @@ public sealed class FleetTests
     }
 
     [Fact]
+    public async Task A_wait_that_the_provider_reports_by_another_type_is_a_failure_too()
+    {
+        await using var source = new SlowSource();
+
+        FleetSeen seen = await FleetMember.AskAllAsync(source, callers: 1, TimeSpan.FromMilliseconds(1));
+
+        Assert.Equal(nameof(TimeoutException), Assert.Single(seen.Failures).Key);
+        Assert.Empty(seen.Times);
+    }
+
+    [Fact]
     public void What_all_processes_saw_is_one_row()
     {
         FleetSeen one = new([300, 100], new Dictionary<string, int> { ["53300"] = 2 });
@@ -52,5 +64,12 @@ public sealed class FleetTests
         Assert.Equal((7, 17), (metrics[FleetRun.Failed], metrics["server sessions_count"]));
         Assert.Equal((200_000, 300_000), (metrics["half within_ns"], metrics["longest_ns"]));
         Assert.Equal((3, 4), (metrics["53300_count"], metrics["08P01_count"]));
+    }
+
+    private sealed class SlowSource : DbDataSource
+    {
+        public override string ConnectionString => "";
+
+        protected override DbConnection CreateDbConnection() => throw new TimeoutException();
     }
 }
