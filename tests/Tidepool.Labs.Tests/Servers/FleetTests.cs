@@ -46,7 +46,7 @@ public sealed class FleetTests
     {
         await using var source = new SlowSource();
 
-        FleetSeen seen = await FleetMember.AskAllAsync(source, callers: 1, TimeSpan.FromMilliseconds(1));
+        FleetSeen seen = await FleetMember.AskAllAsync(source, callers: 1, TimeSpan.FromSeconds(1));
 
         Assert.Equal(nameof(TimeoutException), Assert.Single(seen.Failures).Key);
         Assert.Empty(seen.Times);
