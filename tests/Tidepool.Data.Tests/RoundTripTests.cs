@@ -23,6 +23,7 @@ public sealed class RoundTripTests(PostgresServer server)
     [InlineData("", "default", 2)]
     [InlineData("", "with next", 1)]
     [InlineData("", "with next, lent", 1)]
+    [InlineData("", "with next, kept alive", 2)]
     [InlineData("", "default, lent", 2)]
     [InlineData("", "none", 1)]
     public async Task A_rental_that_asks_once_has_so_many_round_trips(string mode, string pool, int expected)
@@ -100,7 +101,7 @@ public sealed class RoundTripTests(PostgresServer server)
         ? NpgsqlDataSource.Create($"{connectionString};Maximum Pool Size=1;No Reset On Close={isTransaction}")
         : new PooledDbDataSource(
             NpgsqlFactory.Instance,
-            connectionString,
+            pool.EndsWith("kept alive", StringComparison.Ordinal) ? $"{connectionString};Keepalive=600" : connectionString,
             new PooledDbOptions
             {
                 Pool = new()

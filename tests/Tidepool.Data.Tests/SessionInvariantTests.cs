@@ -25,6 +25,30 @@ public sealed class SessionInvariantTests(PostgresServer server)
         }
     }
 
+    /// <summary>The provider rewrites a text before it sends it, by the settings that it knows of.</summary>
+    [PostgresTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task The_text_of_the_next_holder_is_not_read_by_the_settings_of_the_one_before(bool isLater)
+    {
+        await using PooledDbDataSource pool = server.NewPool(
+            new PooledDbOptions { Pool = new() { MaxSize = 1 }, ResetWithNextStatement = isLater });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run("SET standard_conforming_strings = off");
+        }
+
+        pool.Settle();
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        await using DbCommand command = next.CreateCommand();
+        command.CommandText = @"SELECT 'C:\' || @text || 'x'";
+        DbParameter parameter = command.CreateParameter();
+        (parameter.ParameterName, parameter.Value) = ("text", "y");
+        command.Parameters.Add(parameter);
+
+        Assert.Equal(@"C:\yx", await command.ExecuteScalarAsync());
+    }
+
     [PostgresTheory]
     [MemberData(nameof(Ways))]
     public async Task After_return_a_new_holder_sees_nothing_of_the_one_before(ResetMode mode, string use, bool isSync, bool isLater)

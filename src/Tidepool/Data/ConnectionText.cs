@@ -18,6 +18,7 @@ internal sealed class ConnectionText
         HasPooling = pools == true;
         IgnoresAmbient = IsTrue(Find(builder, "Enlist") ?? Find(builder, "Auto Enlist")) == false;
         Prepares = Find(builder, "Max Auto Prepare") is { } most && Convert.ToInt32(most, CultureInfo.InvariantCulture) > 0;
+        KeepsAlive = Find(builder, "Keepalive") is { } seconds && Convert.ToInt32(seconds, CultureInfo.InvariantCulture) > 0;
         Name = NameOf(builder);
         if (HasPooling || (IsKnown(builder) && pools is not null))
         {
@@ -46,6 +47,9 @@ internal sealed class ConnectionText
 
     /// <summary>The provider prepares statements by itself.</summary>
     internal bool Prepares { get; }
+
+    /// <summary>A timer of the provider asks idle sessions whether they live, on a thread of its own (Npgsql).</summary>
+    internal bool KeepsAlive { get; }
 
     /// <summary>Server, port and database.</summary>
     internal string Name { get; }

@@ -30,6 +30,9 @@ internal static class NpgsqlPrefix
     private static readonly PropertyInfo? Transaction =
         Type.GetType("Npgsql.Internal.NpgsqlConnector, Npgsql")?.GetProperty("TransactionStatus", Inside);
 
+    private static readonly PropertyInfo? Strings =
+        Type.GetType("Npgsql.Internal.NpgsqlConnector, Npgsql")?.GetProperty("UseConformingStrings", Inside);
+
     private static readonly PropertyInfo? Statements =
         Type.GetType("Npgsql.Internal.NpgsqlConnector, Npgsql")?.GetProperty("PreparedStatementManager", Inside);
 
@@ -41,20 +44,22 @@ internal static class NpgsqlPrefix
 
     /// <summary>Whether the provider's version that is loaded has the members.</summary>
     internal static bool IsKnown =>
-        Connector is not null && IsReady is not null && Pending is not null && Transaction is not null && Statements is not null
-        && Prepared is not null && Prepend is not null;
+        Connector is not null && IsReady is not null && Pending is not null && Transaction is not null && Strings is not null
+        && Statements is not null && Prepared is not null && Prepend is not null;
 
     /// <summary>Puts the reset there; sends nothing.</summary>
     /// <param name="connection">An open connection of the provider, used by no other thread.</param>
     /// <returns>
-    /// False where it cannot stand there: a reader or a transaction is open, the provider has prepared statements, which the reset would
-    /// end behind its back, or something waits to be sent already, such as the reset of a renter who asked nothing.
+    /// False where it cannot stand there: a reader or a transaction is open; the provider has prepared statements, which the reset would
+    /// end behind its back; something waits to be sent already, such as the reset of a renter who asked nothing; or strings have escapes
+    /// (<c>standard_conforming_strings</c>), and the provider would read the next renter's text so before it hears of the reset.
     /// </returns>
     internal static bool TryReset(DbConnection connection)
     {
         if (!IsKnown || !Connector!.DeclaringType!.IsInstanceOfType(connection) || Connector.GetValue(connection) is not { } connector
             || IsReady!.GetValue(connector) is not true || Pending!.GetValue(connector) is not 0
             || Convert.ToInt32(Transaction!.GetValue(connector), CultureInfo.InvariantCulture) != 'I'
+            || Strings!.GetValue(connector) is not true
             || Prepared!.GetValue(Statements!.GetValue(connector)) is not 0)
         {
             return false;

@@ -95,7 +95,7 @@ public sealed class PooledDbDataSource : DbDataSource
         Policy = new DbSessionPolicy(inner, Adapter, text.Prepares)
         {
             Resets = pool.ResetMode != ResetMode.None,
-            ResetsLater = options.ResetWithNextStatement,
+            ResetsLater = options.ResetWithNextStatement && !text.KeepsAlive, // its timer may write at the same time
             LooksForPooler = options.SessionPooler == SessionPooler.Unknown,
             Initializer = SessionInitializer.Of(options),
         };
