@@ -233,17 +233,12 @@ internal sealed class ConnectionsLab : ILab
         FailoverKind[] kinds = plan.Mode == LabMode.Full ? Enum.GetValues<FailoverKind>() : [FailoverKind.SessionsEnded];
         foreach (FailoverKind kind in kinds)
         {
-            foreach (PoolKind pool in plan.Mode == LabMode.Full ? (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool] : [PoolKind.Tidepool])
-            {
-                plan.Add(new Probe
-                {
-                    Key = new(Cell.Of(("server", kind.Name())), pool.Name(Postgres)),
-                    Section = section,
-                    Ours = pool == PoolKind.Tidepool,
-                    Run = _ => LabServer.ConnectionString is null ? null : Failover.Run(kind, pool),
-                    Missing = LabServer.Missing,
-                });
-            }
+            AddProbes(
+                plan,
+                section,
+                Cell.Of(("server", kind.Name())),
+                pool => Failover.Run(kind, pool),
+                plan.Mode == LabMode.Full ? PoolKinds.Pools : [PoolKind.Tidepool]);
         }
 
         plan.Add(
@@ -269,17 +264,7 @@ internal sealed class ConnectionsLab : ILab
         IReadOnlyList<ServerFault> faults = Faults.Of(plan.Mode);
         foreach (ServerFault fault in faults)
         {
-            foreach (PoolKind pool in (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool])
-            {
-                plan.Add(new Probe
-                {
-                    Key = new(CellOf(fault), pool.Name(Postgres)),
-                    Section = section,
-                    Ours = pool == PoolKind.Tidepool,
-                    Run = _ => LabServer.ConnectionString is null ? null : Faults.Run(fault, pool),
-                    Missing = LabServer.Missing,
-                });
-            }
+            AddProbes(plan, section, CellOf(fault), pool => Faults.Run(fault, pool), PoolKinds.Pools);
         }
 
         Cell[] away =
@@ -290,6 +275,26 @@ internal sealed class ConnectionsLab : ILab
                 Bars.ConnectionFaultsServed,
                 Faults.NotServed,
                 [.. faults.Select(static fault => new WorkloadKey(CellOf(fault), PoolKinds.Ours))]));
+    }
+
+    private static void AddProbes(
+        LabPlan plan,
+        Section section,
+        Cell cell,
+        Func<PoolKind, IReadOnlyDictionary<string, double>?> run,
+        IReadOnlyList<PoolKind> pools)
+    {
+        foreach (PoolKind pool in pools)
+        {
+            plan.Add(new Probe
+            {
+                Key = new(cell, pool.Name(Postgres)),
+                Section = section,
+                Ours = pool == PoolKind.Tidepool,
+                Run = _ => LabServer.ConnectionString is null ? null : run(pool),
+                Missing = LabServer.Missing,
+            });
+        }
     }
 
     private static Cell CellOf(ServerFault fault) => Cell.Of(("fault", fault.Name()));
@@ -312,17 +317,7 @@ internal sealed class ConnectionsLab : ILab
         IReadOnlyList<Outage> outages = Outage.Of(plan.Mode);
         foreach (Outage outage in outages)
         {
-            foreach (PoolKind pool in (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool])
-            {
-                plan.Add(new Probe
-                {
-                    Key = new(CellOf(outage), pool.Name(Postgres)),
-                    Section = section,
-                    Ours = pool == PoolKind.Tidepool,
-                    Run = _ => LabServer.ConnectionString is null ? null : Recovery.Run(outage, pool),
-                    Missing = LabServer.Missing,
-                });
-            }
+            AddProbes(plan, section, CellOf(outage), pool => Recovery.Run(outage, pool), PoolKinds.Pools);
         }
 
         Cell[] cells = [.. outages.Select(CellOf)];

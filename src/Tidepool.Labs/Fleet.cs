@@ -53,7 +53,7 @@ internal sealed class FleetLab : ILab
             Varies = ["way", "sum"],
             Order = 0,
         };
-        PoolKind[] pools = plan.Mode == LabMode.Full ? [PoolKind.Provider, PoolKind.Tidepool] : [PoolKind.Tidepool];
+        IReadOnlyList<PoolKind> pools = plan.Mode == LabMode.Full ? PoolKinds.Pools : [PoolKind.Tidepool];
         (FleetWay Way, int MaxSize)[] ways = plan.Mode == LabMode.Full
             ? [(FleetWay.Direct, 2), (FleetWay.Direct, 20), (FleetWay.Session, 2), (FleetWay.Session, 4), (FleetWay.Session, 20),
                 (FleetWay.Transaction, 2), (FleetWay.Transaction, 20)]
@@ -117,7 +117,7 @@ internal sealed class FleetLab : ILab
         LabPlan plan, Section section, string mode, FleetWay way, bool resetsLater)
     {
         Cell cell = Cell.Of(("mode", mode));
-        foreach (PoolKind pool in (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool])
+        foreach (PoolKind pool in PoolKinds.Pools)
         {
             plan.Add(new Workload
             {

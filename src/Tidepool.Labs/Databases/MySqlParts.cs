@@ -74,7 +74,7 @@ internal static class MySqlParts
         IReadOnlyList<MySqlFault> faults = MySqlFaults.Of(plan.Mode);
         foreach (MySqlFault fault in faults)
         {
-            foreach (PoolKind pool in (PoolKind[])[PoolKind.Provider, PoolKind.Tidepool])
+            foreach (PoolKind pool in PoolKinds.Pools)
             {
                 plan.Add(new Probe
                 {

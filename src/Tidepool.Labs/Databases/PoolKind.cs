@@ -28,6 +28,9 @@ internal static class PoolKinds
     /// <summary>All kinds, in the order of tables.</summary>
     public static IReadOnlyList<PoolKind> All { get; } = [PoolKind.Provider, PoolKind.None, PoolKind.Tidepool];
 
+    /// <summary>Those that pool.</summary>
+    public static IReadOnlyList<PoolKind> Pools { get; } = [PoolKind.Provider, PoolKind.Tidepool];
+
     /// <summary>The subject of tables.</summary>
     public static string Name(this PoolKind kind, string provider) => kind switch
     {
