@@ -184,7 +184,8 @@ internal sealed class ConnectionsLab : ILab
         Section section = Part(
             Asking,
             "SELECT 1 on a connection of its own for each; with the session reset between two users, as both do by default, and "
-                + "without. One caller: the latency. Many on few: the throughput.",
+                + "without. Ours resets it after the return, or with the next statement as Npgsql's pool does (ResetWithNextStatement). "
+                + "One caller: the latency. Many on few: the throughput.",
             PoolKind.Provider.Name(Postgres), 6, "load", "between");
         int rarely = plan.Mode == LabMode.Quick ? 3 : 1; // for what takes tens of milliseconds
         (Cell, int, bool)[] loads = [(OneResets, 1, true), (OnePlain, 1, false), (ManyResets, Callers, true), (ManyPlain, Callers, false)];
@@ -206,6 +207,13 @@ internal sealed class ConnectionsLab : ILab
             Add(plan, section, cell, PoolKinds.Ours, PoolKind.Tidepool, operations, LabServer.Missing,
                 () => Ask<PooledSourceSubject, PooledDbConnection>(PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resets), size, callers),
                 every);
+            if (resets)
+            {
+                Add(plan, section, cell, PoolKinds.OursLater, PoolKind.Tidepool, operations, LabServer.Missing,
+                    () => Ask<PooledSourceSubject, PooledDbConnection>(
+                        PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resetsLater: true), size, callers),
+                    every);
+            }
         }
 
         plan.Add(new RatioRule(Bars.ConnectionLatency, Pair(OneResets), Pair(OnePlain)));

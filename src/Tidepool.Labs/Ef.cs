@@ -34,7 +34,7 @@ internal sealed class EfLab : ILab
     /// <summary>The server does not wait for its disk, which would hide everything else.</summary>
     private const string WithoutDisk = ";Options=-c synchronous_commit=off";
 
-    private static readonly ContextKind[] Compared = [ContextKind.Provider, ContextKind.UseTidepool];
+    private static readonly ContextKind[] Compared = [ContextKind.Provider, ContextKind.UseTidepool, ContextKind.UseTidepoolLater];
 
     /// <inheritdoc/>
     public string Name => "ef";
@@ -104,17 +104,18 @@ internal sealed class EfLab : ILab
         var section = new Section
         {
             Title = "A row by its key, and an insert",
-            About = "One after another, each in a new context. Entity Framework rents and returns a session for each of them. The server "
-                + "does not wait for its disk (synchronous_commit=off).",
+            About = "One after another, each in a new context. Entity Framework rents and returns a session for each of them. Ours resets "
+                + "it after the return, or with the next statement as Npgsql's pool does (ResetWithNextStatement). The server does not "
+                + "wait for its disk (synchronous_commit=off).",
             Baseline = UnitContexts.NameOf(ContextKind.Provider),
             Varies = ["operation"],
             Operation = "operation",
             Order = 1,
         };
-        Add("SELECT by key", Bars.EfSelect, Find);
-        Add("INSERT", Bars.EfInsert, Time);
+        Add("SELECT by key", Bars.EfSelect, Bars.EfSelectAlike, Find);
+        Add("INSERT", Bars.EfInsert, Bars.EfInsertAlike, Time);
 
-        void Add(string operation, Bar bar, Func<UnitContexts, AsyncLoop> loop)
+        void Add(string operation, Bar bar, Bar alike, Func<UnitContexts, AsyncLoop> loop)
         {
             Cell cell = Cell.Of(("operation", operation));
             WorkloadKey[] keys = [.. Compared.Select(kind => new WorkloadKey(cell, UnitContexts.NameOf(kind)))];
@@ -133,6 +134,7 @@ internal sealed class EfLab : ILab
             }
 
             plan.Add(new RatioRule(bar, (keys[1], keys[0])));
+            plan.Add(new RatioRule(alike, (keys[2], keys[0])));
         }
     }
 

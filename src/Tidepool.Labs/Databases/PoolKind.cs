@@ -25,6 +25,9 @@ internal static class PoolKinds
     /// <summary>Ours, in tables.</summary>
     public const string Ours = nameof(PooledDbDataSource);
 
+    /// <summary>Ours where the reset of a session goes with the first statement of its next renter, in tables.</summary>
+    public const string OursLater = $"{Ours}, reset with next";
+
     /// <summary>All kinds, in the order of tables.</summary>
     public static IReadOnlyList<PoolKind> All { get; } = [PoolKind.Provider, PoolKind.None, PoolKind.Tidepool];
 
@@ -53,8 +56,14 @@ internal static class PoolKinds
     /// <param name="resets">Whether sessions are reset between two users.</param>
     /// <param name="application">The name under which the server lists them.</param>
     /// <param name="connectionString">Another server; null is that of the run.</param>
+    /// <param name="resetsLater">Whether our reset goes with the first statement of the next user.</param>
     public static DbDataSource OpenPostgres(
-        PoolKind kind, int size, bool resets = true, string application = "lab", string? connectionString = null)
+        PoolKind kind,
+        int size,
+        bool resets = true,
+        string application = "lab",
+        string? connectionString = null,
+        bool resetsLater = false)
     {
         string text = new NpgsqlConnectionStringBuilder(connectionString ?? LabServer.ConnectionString)
         {
@@ -69,6 +78,7 @@ internal static class PoolKinds
             ? new PooledDbDataSource(native, new PooledDbOptions
             {
                 Pool = new() { Name = application, MaxSize = size, ResetMode = resets ? ResetMode.Background : ResetMode.None },
+                ResetWithNextStatement = resetsLater,
             })
             : native;
     }

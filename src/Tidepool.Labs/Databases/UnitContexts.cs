@@ -46,6 +46,9 @@ internal enum ContextKind
     /// <summary>A new context that rents sessions of ours by itself.</summary>
     UseTidepool,
 
+    /// <summary>The same, and each reset of a session goes with the first statement of its next renter.</summary>
+    UseTidepoolLater,
+
     /// <summary>A new context over a lease of ours.</summary>
     Lease,
 
@@ -68,8 +71,12 @@ internal sealed class UnitContexts : IDisposable
     {
         _kind = kind;
         _source = PoolKinds.OpenPostgres(
-            PoolOf(kind), size, application: application, connectionString: LabServer.ConnectionString + more);
-        if (kind == ContextKind.UseTidepool)
+            PoolOf(kind),
+            size,
+            application: application,
+            connectionString: LabServer.ConnectionString + more,
+            resetsLater: kind == ContextKind.UseTidepoolLater);
+        if (kind is ContextKind.UseTidepool or ContextKind.UseTidepoolLater)
         {
             _options = new DbContextOptionsBuilder<NotesContext>().UseNpgsql().UseTidepool((PooledDbDataSource)_source).Options;
         }
@@ -112,6 +119,7 @@ internal sealed class UnitContexts : IDisposable
         ContextKind.None => "DbContext, Pooling=false",
         ContextKind.PooledOverProvider => "AddDbContextPool, Npgsql's pool",
         ContextKind.UseTidepool => "DbContext, UseTidepool",
+        ContextKind.UseTidepoolLater => "DbContext, UseTidepool, reset with next",
         ContextKind.Lease => "DbContext, PooledDbDataSource",
         ContextKind.PooledOverLease => "AddDbContextPool, PooledDbDataSource",
         _ => "AddDbContextPool, a lease per save",
@@ -125,7 +133,7 @@ internal sealed class UnitContexts : IDisposable
     {
         switch (_kind)
         {
-            case ContextKind.Provider or ContextKind.None or ContextKind.UseTidepool:
+            case ContextKind.Provider or ContextKind.None or ContextKind.UseTidepool or ContextKind.UseTidepoolLater:
                 var own = new NotesContext(_options!);
                 await using (own.ConfigureAwait(false))
                 {

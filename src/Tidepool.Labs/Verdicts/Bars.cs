@@ -590,6 +590,12 @@ internal static class Bars
     public static readonly Bar EfInsert = Ratio(
         "ef.insert", "ef", "an INSERT through UseTidepool takes at most 1.10 of the time over Npgsql's pool", 1.10);
 
+    public static readonly Bar EfSelectAlike = Ratio(
+        "ef.select.alike", "ef", "a SELECT by key where our reset goes with the next statement, as Npgsql's does: at most 1.10", 1.10);
+
+    public static readonly Bar EfInsertAlike = Ratio(
+        "ef.insert.alike", "ef", "an INSERT where our reset goes with the next statement, as Npgsql's does: at most 1.10", 1.10);
+
     /// <summary>All bars.</summary>
     public static IReadOnlyList<Bar> All { get; } =
     [
@@ -615,6 +621,7 @@ internal static class Bars
         ConnectionFaults, ConnectionFaultsServed,
         MySqlFaults, FleetTransaction, FleetSession, FleetLatency, FleetLatencyAlike,
         ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,
+        EfSelectAlike, EfInsertAlike,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
         StressMany, MixedOne, MixedCores, MixedMany, ProducerConsumer, MallocOverall, PairShared, PairInline, PoolBoost,
         PoolSingleton, PoolSingletonMany, PoolRemote, ResourceSynchronized, ResourceSynchronizedMany, ResourceUnsynchronized,
