@@ -108,6 +108,7 @@ public sealed class RoundTripTests(PostgresServer server)
                 {
                     MaxSize = 1,
                     ValidateAfterIdle = FaultTest.Never,
+                    TimeProvider = new StoppedTime(), // else a reset is done after a second that goes with the next statement
                     ResetMode = pool == "none" ? ResetMode.None : ResetMode.Background,
                 },
                 SessionPooler = isTransaction ? SessionPooler.Transaction : SessionPooler.None,

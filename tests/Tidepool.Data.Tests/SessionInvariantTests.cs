@@ -1,5 +1,6 @@
 using System.Data.Common;
 using Npgsql;
+using Tidepool.Data.Tests.Faults;
 using Tidepool.Data.Tests.Support;
 using static Tidepool.Data.Tests.Support.SessionUse;
 
@@ -139,7 +140,7 @@ public sealed class SessionInvariantTests(PostgresServer server)
     public async Task Until_a_reset_with_the_next_statement_others_find_what_the_idle_session_keeps()
     {
         await using PooledDbDataSource pool = server.NewPool(
-            new PooledDbOptions { Pool = new() { MaxSize = 1 }, ResetWithNextStatement = true });
+            new PooledDbOptions { Pool = new() { MaxSize = 1, TimeProvider = new StoppedTime() }, ResetWithNextStatement = true });
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             connection.Run("SELECT pg_catalog.pg_advisory_lock(43)");
@@ -153,6 +154,31 @@ public sealed class SessionInvariantTests(PostgresServer server)
         }
 
         Assert.True(await server.Cluster.ReadAsync<bool>("SELECT pg_catalog.pg_try_advisory_lock(43)"));
+    }
+
+    [PostgresTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    [Trait("Category", "Environment")]
+    public async Task A_reset_for_which_no_next_statement_comes_is_done_after_a_while(bool isLent)
+    {
+        await using PooledDbDataSource pool = server.NewPool(
+            new PooledDbOptions { Pool = new() { MaxSize = 1, ValidateAfterIdle = FaultTest.Never }, ResetWithNextStatement = true });
+        if (isLent)
+        {
+            await using DbConnectionLease lease = await pool.RentNativeAsync();
+            lease.Connection.Read<object>("SELECT pg_catalog.pg_advisory_lock(44)");
+        }
+        else
+        {
+            await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+            connection.Run("SELECT pg_catalog.pg_advisory_lock(44)");
+        }
+
+        await FaultTest.UntilAsync(
+            () => server.Cluster.ReadAsync<bool>("SELECT pg_catalog.pg_try_advisory_lock(44)"), "the idle session gives its lock back");
+
+        Assert.Equal((1, 1), (pool.GetStatistics().Created, pool.GetStatistics().Total));
     }
 
     [PostgresTheory]

@@ -34,6 +34,9 @@ internal sealed class DbSession(DbConnection native)
     /// <summary>The provider has prepared statements on it; stays so for its life.</summary>
     internal bool HasPrepared { get; set; }
 
+    /// <summary>Its reset goes with the next statement.</summary>
+    internal bool HasResetPending { get; set; }
+
     /// <summary>Its renter had the provider's connection; until the next reset. Whatever it prepared stays.</summary>
     internal bool WasLent { get; set; }
 
@@ -102,6 +105,9 @@ internal sealed class DbSession(DbConnection native)
         }
     }
 
-    /// <summary>It was reset: nothing of a renter is left.</summary>
+    /// <summary>
+    /// It was reset: nothing of a renter is left. A reset that goes with the next statement counts, too: while one is pending, the next
+    /// return resets in the usual way whatever these flags say.
+    /// </summary>
     internal void Renew() => WasLent = IsRoleDoubted = _hasRows = _hasObjects = _hasAnything = false;
 }

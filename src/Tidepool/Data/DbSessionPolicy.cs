@@ -35,7 +35,12 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>What the program makes of each new session, or null.</summary>
     internal SessionInitializer? Initializer { get; init; }
 
-    internal override PolicyTraits Traits => base.Traits with { Resets = adapter.HasReset, WaitsInReset = adapter.WaitsInReset };
+    internal override PolicyTraits Traits => base.Traits with
+    {
+        Resets = adapter.HasReset,
+        WaitsInReset = adapter.WaitsInReset,
+        ResetsLater = ResetsLater,
+    };
 
     public override ValueTask<DbSession> CreateAsync(CancellationToken cancellationToken) => CreateAsync(isAsync: true, cancellationToken);
 
@@ -64,6 +69,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
 
     public override bool? Reset(DbSession resource) =>
         adapter.ResetsInline ? ResetAsync(isAsync: false, resource, CancellationToken.None).EnsureCompleted() : null;
+
+    internal override bool HasResetPending(DbSession resource) => resource.HasResetPending;
 
     public override async ValueTask KeepAliveAsync(DbSession resource, CancellationToken cancellationToken)
     {
@@ -161,9 +168,11 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         try
         {
-            return isAsync
+            bool isValid = isAsync
                 ? await adapter.ValidateAsync(session.Native, cancellationToken).ConfigureAwait(false)
                 : adapter.Validate(session.Native);
+            session.HasResetPending = false; // the question has taken the reset along
+            return isValid;
         }
         catch (Exception e) when (Note(session, e))
         {
@@ -175,7 +184,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         try
         {
-            bool isReset = (ResetsLater && !session.IsRoleDoubted && adapter.TryResetLater(session.Native))
+            session.HasResetPending = ResetsLater && !session.IsRoleDoubted && adapter.TryResetLater(session.Native);
+            bool isReset = session.HasResetPending
                 || (isAsync
                     ? await adapter.ResetAsync(session.Native, session.Info, cancellationToken).ConfigureAwait(false)
                     : adapter.Reset(session.Native, session.Info));

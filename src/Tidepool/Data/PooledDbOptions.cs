@@ -33,10 +33,10 @@ public sealed class PooledDbOptions
     /// <summary>Sends the reset of a session together with the first statement of its next renter.</summary>
     /// <remarks>
     /// <para>The default resets after the return. This saves a round trip for each rental, as the provider's own pool does. No statement
-    /// of a renter runs on what another one left. But while a session is idle it keeps that: advisory locks, temporary tables,
-    /// <c>LISTEN</c>, timeouts such as <c>idle_session_timeout</c>. Notifications that came meanwhile reach handlers of the next renter of
-    /// the provider's connection. The reset runs under the settings of the one before, its time counts for the first statement of the
-    /// next renter, which no token cancels before the reset is done, and a reset that fails is that statement's error.</para>
+    /// of a renter runs on what another one left. But an idle session keeps that for up to a second, after which the pool sends the reset:
+    /// advisory locks, temporary tables, <c>LISTEN</c>, timeouts. Notifications that came meanwhile reach handlers of the next renter of
+    /// the provider's connection. The reset runs under the settings of the one before, its time counts for the first statement of the next
+    /// renter, which no token cancels before the reset is done, and a reset that fails is that statement's error.</para>
     /// <para>For PostgreSQL over Npgsql 10. A session on which the provider has prepared statements, or that was left with a transaction
     /// or a reader open, with <c>standard_conforming_strings</c> off or without a statement, is reset as
     /// <see cref="ResourcePoolOptions.ResetMode"/> says, and so are sessions of other databases and providers, and all sessions where the

@@ -217,6 +217,7 @@ internal sealed partial class PoolRunner<T>(ResourceCore<T> core, ResourcePolicy
     internal void FinishCheck(ResourceSlot<T> slot, DestroyReason? why, Waiter<T>? renter = null, bool keepsDirt = false)
     {
         bool isInTime;
+        core.NoteReset(slot);
         using (PoolSection<T> section = core.Gate.Enter("checked"))
         {
             isInTime = core.State.FinishCheck(slot, why, renter, keepsDirt, section);

@@ -375,7 +375,7 @@ internal sealed partial class PoolState<T>
         for (ResourceSlot<T>? slot = _idle.Oldest; slot is not null;)
         {
             ResourceSlot<T>? newer = slot.Links.Newer;
-            long keepAlive = ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveInterval);
+            long keepAlive = KeepAliveDue(slot);
             if (section.Now >= slot.ExpiresAt)
             {
                 DestroyIdle(slot, DestroyReason.Lifetime, section);
@@ -400,6 +400,14 @@ internal sealed partial class PoolState<T>
 
             slot = newer;
         }
+    }
+
+    /// <summary>When an idle resource is to be kept alive: soon where its reset is done with that.</summary>
+    private long KeepAliveDue(ResourceSlot<T> slot)
+    {
+        long interval = _settings.KeepAliveInterval;
+        return ResourceSettings.After(
+            slot.KeptAlive, slot.HasResetPending ? Math.Min(interval, ResourceSettings.ResetPendingFor) : interval);
     }
 
     /// <summary>

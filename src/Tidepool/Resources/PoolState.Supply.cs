@@ -203,7 +203,7 @@ internal sealed partial class PoolState<T>
         _idle.Add(slot);
         _group?.AddIdle(slot);
         long due = Math.Min(slot.ExpiresAt, ResourceSettings.After(slot.LastUsed, _settings.IdleTimeout));
-        section.WakeAt(Math.Min(due, ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveInterval)));
+        section.WakeAt(Math.Min(due, KeepAliveDue(slot)));
     }
 
     private void Accept(ResourceSlot<T> slot, T resource, DateTimeOffset created, PoolSection<T> section)

@@ -200,11 +200,15 @@ internal sealed partial class ResourceCore<T>
     internal void CompleteReturn(ResourceSlot<T> slot, DestroyReason? why)
     {
         Schedule.Point("return");
+        NoteReset(slot);
         if (why is not null || !TryPutHot(slot))
         {
             CompleteReturnSlow(slot, why);
         }
     }
+
+    /// <summary>Notes whether the reset of a resource that no renter has is still to be done.</summary>
+    internal void NoteReset(ResourceSlot<T> slot) => slot.HasResetPending = _resetsLater && Policy.HasResetPending(slot.Resource!);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void CompleteReturnSlow(ResourceSlot<T> slot, DestroyReason? why)

@@ -33,6 +33,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
     private readonly bool _waitsInReset;
     private readonly long _freshFor;
     private readonly long _soonestIdleDue;
+    private readonly bool _resetsLater;
     private volatile bool _hasParked; // a thread has parked for a rental
 
     /// <summary>Makes the pool of a kind of resource.</summary>
@@ -62,7 +63,9 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
         _waitsInReset = _resetMode == ResetMode.Background && traits.WaitsInReset;
         _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
         _freshFor = Math.Min(traits.Validates ? settings.ValidateAfterIdle : ResourceSettings.NoLimit, ResourceSettings.NoLimit / 2);
-        _soonestIdleDue = Math.Min(settings.IdleTimeout, settings.KeepAliveInterval);
+        _resetsLater = traits.ResetsLater && _resetMode is ResetMode.OnReturn or ResetMode.Background;
+        long soonestKeepAlive = _resetsLater ? ResourceSettings.ResetPendingFor : ResourceSettings.NoLimit;
+        _soonestIdleDue = Math.Min(settings.IdleTimeout, Math.Min(settings.KeepAliveInterval, soonestKeepAlive));
         Gate = group?.Gate ?? new PoolGate<T>(settings.TimeProvider, this, static core => ((ResourceCore<T>)core).OnTimer());
         Timer = Gate.Timer;
         Clock = Gate.Clock;

@@ -110,6 +110,12 @@ public abstract class ResourcePolicy<T>
     public virtual ValueTask KeepAliveAsync(T resource, CancellationToken cancellationToken) => default;
 
     /// <summary>
+    /// Whether a reset that has succeeded is done only with the next use of the resource, or when it is kept alive. Asked where
+    /// <see cref="PolicyTraits.ResetsLater"/> says so, after a reset or <see cref="KeepAliveAsync"/>; quick, and never throws.
+    /// </summary>
+    internal virtual bool HasResetPending(T resource) => false;
+
+    /// <summary>
     /// Ends a resource; called once for each, on a thread of the thread pool or that of a renter who waits for the place. The default
     /// disposes it when it is disposable. Exceptions are counted, reported to the event source <c>Tidepool</c>, and go nowhere else.
     /// </summary>
@@ -138,6 +144,9 @@ public abstract class ResourcePolicy<T>
 /// <param name="WaitsInReset">Its two resets are different ones: the asynchronous one may end on another thread than it began.</param>
 internal readonly record struct PolicyTraits(bool CreatesInline, bool LooksForBroken, bool Validates, bool Resets, bool WaitsInReset)
 {
+    /// <summary>A reset may be done only with the next use of the resource.</summary>
+    public bool ResetsLater { get; init; }
+
     /// <summary>Looks which methods are overridden.</summary>
     /// <param name="policy">The base class, whose own methods do nothing.</param>
     /// <param name="create">The synchronous creation.</param>

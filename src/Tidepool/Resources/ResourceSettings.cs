@@ -38,6 +38,9 @@ internal sealed class ResourceSettings(ResourcePoolOptions options)
         ? options.LifetimeJitter
         : throw Refusal(nameof(options.LifetimeJitter), options.LifetimeJitter, "0 to 1", Parameter);
 
+    /// <summary>How long a resource stays idle whose reset is still to be done, in milliseconds.</summary>
+    internal const long ResetPendingFor = 1000;
+
     internal long KeepAliveInterval { get; } = Milliseconds(options.KeepAliveInterval, nameof(options.KeepAliveInterval), 1, Parameter);
 
     internal bool TakesOldest { get; } = Defined(options.ReuseOrder, nameof(options.ReuseOrder)) == ReuseOrder.FirstIn;

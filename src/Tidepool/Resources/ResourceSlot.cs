@@ -57,6 +57,9 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
     internal bool IsMarked;
     internal bool IsReported;
 
+    /// <summary>Its last reset is done only with its next use, or when it is kept alive, which is soon.</summary>
+    internal bool HasResetPending;
+
     /// <summary>A renter's own thread does the work, so no other renter is served by it.</summary>
     internal bool IsByRenter;
 

@@ -370,6 +370,55 @@ public sealed class CheckTests : ResourceTest
         Assert.Equal(0, lease.Value.KeepAlives);
     }
 
+    [Theory]
+    [InlineData(ResetMode.Background, -1.0)]
+    [InlineData(ResetMode.OnReturn, -1.0)]
+    [InlineData(ResetMode.OnReturn, 60_000.0)]
+    public void A_reset_that_is_still_to_be_done_is_done_after_a_second_without_a_renter(ResetMode mode, double keepAlive)
+    {
+        bool isPending = false;
+        Policy.IsResetPending = _ => isPending;
+        Policy.OnReset = (_, _) => new(isPending = true);
+        Policy.OnResetHere = _ => isPending = true;
+        Policy.OnKeepAlive = (_, _) =>
+        {
+            isPending = false;
+            return default;
+        };
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: mode, keepAlive: keepAlive, validateAfter: 100_000));
+        FakeResource resource;
+        using (ResourceLease<FakeResource> lease = Rent(pool))
+        {
+            resource = lease.Value;
+        }
+
+        for (int i = 0; i < 5; i++)
+        {
+            Time.Advance(999);
+            Rent(pool).Dispose();
+        }
+
+        Time.Advance(999);
+        Assert.Equal(0, resource.KeepAlives);
+        Time.Advance(1);
+        Assert.Equal(1, resource.KeepAlives);
+        Time.Advance(50_000); // nothing is pending, so only the interval counts
+        Assert.Equal(1, resource.KeepAlives);
+        pool.Validate();
+    }
+
+    [Theory]
+    [InlineData(ResetMode.OnRent)]
+    [InlineData(ResetMode.None)]
+    public void Nothing_is_pending_where_resources_are_not_reset_after_the_return(ResetMode mode)
+    {
+        Policy.IsResetPending = static _ => true;
+        ResourcePool<FakeResource> pool = NewPool(Options(max: 1, reset: mode));
+        Rent(pool).Dispose();
+        Time.Advance(5000);
+        Assert.Equal(0, Policy.Made.First().KeepAlives);
+    }
+
     private class PlainPolicy : ResourcePolicy<FakeResource>
     {
         private int _made;

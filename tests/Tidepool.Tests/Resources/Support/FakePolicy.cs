@@ -49,6 +49,9 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
 
     public Func<FakeResource, CancellationToken, ValueTask> OnKeepAlive { get; set; } = static (_, _) => default;
 
+    /// <summary>Whether a reset is done only later; null for a policy that does it at once.</summary>
+    public Func<FakeResource, bool>? IsResetPending { get; set; }
+
     public Func<FakeResource, ValueTask> OnDestroy { get; set; } = static _ => default;
 
     public Func<CancellationToken, FakeResource>? OnCreateHere { get; set; }
@@ -136,6 +139,10 @@ public sealed class FakePolicy : ResourcePolicy<FakeResource>
         resource.Resets++;
         return OnReset(resource, cancellationToken);
     }
+
+    internal override PolicyTraits Traits => base.Traits with { ResetsLater = IsResetPending is not null };
+
+    internal override bool HasResetPending(FakeResource resource) => IsResetPending!(resource);
 
     public override bool? Reset(FakeResource resource) => OnResetHere(resource);
 
