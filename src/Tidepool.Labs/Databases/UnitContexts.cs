@@ -46,7 +46,7 @@ internal enum ContextKind
     /// <summary>A new context that rents sessions of ours by itself.</summary>
     UseTidepool,
 
-    /// <summary>The same, and each reset of a session goes with the first statement of its next renter.</summary>
+    /// <summary>A new context that rents sessions of ours, where each reset goes with the first statement of its next renter.</summary>
     UseTidepoolLater,
 
     /// <summary>A new context over a lease of ours.</summary>
