@@ -47,6 +47,7 @@ internal sealed class MemoryLab : ILab
         AddPipes(plan);
         AddHold(plan);
         AddIdle(plan);
+        AddEpochs(plan);
         Judge(plan);
     }
 
@@ -203,6 +204,24 @@ internal sealed class MemoryLab : ILab
         }
 
         plan.Add(new MetricRatioRule(Bars.IdleCollected, IdleMemory.Resident, (IdleProcessKey("aggressive"), IdleProcessKey("off"))));
+    }
+
+    private static WorkloadKey EpochKey { get; } = new(
+        Cell.Of(("magazines", $"{ManyMagazines.Threads} threads, {ManyMagazines.Pools} pools")), RentalCatalog.Lease);
+
+    private static void AddEpochs(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Trimming many threads",
+            About = "Each thread holds a full magazine of each pool and is parked: the longest epoch, and the longest time that another "
+                + "thread waits meanwhile for the lock of the thread tier, until the last magazine is closed.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["magazines"],
+        };
+        plan.Add(new Probe { Key = EpochKey, Section = section, Ours = true, Run = _ => ManyMagazines.Measure() });
+        plan.Add(new MetricRule(Bars.EpochTime, ManyMagazines.EpochTime, [EpochKey]));
+        plan.Add(new MetricRule(Bars.EpochGate, ManyMagazines.GateWait, [EpochKey]));
     }
 
     private static WorkloadKey IdleProcessKey(string mode) => new(Cell.Of(("collect when idle", mode)), "PooledMemoryStream");

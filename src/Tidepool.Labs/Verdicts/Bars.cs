@@ -120,6 +120,12 @@ internal static class Bars
     public static readonly Bar IdleAlive = Count(
         "memory.idle.alive", "idle", "60 s after 1 GiB was returned: at most 10 % survives one collection", 10);
 
+    public static readonly Bar EpochTime = Ratio(
+        "memory.epoch.time", "idle", "one epoch of trimming, 256 threads with magazines of 20 pools: at most 10 ms", 10);
+
+    public static readonly Bar EpochGate = Ratio(
+        "memory.epoch.gate", "idle", "no thread waits longer than 1 ms for the thread tier's lock during that epoch", 1);
+
     public static readonly Bar TrimHeld = Count(
         "memory.trim.held", "idle", "Trim() after 1 GiB was returned: at most 10 % is still held", 10);
 
@@ -603,7 +609,7 @@ internal static class Bars
         Depth8Inlined, Depth8CallSite, Depth8Own, ThreadsDepth8, ThreadsScaling, RingShared, RingLease, RingRaw, Hop,
         Objects, Grid, Waste, FullChecks, Overflow, ReusedKestrel, ReusedInlined, ReusedCallSite, ReusedDepth8, ReusedBytes,
         HeldBytes, NativeReusedBytes, NativeHeldBytes,
-        IdleHeld, IdleAlive, TrimHeld, TrimAlive, IdleCollected,
+        IdleHeld, IdleAlive, TrimHeld, TrimAlive, IdleCollected, EpochTime, EpochGate,
         StreamSmall, StreamNewBytes, StreamRentedBytes, StreamSmallRecyclable, StreamSmallSlim, StreamTiny, StreamTinyRecyclable,
         StreamTinySlim, StreamMediumOnce, StreamMediumParts, StreamMediumRecyclable,
         StreamLarge, StreamLargeBytes, StreamLargeRented, StreamLargeObjects, StreamLargeRecyclable, StreamLargeSlim,

@@ -25,7 +25,13 @@ public class BarsTests
         { "waste", ["arrays.waste"] },
         { "full checks", ["arrays.checks.full"] },
         { "beyond the budget", ["arrays.overflow"] },
-        { "idle", ["memory.idle.held", "memory.idle.alive", "memory.trim.held", "memory.trim.alive", "memory.idle.collected"] },
+        {
+            "idle",
+            [
+                "memory.idle.held", "memory.idle.alive", "memory.trim.held", "memory.trim.alive", "memory.idle.collected",
+                "memory.epoch.time", "memory.epoch.gate",
+            ]
+        },
         {
             "streams, 100 B and 1 KB",
             [

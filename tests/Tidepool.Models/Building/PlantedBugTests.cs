@@ -49,7 +49,7 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         {
             "TicketScenario", "what is posted during a closing stays there",
-            In("Magazine.FinishClose").Remove("EmptyClosedInbox(taken);")
+            In("Magazine.Close").Remove("EmptyClosedInbox(taken);")
         },
         {
             "OutboxScenario", "an outbox is emptied beside its owner",
@@ -70,8 +70,8 @@ public class PlantedBugTests(ITestOutputHelper output)
         {
             "OutboxScenario", "statistics count what goes home in both places",
             In("TieredPool.GetStatistics").Replace(
-                "ThreadTier.ForEach(this, AddMagazine); ThreadTier.ForEach(this, AddOutbox);",
-                "ThreadTier.ForEach(this, AddOutbox); ThreadTier.ForEach(this, AddMagazine);")
+                "ThreadTier.ForEach(buckets, AddMagazine); ThreadTier.ForEach(buckets, AddOutbox);",
+                "ThreadTier.ForEach(buckets, AddOutbox); ThreadTier.ForEach(buckets, AddMagazine);")
         },
         {
             "HandleScenario", "a poster settles while the owner returns",

@@ -15,15 +15,15 @@ internal sealed class ClosedMagazines
         }
     }
 
-    /// <summary>Refunds to the budget what closing refunds in the real pool.</summary>
+    /// <summary>Refunds to the pool's budget what closing refunds in the real pool.</summary>
     /// <remarks>Magazines that still lie in a table are left out: they are refunded when their thread makes the next.</remarks>
-    /// <param name="budget">The pool's.</param>
-    internal void Refund(Budget budget)
+    /// <param name="pool">The pool.</param>
+    internal void Refund(TieredPool pool)
     {
-        ThreadTier.ForEach(null, magazine => _closed.Remove(magazine));
+        ThreadTier.ForEach(pool.Buckets(), magazine => _closed.Remove(magazine));
         foreach (Magazine magazine in _closed)
         {
-            budget.Refund(magazine.Charge);
+            pool.Budget.Refund(magazine.Charge);
         }
     }
 }

@@ -52,7 +52,7 @@ internal sealed class Visits(TieredPool station, bool closes)
     }
 
     /// <summary>Ends the visits: refunds the magazines that they closed.</summary>
-    internal void End() => _closed.Refund(station.Budget);
+    internal void End() => _closed.Refund(station);
 
     private List<Magazine> HomesOf(Bucket bucket)
     {

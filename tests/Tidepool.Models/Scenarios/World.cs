@@ -218,7 +218,7 @@ internal sealed class World
     /// <summary>Nothing lost, nothing twice, the counters add up.</summary>
     internal void Check()
     {
-        _closed.Refund(Bucket.Pool.Budget);
+        _closed.Refund(Bucket.Pool);
         Expect(
             !Pool.IsDisposed || Pool.Core.Budget.Used == 0,
             $"{Pool.Core.Budget.Used} bytes are charged to the budget of a pool that was disposed");

@@ -109,9 +109,14 @@ internal sealed partial class Magazine
         StopForGood();
         Interlocked.MemoryBarrierProcessWide();
         FinishClose(taken);
+
+        // A poster writes its slot and then looks whether this is closed, without a fence of its own: either we see the slot, or it sees
+        // that this is closed.
+        Interlocked.MemoryBarrierProcessWide();
+        EmptyClosedInbox(taken); // posted between the last look and the last write
     }
 
-    /// <summary>First half of <see cref="Close"/>, so that one barrier can serve many magazines.</summary>
+    /// <summary>First step of <see cref="Close"/>, so that one barrier can serve many magazines.</summary>
     internal void StopForGood()
     {
         var spin = default(SpinWait);
@@ -127,7 +132,8 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Second half of <see cref="Close"/>, after the barrier.</summary>
+    /// <summary>Second step of <see cref="Close"/>, after a barrier. After another one, <see cref="EmptyClosedInbox"/> is the last.
+    /// </summary>
     internal void FinishClose(List<object?> taken)
     {
         var spin = default(SpinWait);
@@ -159,11 +165,6 @@ internal sealed partial class Magazine
             Schedule.Point("closed");
             Volatile.Write(ref _isClosed, true);
         }
-
-        // A poster writes its slot and then looks whether this is closed, without a fence of its own: either we see the slot, or it sees
-        // that this is closed.
-        Interlocked.MemoryBarrierProcessWide();
-        EmptyClosedInbox(taken); // posted between the last look and the last write
     }
 
     /// <summary>Takes out what other threads sent home, if the owner is not inside.</summary>
@@ -276,7 +277,7 @@ internal sealed partial class Magazine
     /// Settles what was posted to a closed magazine: no owner can race any more, and the exchange of the inbox gives each slot to one
     /// thread.
     /// </summary>
-    private void EmptyClosedInbox(List<object?> taken)
+    internal void EmptyClosedInbox(List<object?> taken)
     {
         // A poster's own write comes before its look: of two that post at once, the later one sees both.
         Interlocked.MemoryBarrier();

@@ -1,6 +1,9 @@
 namespace Tidepool;
 
-/// <content>Visits to the magazines of all threads: what waits in outboxes is posted, what is idle is taken.</content>
+/// <content>
+/// Visits to the magazines of all threads, in batches, with the gate released and what was taken handed out between two of them: threads
+/// that need the gate, or come back to a paused magazine, wait for one batch at most, however many threads and pools there are.
+/// </content>
 internal static unsafe partial class ThreadTier
 {
     private const int BatchLength = 64;
@@ -8,77 +11,132 @@ internal static unsafe partial class ThreadTier
     /// <summary>Trims the magazines of <paramref name="pool"/>, or of all when null.</summary>
     /// <param name="pool">The pool, or null.</param>
     /// <param name="all">Everything idle, or half of what was not reached since the last epoch.</param>
-    /// <returns>What was taken, to be evicted by the caller.</returns>
-    internal static List<Taken> Trim(TieredPool? pool, bool all)
+    /// <returns>What was taken, to be evicted by the caller, without the gate. The work is done while it is enumerated.</returns>
+    internal static IEnumerable<Taken> Trim(TieredPool? pool, bool all)
     {
-        var result = new List<Taken>();
-        lock (Gate)
+        List<Place> places = PlacesOf(magazine => pool is null || magazine.Bucket.Pool == pool);
+        return InBatches(places.Where(static place => place.Magazine.HasOutgoing), PostBatch)
+            .Concat(InBatches(places, batch => TrimBatch(batch, all, isEpoch: pool is null)));
+    }
+
+    /// <summary>Whether any thread has a magazine.</summary>
+    internal static bool HasMagazines()
+    {
+        foreach (Shard shard in SnapshotOfShards())
         {
-            var chosen = new List<Place>();
-            foreach (Shard shard in Shards)
+            lock (Gate)
+            {
+                if (Array.Exists(shard.Table, static magazine => magazine != Magazine.None))
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Works on a batch at a time under the gate, and hands out what was taken without it.</summary>
+    private static IEnumerable<Taken> InBatches(IEnumerable<Place> places, Func<Place[], List<Taken>> work)
+    {
+        foreach (Place[] batch in places.Chunk(BatchLength))
+        {
+            List<Taken> taken;
+            lock (Gate)
+            {
+                taken = work(batch);
+            }
+
+            foreach (Taken one in taken)
+            {
+                yield return one;
+            }
+        }
+    }
+
+    /// <summary>The magazines that meet a condition, with the gate released between two shards. Any may be closed meanwhile.</summary>
+    private static List<Place> PlacesOf(Func<Magazine, bool> condition)
+    {
+        var places = new List<Place>();
+        foreach (Shard shard in SnapshotOfShards())
+        {
+            lock (Gate)
             {
                 foreach (Magazine magazine in shard.Table)
                 {
-                    if (magazine != Magazine.None && (pool is null || magazine.Bucket.Pool == pool))
+                    if (magazine != Magazine.None && condition(magazine))
                     {
-                        chosen.Add(new(shard, magazine));
+                        places.Add(new(shard, magazine));
                     }
                 }
             }
-
-            PostOutgoing(chosen.FindAll(static place => place.Magazine.HasOutgoing), result);
-            ForEachBatch(chosen, batch => TrimBatch(batch, all, isEpoch: pool is null, result));
         }
 
-        return result;
+        return places;
+    }
+
+    private static Shard[] SnapshotOfShards()
+    {
+        lock (Gate)
+        {
+            return [.. Shards];
+        }
     }
 
     /// <summary>Posts what threads returned for others and still hold, before the homes are visited. Under the gate.</summary>
-    private static void PostOutgoing(List<Place> places, List<Taken> result) => ForEachBatch(places, batch => Visit(batch, place =>
+    private static List<Taken> PostBatch(Place[] batch)
     {
-        Items slots = default;
-        int count = place.Magazine.TakeOutgoing(Items.Span(ref slots));
-        place.Magazine.Resume();
-        AddTaken(place.Magazine, Magazine.PostOrTake(Items.Span(ref slots)[..count]) ?? [], result);
-    }));
-
-    private static void TrimBatch(List<Place> batch, bool all, bool isEpoch, List<Taken> result)
-    {
-        var visited = new List<Visited>(batch.Count);
-        Visit(batch, place => VisitOne(place, all, isEpoch, visited));
-        foreach (Visited one in visited)
+        var result = new List<Taken>();
+        Visit(batch, place =>
         {
-            if (one.IsUnused)
-            {
-                one.Place.Magazine.Close(one.Items);
-                one.Place.Shard.Set(one.Place.Magazine.Bucket.Id, Magazine.None);
-                one.Place.Magazine.Bucket.Pool.Budget.Refund(one.Place.Magazine.Charge);
-            }
-
-            AddTaken(one.Place.Magazine, one.Items, result);
-        }
+            Items slots = default;
+            int count = place.Magazine.TakeOutgoing(Items.Span(ref slots));
+            place.Magazine.Resume();
+            AddTaken(place.Magazine, Magazine.PostOrTake(Items.Span(ref slots)[..count]) ?? [], result);
+        });
+        return result;
     }
 
-    /// <summary>Few at a time, because owners that come back to a paused magazine wait until its batch is done.</summary>
-    private static void ForEachBatch(List<Place> places, Action<List<Place>> work)
+    private static List<Taken> TrimBatch(Place[] batch, bool all, bool isEpoch)
     {
-        for (int start = 0; start < places.Count; start += BatchLength)
+        var result = new List<Taken>();
+        var unused = new List<Place>();
+        var items = new List<object?>();
+        Visit(batch, place =>
         {
-            work(places.GetRange(start, Math.Min(BatchLength, places.Count - start)));
-        }
+            try
+            {
+                if (place.Magazine.Trim(all, isEpoch, items))
+                {
+                    unused.Add(place);
+                }
+            }
+            finally
+            {
+                place.Magazine.Resume();
+            }
+
+            if (items.Count > 0)
+            {
+                result.Add(new(place.Magazine.Bucket, items));
+                items = [];
+            }
+        });
+        result.AddRange(Close(unused));
+        return result;
     }
 
     /// <summary>Pauses magazines, with one barrier for all of them, and visits those whose owner is outside.</summary>
     /// <param name="batch">The magazines.</param>
     /// <param name="visit">What to do; it ends the pause also where it throws.</param>
-    private static void Visit(List<Place> batch, Action<Place> visit)
+    private static void Visit(Place[] batch, Action<Place> visit)
     {
-        List<Place> paused = batch.FindAll(static place => place.Magazine.TryPause());
+        Place[] paused = Array.FindAll(batch, static place => place.Magazine.TryPause());
         Interlocked.MemoryBarrierProcessWide();
         int begun = 0;
         try
         {
-            while (begun < paused.Count)
+            while (begun < paused.Length)
             {
                 Place place = paused[begun++];
                 if (place.Magazine.TryBegin())
@@ -90,10 +148,71 @@ internal static unsafe partial class ThreadTier
         finally
         {
             // Whatever was thrown, no owner may be left waiting.
-            for (; begun < paused.Count; begun++)
+            for (; begun < paused.Length; begun++)
             {
                 paused[begun].Magazine.Resume();
             }
+        }
+    }
+
+    /// <summary>Closes the magazines of some buckets, in batches.</summary>
+    /// <remarks>
+    /// By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends. The pool of
+    /// the buckets has been marked, so that its threads make no more magazines.
+    /// </remarks>
+    private static IEnumerable<Taken> CloseThoseOf(List<Bucket> buckets)
+    {
+        var places = new List<Place>();
+        foreach (Shard shard in SnapshotOfShards())
+        {
+            lock (Gate)
+            {
+                foreach (Bucket bucket in buckets)
+                {
+                    AddPlace(shard, shard.Find(bucket), places);
+                }
+            }
+        }
+
+        return InBatches(places, static batch => Close([.. batch.Where(static place => place.IsCurrent)]));
+    }
+
+    /// <summary>Closes magazines with two barriers for all of them, and takes them out of their tables. Under the gate.</summary>
+    /// <param name="closing">Magazines that stand in their places.</param>
+    private static List<Taken> Close(List<Place> closing)
+    {
+        var taken = new List<Taken>();
+        if (closing.Count == 0)
+        {
+            return taken;
+        }
+
+        closing.ForEach(static place => place.Magazine.StopForGood());
+        Interlocked.MemoryBarrierProcessWide();
+        var items = new List<object?>[closing.Count];
+        for (int i = 0; i < items.Length; i++)
+        {
+            closing[i].Magazine.FinishClose(items[i] = []);
+        }
+
+        Interlocked.MemoryBarrierProcessWide();
+        for (int i = 0; i < items.Length; i++)
+        {
+            Magazine magazine = closing[i].Magazine;
+            magazine.EmptyClosedInbox(items[i]);
+            closing[i].Shard.Set(magazine.Bucket.Id, Magazine.None);
+            magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
+            AddTaken(magazine, items[i], taken);
+        }
+
+        return taken;
+    }
+
+    private static void AddPlace(Shard shard, Magazine? magazine, List<Place> places)
+    {
+        if (magazine is not null && magazine != Magazine.None)
+        {
+            places.Add(new(shard, magazine));
         }
     }
 
@@ -105,35 +224,10 @@ internal static unsafe partial class ThreadTier
         }
     }
 
-    private static void VisitOne(Place place, bool all, bool isEpoch, List<Visited> visited)
-    {
-        var items = new List<object?>();
-        bool isUnused = false;
-        try
-        {
-            isUnused = place.Magazine.Trim(all, isEpoch, items);
-        }
-        finally
-        {
-            place.Magazine.Resume();
-            visited.Add(new(place, items, isUnused));
-        }
-    }
-
     /// <summary>A magazine, and the shard whose table it stands in.</summary>
-    private sealed class Place(Shard shard, Magazine magazine)
+    private readonly record struct Place(Shard Shard, Magazine Magazine)
     {
-        internal Shard Shard { get; } = shard;
-
-        internal Magazine Magazine { get; } = magazine;
-    }
-
-    private sealed class Visited(Place place, List<object?> items, bool isUnused)
-    {
-        internal Place Place { get; } = place;
-
-        internal List<object?> Items { get; } = items;
-
-        internal bool IsUnused { get; } = isUnused;
+        /// <summary>Whether it still stands there. Under the gate.</summary>
+        internal bool IsCurrent => Shard.Find(Magazine.Bucket) == Magazine;
     }
 }

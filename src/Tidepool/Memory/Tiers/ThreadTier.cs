@@ -162,17 +162,17 @@ internal static unsafe partial class ThreadTier
     }
 
     /// <summary>
-    /// Runs <paramref name="visit"/> on each live magazine of <paramref name="pool"/>, or of all when null, under the gate.
+    /// Runs <paramref name="visit"/> on each live magazine of some buckets under the gate, which the caller may hold already.
     /// </summary>
-    internal static void ForEach(TieredPool? pool, Action<Magazine> visit)
+    internal static void ForEach(List<Bucket> buckets, Action<Magazine> visit)
     {
         lock (Gate)
         {
             foreach (Shard shard in Shards)
             {
-                foreach (Magazine magazine in shard.Table)
+                foreach (Bucket bucket in buckets)
                 {
-                    if (magazine != Magazine.None && (pool is null || magazine.Bucket.Pool == pool))
+                    if (shard.Find(bucket) is { } magazine && magazine != Magazine.None)
                     {
                         visit(magazine);
                     }
@@ -186,11 +186,10 @@ internal static unsafe partial class ThreadTier
     /// </summary>
     internal static void Retire(TieredPool pool)
     {
-        List<Taken> taken;
         List<Bucket> buckets = pool.Buckets(); // asked first: a pool that makes a bucket holds its own lock and then takes the gate
+        List<Taken> taken = [.. CloseThoseOf(buckets)];
         lock (Gate)
         {
-            taken = CloseThoseOf(buckets);
             foreach (Bucket bucket in buckets)
             {
                 if (bucket.Id >= 0)
@@ -253,13 +252,7 @@ internal static unsafe partial class ThreadTier
     /// </summary>
     internal static void Recall(TieredPool pool)
     {
-        List<Taken> taken;
-        List<Bucket> buckets = pool.Buckets();
-        lock (Gate)
-        {
-            taken = CloseThoseOf(buckets);
-        }
-
+        List<Taken> taken = [.. CloseThoseOf(pool.Buckets())];
         taken.ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
     }
 
@@ -278,39 +271,56 @@ internal static unsafe partial class ThreadTier
 
     private static void Reap(int most)
     {
-        List<Taken> taken = [];
         lock (Gate)
         {
             RecycleEnded();
-            for (int looks = Math.Min(most, Shards.Count); looks > 0; looks--)
-            {
-                s_nextReap = s_nextReap >= Shards.Count ? 0 : s_nextReap;
-                Shard shard = Shards[s_nextReap];
-                if (shard.IsAlive)
-                {
-                    s_nextReap++;
-                    continue;
-                }
+        }
 
+        for (int looks = Math.Min(most, ShardCount); looks > 0; looks--)
+        {
+            bool isMore;
+            do
+            {
+                ReapNext(out isMore).ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
+            }
+            while (isMore);
+        }
+    }
+
+    /// <summary>Looks at the next shard. Of one whose thread has ended it closes some magazines; with the last the shard is forgotten.
+    /// </summary>
+    /// <param name="isMore">Whether the shard has more.</param>
+    private static List<Taken> ReapNext(out bool isMore)
+    {
+        lock (Gate)
+        {
+            isMore = false;
+            s_nextReap = s_nextReap >= Shards.Count ? 0 : s_nextReap;
+            if (Shards.Count == 0 || Shards[s_nextReap].IsAlive)
+            {
+                s_nextReap++;
+                return [];
+            }
+
+            Shard shard = Shards[s_nextReap];
+            List<Place> closing =
+                [.. shard.Table.Where(static magazine => magazine != Magazine.None).Take(BatchLength).Select(m => new Place(shard, m))];
+            isMore = closing.Count == BatchLength;
+            List<Taken> taken = Close(closing);
+            if (!isMore)
+            {
                 Shards[s_nextReap] = Shards[^1];
                 Shards.RemoveAt(Shards.Count - 1);
                 RemoveFromDirectory(shard);
-                var left = new List<Place>();
-                foreach (Magazine magazine in shard.Table)
-                {
-                    AddPlace(shard, magazine, left);
-                }
-
-                taken.AddRange(Close(left));
                 shard.IsReaped = true;
                 if (Volatile.Read(ref shard.Handles) == 0)
                 {
                     Ending.Add(shard.Owner);
                 }
             }
-        }
 
-        taken.ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
+            return taken;
+        }
     }
 
     /// <summary>
@@ -336,56 +346,6 @@ internal static unsafe partial class ThreadTier
             {
                 Interlocked.CompareExchange(ref Directory[page], Shard.None, shard);
             }
-        }
-    }
-
-    /// <summary>Closes magazines with one barrier for all of them and takes them out of their tables. Under the gate.</summary>
-    private static List<Taken> Close(List<Place> closing)
-    {
-        var taken = new List<Taken>();
-        closing.ForEach(static place => place.Magazine.StopForGood());
-        if (closing.Count == 0)
-        {
-            return taken;
-        }
-
-        Interlocked.MemoryBarrierProcessWide();
-        foreach (Place place in closing)
-        {
-            Magazine magazine = place.Magazine;
-            var items = new List<object?>();
-            magazine.FinishClose(items);
-            place.Shard.Set(magazine.Bucket.Id, Magazine.None);
-            magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
-            AddTaken(magazine, items, taken);
-        }
-
-        return taken;
-    }
-
-    /// <summary>Closes the magazines of some buckets. Under the gate.</summary>
-    /// <remarks>
-    /// By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends.
-    /// </remarks>
-    private static List<Taken> CloseThoseOf(List<Bucket> buckets)
-    {
-        var closing = new List<Place>();
-        foreach (Shard shard in Shards)
-        {
-            foreach (Bucket bucket in buckets)
-            {
-                AddPlace(shard, shard.Find(bucket), closing);
-            }
-        }
-
-        return Close(closing);
-    }
-
-    private static void AddPlace(Shard shard, Magazine? magazine, List<Place> places)
-    {
-        if (magazine is not null && magazine != Magazine.None)
-        {
-            places.Add(new(shard, magazine));
         }
     }
 

@@ -14,7 +14,8 @@ internal abstract partial class TieredPool
     internal PoolStatistics GetStatistics()
     {
         long rented = 0, returned = 0, leasedBytes = 0, idle = 0, idleBytes = 0;
-        foreach (Bucket bucket in Buckets())
+        List<Bucket> buckets = Buckets();
+        foreach (Bucket bucket in buckets)
         {
             SharedCounts shared = bucket.Shared.Count();
             rented += shared.Rented;
@@ -28,8 +29,8 @@ internal abstract partial class TieredPool
             rented += Volatile.Read(ref Counters.Rented);
             returned += Volatile.Read(ref Counters.Returned);
             leasedBytes += Volatile.Read(ref Counters.LeasedBytes);
-            ThreadTier.ForEach(this, AddMagazine);
-            ThreadTier.ForEach(this, AddOutbox);
+            ThreadTier.ForEach(buckets, AddMagazine);
+            ThreadTier.ForEach(buckets, AddOutbox);
         }
 
         // What rests has been returned, and a tier counts it only when it gets there.
@@ -79,7 +80,7 @@ internal abstract partial class TieredPool
     {
         var seen = new HashSet<object>(ReferenceEqualityComparer.Instance);
         var faults = new List<string>();
-        ThreadTier.ForEach(this, magazine =>
+        ThreadTier.ForEach(Buckets(), magazine =>
         {
             if (!magazine.IsValid(seen))
             {

@@ -199,7 +199,7 @@ internal static class Trimmer
             sum += taken.Items.Count;
         }
 
-        empty = ThreadTierIsEmpty(only);
+        empty = only is null && !ThreadTier.HasMagazines();
         foreach (TieredPool pool in only is null ? Snapshot() : [only])
         {
             long shared = TrimShared(pool, all, ref empty);
@@ -209,13 +209,6 @@ internal static class Trimmer
         }
 
         return sum;
-    }
-
-    private static bool ThreadTierIsEmpty(TieredPool? only)
-    {
-        bool empty = true;
-        ThreadTier.ForEach(null, magazine => empty &= only is not null && magazine.Bucket.Pool != only);
-        return empty;
     }
 
     private static long TrimShared(TieredPool pool, bool all, ref bool empty)
@@ -254,7 +247,7 @@ internal static class Trimmer
         Volatile.Write(ref s_running, 0);
 
         // Something may have been made between the look and the stop; its Wake saw a running clock.
-        bool empty = ThreadTierIsEmpty(null);
+        bool empty = !ThreadTier.HasMagazines();
         foreach (TieredPool pool in Snapshot())
         {
             empty &= pool.Buckets().TrueForAll(static b => b.Shared.IsEmpty);

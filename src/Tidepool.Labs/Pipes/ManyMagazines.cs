@@ -1,0 +1,164 @@
+using System.Diagnostics;
+
+namespace Tidepool.Labs;
+
+/// <summary>
+/// What an epoch of trimming takes where many threads hold magazines of many pools, and how long another thread waits for the gate of the
+/// thread tier meanwhile. The threads are parked: nothing is rented.
+/// </summary>
+internal static class ManyMagazines
+{
+    /// <summary>Metric: the longest epoch from the first with idle memory to the one that closes the last magazine, in milliseconds.</summary>
+    public const string EpochTime = "epoch_ms";
+
+    /// <summary>Metric: the longest time that another thread waited for the gate during one of these epochs, in
+    /// milliseconds.</summary>
+    public const string GateWait = "gate_wait_ms";
+
+    /// <summary>Threads that hold magazines.</summary>
+    public const int Threads = 256;
+
+    /// <summary>Pools of which each thread holds one.</summary>
+    public const int Pools = 20;
+
+    private const int Length = 256;
+    private const int Held = 15; // a full magazine
+    private const int Repeats = 9;
+    private const int MostEpochs = 16;
+    private const int FewestTurns = 10;
+    private const int StackBytes = 256 << 10;
+
+    /// <summary>Measures; the process must be fresh.</summary>
+    /// <remarks>
+    /// The whole life of the magazines is repeated. Of each epoch the median over the repeats counts, because the system may take the
+    /// processor away in any of them; of these the longest.
+    /// </remarks>
+    public static Dictionary<string, double> Measure()
+    {
+        Trimmer.IsAutomatic = false;
+        Run(); // compiles
+        Life[] lives = [.. Enumerable.Range(0, Repeats).Select(static _ => Run())];
+        int epochs = lives.Min(static life => life.Epochs.Count);
+        double Longest(Func<Life, List<double?>> what) => Enumerable.Range(0, epochs).Max(
+            epoch => Median([.. lives.Select(life => what(life)[epoch]).OfType<double>()]) ?? 0);
+        return new()
+        {
+            [EpochTime] = Longest(static life => life.Epochs),
+            [GateWait] = Longest(static life => life.Waits),
+            ["epochs_count"] = epochs,
+        };
+    }
+
+    private static double? Median(double[] values) => values.Length == 0 ? null : values.Order().ElementAt(values.Length / 2);
+
+    private static Life Run()
+    {
+        BufferPool<byte>[] pools = [.. Enumerable.Range(0, Pools).Select(static _ => BufferPool<byte>.Create(new() { Budget = 64 << 20 }))];
+        using var end = new ManualResetEventSlim();
+        using var ready = new CountdownEvent(Threads);
+        Thread[] threads = [.. Enumerable.Range(0, Threads).Select(_ => new Thread(
+            () =>
+            {
+                Array.ForEach(pools, RentAndReturn);
+                ready.Signal();
+                end.Wait();
+            },
+            StackBytes))];
+        Array.ForEach(threads, static thread => thread.Start());
+        ready.Wait();
+        GC.Collect();
+        using var witness = new Witness();
+        var life = new Life([], []);
+        while (life.Epochs.Count < MostEpochs && Array.Exists(pools, HasMagazine))
+        {
+            witness.Begin();
+            long started = Stopwatch.GetTimestamp();
+            Trimmer.Epoch(all: false);
+            life.Epochs.Add(Stopwatch.GetElapsedTime(started).TotalMilliseconds);
+            life.Waits.Add(witness.Longest()?.TotalMilliseconds);
+        }
+
+        end.Set();
+        Array.ForEach(threads, static thread => thread.Join());
+        Array.ForEach(pools, static pool => pool.Dispose());
+        return life;
+    }
+
+    private static bool HasMagazine(BufferPool<byte> pool)
+    {
+        bool has = false;
+        ThreadTier.ForEach(pool.Core.Buckets(), _ => has = true);
+        return has;
+    }
+
+    private static void RentAndReturn(BufferPool<byte> pool)
+    {
+        var leases = new BufferLease<byte>[Held];
+        for (int i = 0; i < Held; i++)
+        {
+            leases[i] = pool.Rent(Length);
+        }
+
+        Array.ForEach(leases, static lease => lease.Return());
+    }
+
+    /// <summary>What was measured of each epoch, in milliseconds.</summary>
+    private sealed record Life(List<double?> Epochs, List<double?> Waits);
+
+    /// <summary>A thread that asks for the gate again and again, and notes how long it waited.</summary>
+    private sealed class Witness : IDisposable
+    {
+        private readonly Thread _thread;
+        private long _longest;
+        private long _waitsSince; // 0 outside of a wait
+        private int _turns;
+        private int _turnsBefore;
+        private volatile bool _ends;
+
+        public Witness()
+        {
+            _thread = new Thread(Watch);
+            _thread.Start();
+        }
+
+        /// <summary>Forgets what it has seen, and returns when it looks again.</summary>
+        public void Begin()
+        {
+            Volatile.Write(ref _longest, 0);
+            int seen = Volatile.Read(ref _turns);
+            SpinWait.SpinUntil(() => Volatile.Read(ref _turns) - seen > 2);
+            _turnsBefore = Volatile.Read(ref _turns);
+        }
+
+        /// <summary>The longest wait since <see cref="Begin"/>; null when the system let the thread run too seldom to know.</summary>
+        public TimeSpan? Longest()
+        {
+            long since = Volatile.Read(ref _waitsSince);
+            long longest = Math.Max(Volatile.Read(ref _longest), since == 0 ? 0 : Stopwatch.GetTimestamp() - since);
+            return Volatile.Read(ref _turns) - _turnsBefore < FewestTurns ? null : Stopwatch.GetElapsedTime(0, longest);
+        }
+
+        public void Dispose()
+        {
+            _ends = true;
+            _thread.Join();
+        }
+
+        private void Watch()
+        {
+            while (!_ends)
+            {
+                long started = Stopwatch.GetTimestamp();
+                Volatile.Write(ref _waitsSince, started);
+                lock (ThreadTier.Gate)
+                {
+                    Volatile.Write(ref _longest, Math.Max(Volatile.Read(ref _longest), Stopwatch.GetTimestamp() - started));
+                }
+
+                Volatile.Write(ref _waitsSince, 0);
+                Interlocked.Increment(ref _turns);
+                Thread.SpinWait(20);
+            }
+        }
+    }
+}
