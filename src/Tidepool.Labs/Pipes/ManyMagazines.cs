@@ -8,11 +8,11 @@ namespace Tidepool.Labs;
 /// </summary>
 internal static class ManyMagazines
 {
-    /// <summary>Metric: the longest epoch from the first with idle memory to the one that closes the last magazine, in milliseconds.</summary>
+    /// <summary>Metric: milliseconds of the longest epoch, from the first with idle memory to the one that closes the last magazine.
+    /// </summary>
     public const string EpochTime = "epoch_ms";
 
-    /// <summary>Metric: the longest time that another thread waited for the gate during one of these epochs, in
-    /// milliseconds.</summary>
+    /// <summary>Metric: milliseconds of the longest time that another thread waited for the gate during one of these epochs.</summary>
     public const string GateWait = "gate_wait_ms";
 
     /// <summary>Threads that hold magazines.</summary>
