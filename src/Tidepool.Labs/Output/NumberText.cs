@@ -12,7 +12,7 @@ internal static class NumberText
     public const string NotMeasured = "not measured";
 
     /// <summary>Ends of metric names that say how the value is shown.</summary>
-    private static readonly string[] Units = ["_B", "_MiB", "_ns", "_ms", "_count", "_id", "_percent"];
+    private static readonly string[] Units = ["_B", "_MiB", "_ns", "_us", "_count", "_id", "_percent"];
 
     /// <summary>A time given in nanoseconds.</summary>
     public static string Time(double? nanoseconds) => nanoseconds switch
@@ -100,7 +100,7 @@ internal static class NumberText
         "_B" => Bytes(value),
         "_MiB" => Bytes(value * (1 << 20)),
         "_ns" => Time(value),
-        "_ms" => Time(value * 1e6),
+        "_us" => Time(value * 1000),
         "_count" or "_id" => value.ToString("0", CultureInfo.InvariantCulture),
         "_percent" => $"{Digits(value)} %",
         _ => Digits(value),

@@ -121,10 +121,11 @@ internal static class Bars
         "memory.idle.alive", "idle", "60 s after 1 GiB was returned: at most 10 % survives one collection", 10);
 
     public static readonly Bar EpochTime = Ratio(
-        "memory.epoch.time", "idle", "one epoch of trimming, 256 threads with magazines of 20 pools: at most 10 ms", 10);
+        "memory.epoch.time", "idle", "one epoch of trimming, 256 threads with magazines of 20 pools: at most 10,000 µs",
+        10_000);
 
     public static readonly Bar EpochGate = Ratio(
-        "memory.epoch.gate", "idle", "no thread waits longer than 1 ms for the thread tier's lock during that epoch", 1);
+        "memory.epoch.gate", "idle", "no thread waits longer than 1,000 µs for the thread tier's lock meanwhile", 1000);
 
     public static readonly Bar TrimHeld = Count(
         "memory.trim.held", "idle", "Trim() after 1 GiB was returned: at most 10 % is still held", 10);
