@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/options.h"
@@ -13,6 +14,7 @@
 #include "os/assert.h"
 #include "pages/stamp.h"
 #include "profile/heap_profile.h"
+#include "profile/sample_log.h"
 
 namespace tp {
 
@@ -100,7 +102,11 @@ Heap* fallback_heap() {
   return none;
 }
 
-void start_sampling() { profile::set_sampling(static_cast<uint64_t>(options::get(tp_option_sample_bytes))); }
+void start_sampling() {
+  auto mean = static_cast<uint64_t>(options::get(tp_option_sample_bytes));
+  profile::sample_log::open(secure_getenv("TIDEPOOL_SAMPLE_LOG"), mean);
+  profile::set_sampling(mean);
+}
 
 Heap* start_thread_heap() {
   load_options();

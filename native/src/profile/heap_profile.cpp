@@ -5,6 +5,7 @@
 
 #include "os/lock.h"
 #include "profile/output.h"
+#include "profile/sample_log.h"
 #include "profile/stacks.h"
 
 namespace tp::profile {
@@ -101,17 +102,19 @@ void remove_at(size_t hole) {
   table[hole] = {};
 }
 
-void insert(const Sample& sample) {
+// Returns whether the free of the sample will be seen.
+bool insert(const Sample& sample) {
   Totals& sums = totals[sample.stack];
   sums.blocks += sample.samples;
   sums.bytes += sample.samples * sample.requested;
-  if (live_samples.load(std::memory_order_relaxed) == most_samples) return;
+  if (live_samples.load(std::memory_order_relaxed) == most_samples) return false;
   sums.live_blocks += sample.samples;
   sums.live_bytes += sample.samples * sample.requested;
   uintptr_t block = sample.block;
   table[place_of(block)] = sample;
   filter[home_of(block) % filter_size].fetch_add(1, std::memory_order_relaxed);
   live_samples.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 void write_totals(Output& output, const Totals& sums) {
@@ -174,8 +177,11 @@ void set_sampling(uint64_t mean) {
 
 void record(const void* block, size_t requested, uint32_t samples) {
   stacks::StackId stack = stacks::capture(stacks::most_frames);
+  bool logs = sample_log::is_open();
+  if (logs) sample_log::note_stack(stack);
   Locked locked(lock);
-  if (make_tables()) insert({reinterpret_cast<uintptr_t>(block), requested, stack, samples});
+  bool followed = make_tables() && insert({reinterpret_cast<uintptr_t>(block), requested, stack, samples});
+  if (logs) sample_log::note_allocation(followed ? block : nullptr, requested, stack, samples);
 }
 
 void forget_slow(const void* block) {
@@ -191,6 +197,7 @@ void forget_slow(const void* block) {
   remove_at(at);
   filter[home_of(address) % filter_size].fetch_sub(1, std::memory_order_relaxed);
   live_samples.fetch_sub(1, std::memory_order_relaxed);
+  if (sample_log::is_open()) sample_log::note_release(block);
 }
 
 bool write_heap(const char* path) {
@@ -215,16 +222,19 @@ bool write_heap(const char* path) {
 
 void before_fork() {
   lock.lock();
+  sample_log::before_fork();
   stacks::before_fork();
 }
 
 void after_fork_in_parent() {
   stacks::after_fork_in_parent();
+  sample_log::after_fork_in_parent();
   lock.unlock();
 }
 
 void after_fork_in_child() {
   stacks::after_fork_in_child();
+  sample_log::after_fork_in_child();
   lock.reset();
 }
 
