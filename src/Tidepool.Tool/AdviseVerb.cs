@@ -50,6 +50,13 @@ internal static class AdviseVerb
             + $"its cost is printed, and --seconds may be {SurvivalSession.LongestSeconds} at most.",
     };
 
+    private static readonly Option<bool?> Native = new("--native")
+    {
+        Description = "Start the command with the native library's malloc, which samples what C and C++ allocate. Unless told, programs "
+            + "of machine code that are no host of .NET.",
+        HelpName = "true|false",
+    };
+
     /// <summary>What the help says below the options.</summary>
     public static string Examples { get; } =
         """
@@ -73,7 +80,7 @@ internal static class AdviseVerb
     {
         var verb = new Command(Name, "Says what a .NET program should pool, and what not, by what it allocates.")
         {
-            Target, Seconds, Budget, Json, Html, Sarif, Rentals, Lifetimes,
+            Target, Seconds, Budget, Json, Html, Sarif, Rentals, Lifetimes, Native,
         };
         VerifyOptions.AddTo(verb);
         verb.Subcommands.Add(AdviseDiffVerb.Create());
@@ -127,6 +134,11 @@ internal static class AdviseVerb
             return ExitRule.BadUsage;
         }
 
+        if (isCommand && (parsed.GetValue(Native) ?? NativeProgram.IsNative(words[0])))
+        {
+            return await RunNativeAsync(parsed, words, stop);
+        }
+
         using LaunchedProcess? launched = isCommand ? await LaunchedProcess.StartAsync(words, stop) : null;
         TargetProcess target = TargetCatalog.Find(launched?.Id.ToString(CultureInfo.InvariantCulture) ?? words[0]);
         double budget = (parsed.GetValue(Budget) ?? DefaultBudget) / 100;
@@ -140,6 +152,21 @@ internal static class AdviseVerb
         {
             Pools = PoolReport.Of(pools, traffic, new PoolLimits()),
         };
+        AdviceText.Print(ConsoleReport.CreateConsole(), report);
+        return await WriteAsync(parsed, report);
+    }
+
+    private static async Task<int> RunNativeAsync(ParseResult parsed, string[] words, CancellationToken stop)
+    {
+        Option? useless = parsed.GetValue(Rentals) ? Rentals : parsed.GetValue(Budget) is not null ? Budget : null;
+        if (useless is not null)
+        {
+            Console.Error.WriteLine($"tidepool: {useless.Name} has no use with the native program '{words[0]}'.");
+            return ExitRule.BadUsage;
+        }
+
+        NativeRecording recording = await NativeSampler.RunAsync(words, parsed.GetValue(Seconds) ?? DefaultSeconds, stop);
+        AdviceReport report = await NativeReport.OfAsync(Path.GetFileName(words[0]), recording, new AdviceLimits());
         AdviceText.Print(ConsoleReport.CreateConsole(), report);
         return await WriteAsync(parsed, report);
     }

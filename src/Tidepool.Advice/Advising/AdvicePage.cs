@@ -199,6 +199,18 @@ internal static class AdvicePage
         page.Append("<section id=\"measured\">\n<h2>How it was measured</h2>\n<div class=\"scroll\"><table class=\"facts\">\n");
         string slices = report.Sampling.Slices.Count == 1 ? "slice" : "slices";
         Fact(page, "process", $"{report.Target.Name}, {report.Target.Id}");
+        if (report.Native is { } native)
+        {
+            foreach (string line in NativeText.Lines(report, native))
+            {
+                Fact(page, "native", line);
+            }
+
+            page.Append("</table></div>\n<p class=\"about\">The intervals hold the truth in 95 of 100 runs of the same load.</p>\n");
+            page.Append("</section>\n");
+            return;
+        }
+
         Fact(page, "runtime", report.Target.Runtime.Length == 0 ? "not known" : $".NET {report.Target.Runtime}");
         Fact(page, "sampled", string.Create(
             CultureInfo.InvariantCulture,

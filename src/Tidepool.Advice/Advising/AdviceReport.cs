@@ -23,6 +23,9 @@ internal sealed record AdviceReport
     /// <summary>The pools that exist, judged.</summary>
     public PoolReport Pools { get; init; } = new();
 
+    /// <summary>How it was looked at, when it is a native program; null for one of .NET.</summary>
+    public NativeWindow? Native { get; init; }
+
     /// <summary>Collections per second by reason, while the session was on.</summary>
     public IReadOnlyList<(string Reason, double PerSecond)> Collections { get; init; } = [];
 
@@ -30,7 +33,11 @@ internal sealed record AdviceReport
     public long LostEvents => Sampling.Slices.Sum(static slice => slice.LostEvents);
 
     /// <summary>The report on what was sampled.</summary>
-    public static AdviceReport Of(TargetProcess target, SamplingResult sampling, double budget, AdviceLimits limits)
+    public static AdviceReport Of(TargetProcess target, SamplingResult sampling, double budget, AdviceLimits limits) =>
+        Of(target, sampling, budget, site => Advisor.Judge(site, sampling.Slices.Count, limits));
+
+    /// <summary>The report on what was sampled, with verdicts of another kind of program.</summary>
+    public static AdviceReport Of(TargetProcess target, SamplingResult sampling, double budget, Func<AllocationSite, SiteAdvice> judge)
     {
         double seconds = sampling.SampledSeconds;
         long lost = sampling.Slices.Sum(static slice => slice.LostEvents);
@@ -55,7 +62,7 @@ internal sealed record AdviceReport
                         Verdict = Verdict.NotEnoughEvidence,
                         Reason = $"{lost} events were lost, more than {Quantity.Percent(MostLost)}: sample with a smaller budget.",
                     }
-                    : Advisor.Judge(site, sampling.Slices.Count, limits)),
+                    : judge(site)),
             ],
             Collections =
             [

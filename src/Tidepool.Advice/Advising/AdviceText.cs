@@ -37,6 +37,16 @@ internal static class AdviceText
     private static IEnumerable<string> Header(AdviceReport report)
     {
         yield return $"{report.Target.Name} · {report.Target.Id} · allocates {Text(report.BytesPerSecond, Quantity.Bytes)}/s";
+        if (report.Native is { } native)
+        {
+            foreach (string line in NativeText.Lines(report, native))
+            {
+                yield return line;
+            }
+
+            yield break;
+        }
+
         string spent = report.Sampling.Cost is { } share ? Quantity.Percent(share) : "not known";
         yield return $"sampled {Seconds(report.Sampling.SampledSeconds)} of {Seconds(report.Sampling.Seconds)} s in "
             + $"{report.Sampling.Slices.Count} slices; cost {spent} of its processor time, budget {Quantity.Percent(report.Budget)}";
@@ -84,7 +94,7 @@ internal static class AdviceText
         console.WriteLine($"  {advice.Reason}");
         if (site.Lifetime is { } lifetime)
         {
-            console.WriteLine($"  {LifetimeText.Line(lifetime)}");
+            console.WriteLine($"  {LifetimeText.Line(lifetime)}{NativeText.Release(site)}");
         }
 
         if (advice.Verdict != Verdict.Pool)

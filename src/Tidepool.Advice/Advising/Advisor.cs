@@ -23,6 +23,9 @@ internal sealed record AdviceLimits
 
     /// <summary>In how many slices a site must be, of those there were.</summary>
     public int Slices { get; init; } = 3;
+
+    /// <summary>The smallest share of a processor that a native site's malloc and free take and a pool pays for.</summary>
+    public double Processor { get; init; } = 0.01;
 }
 
 /// <summary>Decides about sites. Pure: the same site gets the same verdict.</summary>
@@ -32,7 +35,12 @@ internal static class Advisor
     /// <param name="site">The site.</param>
     /// <param name="slices">How many slices there were.</param>
     /// <param name="limits">The limits.</param>
-    public static SiteAdvice Judge(AllocationSite site, int slices, AdviceLimits limits)
+    public static SiteAdvice Judge(AllocationSite site, int slices, AdviceLimits limits) =>
+        JudgeEvidence(site, slices, limits) ?? JudgeMiss(site) ?? JudgeType(site, limits) ?? JudgeLifetime(site, limits)
+        ?? Pool(site, limits);
+
+    /// <summary>Whether there is too little to judge; null when there is enough.</summary>
+    internal static SiteAdvice? JudgeEvidence(AllocationSite site, int slices, AdviceLimits limits)
     {
         if (site.Samples < limits.Samples)
         {
@@ -50,7 +58,7 @@ internal static class Advisor
             return Undecided(site, $"seen in {site.Slices} of {slices} slices: a burst. Run again in the steady state.");
         }
 
-        return JudgeMiss(site) ?? JudgeType(site, limits) ?? JudgeLifetime(site, limits) ?? Pool(site, limits);
+        return null;
     }
 
     private static SiteAdvice? JudgeMiss(AllocationSite site) => site.IsPoolMiss
@@ -187,7 +195,8 @@ internal static class Advisor
         return (bytes + step - 1) / step * step;
     }
 
-    private static SiteAdvice Advise(AllocationSite site, string kind, string reason, string before, string after) => new()
+    /// <summary>Advises a pool, with code.</summary>
+    internal static SiteAdvice Advise(AllocationSite site, string kind, string reason, string before, string after) => new()
     {
         Site = site,
         Verdict = Verdict.Pool,
@@ -197,9 +206,11 @@ internal static class Advisor
         After = after,
     };
 
-    private static SiteAdvice Not(AllocationSite site, string reason) =>
+    /// <summary>Advises against one.</summary>
+    internal static SiteAdvice Not(AllocationSite site, string reason) =>
         new() { Site = site, Verdict = Verdict.DoNotPool, Reason = reason };
 
-    private static SiteAdvice Undecided(AllocationSite site, string reason) =>
+    /// <summary>Leaves it open.</summary>
+    internal static SiteAdvice Undecided(AllocationSite site, string reason) =>
         new() { Site = site, Verdict = Verdict.NotEnoughEvidence, Reason = reason };
 }

@@ -48,6 +48,12 @@ internal sealed record AllocationSite
     /// <summary>How long its objects live; null where that was not followed, or no collection looked at one.</summary>
     public SiteLifetime? Lifetime { get; init; }
 
+    /// <summary>The share of the freed bytes that another thread freed than the one that allocated; null where frees are not seen.</summary>
+    public Interval? FreedElsewhere { get; init; }
+
+    /// <summary>Within how many seconds half of the bytes are freed; null where frees are not seen, or fewer are freed.</summary>
+    public double? HalfFreedWithin { get; init; }
+
     /// <summary>The size that a share of the objects does not exceed.</summary>
     /// <param name="share">From 0 to 1.</param>
     public long Quantile(double share)

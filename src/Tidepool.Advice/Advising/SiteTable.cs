@@ -37,6 +37,8 @@ internal static class SiteTable
                 Sizes = Histogram(samples),
                 MostSurviving = MostSurviving(slices, bytes, large / bytes),
                 Lifetime = SiteLifetime.Of(samples),
+                FreedElsewhere = SiteLifetime.ElsewhereOf(samples),
+                HalfFreedWithin = SiteLifetime.HalfOf(samples),
             };
         return [.. found];
     }

@@ -32,6 +32,11 @@ internal static class TypeRules
     /// <summary>A type as C# writes it: generic arguments in angle brackets, no namespaces.</summary>
     public static string Short(string type)
     {
+        if (type.Contains("::", StringComparison.Ordinal))
+        {
+            return type; // of C++
+        }
+
         string name = type;
         int bracket = name.IndexOf('[', StringComparison.Ordinal);
         string suffix = IsArray(name) ? "[]" : "";

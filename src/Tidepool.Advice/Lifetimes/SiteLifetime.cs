@@ -50,6 +50,35 @@ internal sealed record SiteLifetime
         };
     }
 
+    /// <summary>The share of the freed bytes that another thread freed; null where none was seen to be freed.</summary>
+    public static Interval? ElsewhereOf(IReadOnlyList<AllocationSample> samples)
+    {
+        Sighting[] freed =
+        [
+            .. from sample in samples
+               where sample.Release is { Seconds: not null } && sample.Lifetime is not null
+               select SightingOf(sample, sample.Release!.IsElsewhere),
+        ];
+        return freed.Length == 0 ? null : ShareOf(freed);
+    }
+
+    /// <summary>Within how many seconds half of the bytes are freed; null where frees are not seen, or fewer are freed.</summary>
+    public static double? HalfOf(IReadOnlyList<AllocationSample> samples)
+    {
+        AllocationSample[] followed = [.. samples.Where(static sample => sample.Release is not null)];
+        double wanted = followed.Sum(AllocationEstimate.WeightOf) / 2;
+        foreach (AllocationSample sample in followed.OrderBy(static sample => sample.Release!.Seconds ?? double.PositiveInfinity))
+        {
+            wanted -= AllocationEstimate.WeightOf(sample);
+            if (wanted <= 0)
+            {
+                return sample.Release!.Seconds;
+            }
+        }
+
+        return null;
+    }
+
     /// <summary>
     /// The share of the weight that has it, with an interval of a binomial share of as many equal objects as say the same. Objects that one
     /// collection decided about often share their fate: when the collections differ more than chance, they say less.

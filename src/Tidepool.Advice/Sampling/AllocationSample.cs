@@ -24,7 +24,15 @@ internal sealed record AllocationSample
 
     /// <summary>What became of it; null where lifetimes were not followed.</summary>
     public Lifetime? Lifetime { get; init; }
+
+    /// <summary>How it was freed; null where frees are not seen, as in .NET.</summary>
+    public SampleRelease? Release { get; init; }
 }
+
+/// <summary>How a native block was freed.</summary>
+/// <param name="Seconds">After how long; null while it lives.</param>
+/// <param name="IsElsewhere">Whether another thread than the one that allocated it has freed it.</param>
+internal sealed record SampleRelease(double? Seconds, bool IsElsewhere);
 
 /// <summary>What was seen while the stack session was on once.</summary>
 internal sealed record SampleSlice

@@ -1,0 +1,109 @@
+using System.Buffers.Binary;
+
+namespace Tidepool.Advice;
+
+/// <summary>Tells native programs from those of .NET, by their files.</summary>
+internal static class NativeProgram
+{
+    private const int ProgramHeaderInterpreter = 3;
+    private const int BlockBytes = 1 << 20;
+
+    /// <summary>What every host of .NET has in its file, and what native code that was compiled ahead of time exports.</summary>
+    private static ReadOnlySpan<byte> BundleMark =>
+    [
+        0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
+        0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
+    ];
+
+    /// <summary>Whether a command starts a native program: a file of machine code (ELF) that is no host of .NET.</summary>
+    /// <param name="command">The first word of a command line: a path, or a name that is looked for on the path.</param>
+    public static bool IsNative(string command)
+    {
+        if (!OperatingSystem.IsLinux() || FileOf(command) is not { } file || Path.GetFileName(file) == "dotnet")
+        {
+            return false;
+        }
+
+        byte[] head = HeadOf(file);
+        return IsElf(head) && !Contains(file, BundleMark) && !Contains(file, "DotNetRuntimeDebugHeader"u8);
+    }
+
+    /// <summary>Whether the loader starts the program, so that a library can be preloaded. Scripts are started by their interpreter.</summary>
+    /// <param name="command">The first word of a command line.</param>
+    public static bool CanPreload(string command)
+    {
+        if (FileOf(command) is not { } file || HeadOf(file) is not { Length: >= 64 } head || !IsElf(head))
+        {
+            return true; // the start itself will say what is wrong, or an interpreter is started
+        }
+
+        using FileStream stream = File.OpenRead(file);
+        long offset = BinaryPrimitives.ReadInt64LittleEndian(head.AsSpan(32));
+        int size = BinaryPrimitives.ReadInt16LittleEndian(head.AsSpan(54));
+        int count = BinaryPrimitives.ReadInt16LittleEndian(head.AsSpan(56));
+        Span<byte> type = stackalloc byte[4];
+        for (int i = 0; i < count; i++)
+        {
+            stream.Position = offset + (long)i * size;
+            if (stream.ReadAtLeast(type, type.Length, throwOnEndOfStream: false) < type.Length)
+            {
+                return false;
+            }
+
+            if (BinaryPrimitives.ReadInt32LittleEndian(type) == ProgramHeaderInterpreter)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>The file that a command starts; null when there is none.</summary>
+    public static string? FileOf(string command)
+    {
+        string[] candidates = command.Contains('/', StringComparison.Ordinal)
+            ? [Path.GetFullPath(command)]
+            : [.. (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':', StringSplitOptions.RemoveEmptyEntries)
+                .Select(folder => Path.Combine(folder, command))];
+        string? file = candidates.FirstOrDefault(File.Exists);
+        return file is null ? null : File.ResolveLinkTarget(file, returnFinalTarget: true)?.FullName ?? file;
+    }
+
+    private static bool IsElf(ReadOnlySpan<byte> head) => head.StartsWith("\u007fELF"u8);
+
+    private static byte[] HeadOf(string file)
+    {
+        try
+        {
+            using FileStream stream = File.OpenRead(file);
+            var head = new byte[64];
+            return head[..stream.ReadAtLeast(head, head.Length, throwOnEndOfStream: false)];
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            return [];
+        }
+    }
+
+    /// <summary>Whether the file has a mark, also across the border of two blocks.</summary>
+    private static bool Contains(string file, ReadOnlySpan<byte> mark)
+    {
+        using FileStream stream = File.OpenRead(file);
+        var block = new byte[BlockBytes];
+        int kept = 0;
+        while (stream.Read(block.AsSpan(kept)) is > 0 and var read)
+        {
+            Span<byte> seen = block.AsSpan(0, kept + read);
+            if (seen.IndexOf(mark) >= 0)
+            {
+                return true;
+            }
+
+            kept = Math.Min(mark.Length - 1, seen.Length);
+            seen[^kept..].CopyTo(block);
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,126 @@
+using System.ComponentModel;
+using System.Diagnostics;
+using System.Globalization;
+
+namespace Tidepool.Advice;
+
+/// <summary>What a native program and its children recorded.</summary>
+internal sealed record NativeRecording
+{
+    /// <summary>The log of the process that allocated most.</summary>
+    public required SampleLog Log { get; init; }
+
+    /// <summary>When the window was over, in nanoseconds of the log's clock.</summary>
+    public required long End { get; init; }
+
+    /// <summary>The exit code; null when the program was stopped because the window was over.</summary>
+    public int? ExitCode { get; init; }
+
+    /// <summary>How many other processes of the command were recorded.</summary>
+    public int OtherProcesses { get; init; }
+}
+
+/// <summary>Runs a native program with the library that records what it allocates.</summary>
+internal static class NativeSampler
+{
+    /// <summary>The mean bytes between two samples: that of the runtime of .NET, so that one estimate fits both.</summary>
+    public const int MeanBytes = (int)(1 / AllocationEstimate.ByteProbability);
+
+    /// <summary>Runs a command to its end or to that of the window, and stops it then.</summary>
+    /// <param name="words">The command and its arguments.</param>
+    /// <param name="seconds">The longest window.</param>
+    /// <param name="stop">Ends the window early, with what has been seen.</param>
+    /// <exception cref="TargetException">It does not start, the library was not loaded into it, or it is a program of .NET.</exception>
+    public static async Task<NativeRecording> RunAsync(IReadOnlyList<string> words, double seconds, CancellationToken stop)
+    {
+        string library = PreloadLibrary.Find();
+        if (!NativeProgram.CanPreload(words[0]))
+        {
+            throw new TargetException(
+                TargetProblem.WrongTarget,
+                $"'{words[0]}' is linked statically, so no library can be preloaded: link it dynamically, or link the library itself.");
+        }
+
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
+        try
+        {
+            (int? code, long end) = await RunAsync(words, library, Path.Combine(folder.FullName, "log"), seconds, stop);
+            return Read(words, folder, code, end);
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    private static async Task<(int? ExitCode, long End)> RunAsync(
+        IReadOnlyList<string> words, string library, string log, double seconds, CancellationToken stop)
+    {
+        using Process process = Start(words, library, log);
+        using var window = CancellationTokenSource.CreateLinkedTokenSource(stop);
+        window.CancelAfter(TimeSpan.FromSeconds(seconds));
+        try
+        {
+            await process.WaitForExitAsync(window.Token);
+            return (process.ExitCode, Now());
+        }
+        catch (OperationCanceledException)
+        {
+            long end = Now();
+            process.Kill(entireProcessTree: true);
+            await process.WaitForExitAsync(CancellationToken.None);
+            return (null, end);
+        }
+    }
+
+    private static Process Start(IReadOnlyList<string> words, string library, string log)
+    {
+        var info = new ProcessStartInfo(words[0], words.Skip(1)) { UseShellExecute = false };
+        string? others = info.Environment.TryGetValue("LD_PRELOAD", out string? preloaded) ? preloaded : null;
+        info.Environment["LD_PRELOAD"] = string.IsNullOrEmpty(others) ? library : $"{library}:{others}";
+        info.Environment["TIDEPOOL_SAMPLE_BYTES"] = MeanBytes.ToString(CultureInfo.InvariantCulture);
+        info.Environment["TIDEPOOL_SAMPLE_LOG"] = log;
+        try
+        {
+            return Process.Start(info)!;
+        }
+        catch (Win32Exception failure)
+        {
+            throw new TargetException(TargetProblem.WrongTarget, $"'{words[0]}' does not start: {failure.Message}");
+        }
+    }
+
+    /// <summary>The clock of the log: that of the system which never goes back, in nanoseconds.</summary>
+    private static long Now() => (long)(Stopwatch.GetTimestamp() * (1e9 / Stopwatch.Frequency));
+
+    /// <summary>Chooses among the processes the one that allocated most.</summary>
+    private static NativeRecording Read(IReadOnlyList<string> words, DirectoryInfo folder, int? code, long end)
+    {
+        SampleLog[] logs;
+        try
+        {
+            logs = [.. folder.GetFiles().Select(static file => SampleLogReader.Read(File.ReadAllBytes(file.FullName)))];
+        }
+        catch (InvalidDataException failure)
+        {
+            throw new TargetException(
+                TargetProblem.OutOfReach, $"what '{words[0]}' recorded cannot be read: {failure.Message} Build the native library again.");
+        }
+
+        SampleLog? log = logs.MaxBy(static log => log.Blocks.Count);
+        if (log is null)
+        {
+            string ended = code is { } known ? $" It ended with code {known}." : "";
+            throw new TargetException(
+                TargetProblem.WrongTarget,
+                $"'{string.Join(' ', words)}' did not load the preload library: it has more privileges than you, its loader is another, or "
+                    + $"the library is too old for this tool.{ended}");
+        }
+
+        return log.Modules.Any(static module => Path.GetFileName(module.Path) is "libcoreclr.so")
+            ? throw new TargetException(
+                TargetProblem.WrongTarget,
+                $"'{string.Join(' ', words)}' runs .NET, whose objects are not of malloc: say --native false, or give the program itself.")
+            : new NativeRecording { Log = log, End = end, ExitCode = code, OtherProcesses = logs.Length - 1 };
+    }
+}
