@@ -123,7 +123,12 @@ internal static class AdviceDiffText
 
     private static string Describe(AdviceFile file)
     {
-        string runtime = file.Process.Runtime.Length == 0 ? "" : $", .NET {file.Process.Runtime}";
+        string runtime = file.Process.Runtime switch
+        {
+            "" => "",
+            NativeReport.Runtime => $", {NativeReport.Runtime}",
+            var version => $", .NET {version}",
+        };
         return string.Create(
             CultureInfo.InvariantCulture,
             $"{file.Process.Name}{runtime}, sampled {file.Window.SampledSeconds:0.0} of {file.Window.Seconds:0.0} s");

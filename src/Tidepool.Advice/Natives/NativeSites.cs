@@ -92,7 +92,8 @@ internal static class NativeSites
 
     private static (StackPlace Place, string Type) SiteOf(List<StackPlace> stack)
     {
-        StackPlace? user = stack.FirstOrDefault(static place => !NativeFrame.IsLibrary(place)) ?? stack.FirstOrDefault();
-        return (user ?? new StackPlace("?", "(unknown)", "", 0), NativeFrame.TypeOf(stack));
+        StackPlace? user = stack.FirstOrDefault(static place => !NativeFrame.IsLibrary(place));
+        string module = stack is [var first, ..] ? first.Module : "unknown";
+        return (user ?? new StackPlace(module, $"({module})", "", 0), NativeFrame.TypeOf(stack));
     }
 }
