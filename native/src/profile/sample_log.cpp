@@ -117,7 +117,8 @@ void begin() {
   filled = header_bytes;
   errno = EFBIG;
   if (limit == 0 || !extend(O_CREAT | O_TRUNC, step_bytes)) {
-    Text().add("tidepool: TIDEPOOL_SAMPLE_LOG: ").add(path).add(" cannot be written, errno ").add(static_cast<size_t>(errno)).add("\n").write_to(2);
+    auto error = static_cast<size_t>(errno);
+    Text().add("tidepool: TIDEPOOL_SAMPLE_LOG: ").add(path).add(" cannot be written, errno ").add(error).add("\n").write_to(2);
     state.store(State::off, std::memory_order_relaxed);
     return;
   }

@@ -12,7 +12,7 @@ internal static class AllocatorClock
     private const int PageBytes = 4096;
     private static readonly TimeSpan Round = TimeSpan.FromMilliseconds(2);
 
-    /// <summary>Seconds for one malloc, a touch of each page, and a free, with the C library's malloc; the call of it is counted in.</summary>
+    /// <summary>Seconds for one malloc of the C library, a touch of each page, and a free; the call is counted in.</summary>
     /// <param name="size">The bytes of the block.</param>
     public static double PairSeconds(long size)
     {

@@ -76,11 +76,12 @@ internal sealed class NativeAdvisor(int slices, double window, Func<long, double
             : $"they are freed again, {LifetimeText.Share(site.Lifetime!.Kept)} of the bytes are kept";
         bool crosses = site.FreedElsewhere is { Value: > Crossing };
         string thread = crosses ? $"; {LifetimeText.Share(site.FreedElsewhere!.Value)} are freed by another thread" : "";
-        string gain = $"malloc and free take {Quantity.Percent(cost)} of a processor ({Nanoseconds(cost / site.ObjectsPerSecond.Value)} a pair)";
+        string pair = Nanoseconds(cost / site.ObjectsPerSecond.Value);
+        string gain = $"malloc and free take {Quantity.Percent(cost)} of a processor ({pair} a pair)";
         string rest = $"{young}{thread}; {gain}.";
         if (Nodes.Contains(site.Type))
         {
-            return Nodes.Contains(site.Type) && crosses ? SharedNodes(site, rest) : OwnNodes(site, rest);
+            return crosses ? SharedNodes(site, rest) : OwnNodes(site, rest);
         }
 
         if (site.Type == "std::shared_ptr")

@@ -17,11 +17,8 @@ internal static partial class NativeFrame
 
     /// <summary>The container of the standard library that allocates, as the program names it; <see cref="Block"/> without one.</summary>
     /// <param name="stack">The frames, the innermost first.</param>
-    public static string TypeOf(IReadOnlyList<StackPlace> stack)
-    {
-        string? container = stack.TakeWhile(IsLibrary).Select(static place => ContainerOf(place.Method)).LastOrDefault(static name => name is not null);
-        return container ?? Block;
-    }
+    public static string TypeOf(IReadOnlyList<StackPlace> stack) =>
+        stack.TakeWhile(IsLibrary).Select(static place => ContainerOf(place.Method)).LastOrDefault(static name => name is not null) ?? Block;
 
     /// <summary>A function's qualified name: without parameters, template arguments of functions and the type that it returns.</summary>
     public static string NameOf(string demangled)
@@ -112,7 +109,8 @@ internal static partial class NativeFrame
     [GeneratedRegex(@"^(std|__gnu_cxx|__cxxabiv1)::|^operator (new|delete)")]
     private static partial Regex Standard();
 
-    [GeneratedRegex(@"^(x|xx|g_|_)?(malloc|calloc|realloc|reallocarray|zalloc|malloc0|try_malloc|strdup|strndup|memdup|aligned_alloc)$")]
+    [GeneratedRegex(
+        @"^(x|xx|g_|_)?(malloc|calloc|realloc|reallocarray|zalloc|malloc0|try_malloc|strdup|strndup|memdup|aligned_alloc)$")]
     private static partial Regex Wrapper();
 
     [GeneratedRegex(

@@ -28,7 +28,7 @@ internal static class NativeProgram
         return IsElf(head) && !Contains(file, BundleMark) && !Contains(file, "DotNetRuntimeDebugHeader"u8);
     }
 
-    /// <summary>Whether the loader starts the program, so that a library can be preloaded. Scripts are started by their interpreter.</summary>
+    /// <summary>Whether the loader starts the program, so that a library can be preloaded. Scripts have an interpreter.</summary>
     /// <param name="command">The first word of a command line.</param>
     public static bool CanPreload(string command)
     {

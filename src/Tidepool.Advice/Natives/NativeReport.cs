@@ -33,7 +33,11 @@ internal static class NativeReport
         IReadOnlyList<SampleSlice> slices = NativeSites.SlicesOf(recording, names);
         double seconds = Math.Max(1, recording.End - log.Start) / 1e9;
         var advisor = new NativeAdvisor(slices.Count, seconds, AllocatorClock.PairSeconds, limits);
-        var sampling = new SamplingResult { Slices = [.. slices.Select((s, i) => i == 0 ? s with { LostEvents = log.Lost } : s)], Seconds = seconds };
+        var sampling = new SamplingResult
+        {
+            Slices = [slices[0] with { LostEvents = log.Lost }, .. slices.Skip(1)],
+            Seconds = seconds,
+        };
         AdviceReport report = AdviceReport.Of(
             new TargetProcess { Id = log.Process, Name = name, Runtime = Runtime }, sampling, 0, advisor.Judge);
         return report with

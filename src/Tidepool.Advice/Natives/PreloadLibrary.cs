@@ -20,8 +20,9 @@ internal static class PreloadLibrary
         string[] places = Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } named ? [named] : [.. Places()];
         string file = places.FirstOrDefault(File.Exists) ?? throw new TargetException(
             TargetProblem.OutOfReach,
-            $"{FileName}, which records what a native program allocates, is in none of: {string.Join(", ", places)}. In a clone build it: "
-                + $"eng/build-native release tidepool_preload. Elsewhere install the package tidepool-preload, or name the file in {Variable}.");
+            $"{FileName}, which records what a native program allocates, is in none of: {string.Join(", ", places)}. In a clone build "
+                + "it: eng/build-native release tidepool_preload. Elsewhere install the package tidepool-preload, or name the file in "
+                + $"{Variable}.");
         file = Path.GetFullPath(file);
         return file.AsSpan().IndexOfAny(' ', ':') < 0
             ? file

@@ -70,15 +70,16 @@ public sealed class NativeAdviceTests(ITestOutputHelper output)
     private async Task<AdviceReport> AdviseAsync(string mode)
     {
         using var stop = new CancellationTokenSource(Patience);
-        NativeRecording recording = await NativeSampler.RunAsync([NativePrograms.Planted, mode, $"{Seconds}"], Patience.TotalSeconds, stop.Token);
+        string[] words = [NativePrograms.Planted, mode, $"{Seconds}"];
+        NativeRecording recording = await NativeSampler.RunAsync(words, Patience.TotalSeconds, stop.Token);
         Assert.Equal(0, recording.ExitCode);
         AdviceReport report = await NativeReport.OfAsync("planted", recording, new AdviceLimits());
         output.WriteLine($"{recording.Log.Blocks.Count} samples, {report.Sampling.Seconds:0.0} s");
         foreach (SiteAdvice site in report.Sites)
         {
             output.WriteLine(
-                $"{site.Verdict} {site.Kind} {site.Site.Method} {site.Site.Type} {site.Site.File}:{site.Site.Line} n={site.Site.Samples} "
-                    + $"slices={site.Site.Slices} half={site.Site.HalfFreedWithin} elsewhere={site.Site.FreedElsewhere?.Value}: {site.Reason}");
+                $"{site.Verdict} {site.Kind} {site.Site.Method} {site.Site.Type} {site.Site.File}:{site.Site.Line} "
+                    + $"n={site.Site.Samples} slices={site.Site.Slices} half={site.Site.HalfFreedWithin} elsewhere={site.Site.FreedElsewhere?.Value}: {site.Reason}");
         }
 
         return report;

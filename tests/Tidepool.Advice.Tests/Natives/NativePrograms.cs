@@ -4,7 +4,7 @@ using System.Reflection;
 
 namespace Tidepool.Advice.Tests.Natives;
 
-/// <summary>A fact about native programs: skipped where the compiler or the preload library is missing, and then says how to get it.</summary>
+/// <summary>A fact about native programs: skipped where the compiler or the library is missing, and then says how to get it.</summary>
 public sealed class NativeProgramFactAttribute : FactAttribute
 {
     public NativeProgramFactAttribute() => Skip = NativePrograms.WhyNot;
