@@ -48,7 +48,7 @@ internal sealed record AllocationSite
     /// <summary>How long its objects live; null where that was not followed, or no collection looked at one.</summary>
     public SiteLifetime? Lifetime { get; init; }
 
-    /// <summary>The share of the freed bytes that another thread than that of the allocation freed; null where frees are not seen.</summary>
+    /// <summary>The share of the freed bytes that another thread freed than allocated them; null where frees are not seen.</summary>
     public Interval? FreedElsewhere { get; init; }
 
     /// <summary>Within how many seconds half of the bytes are freed; null where frees are not seen, or fewer are freed.</summary>

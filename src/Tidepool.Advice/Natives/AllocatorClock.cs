@@ -34,7 +34,7 @@ internal static class AllocatorClock
         return best;
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
+    [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.AggressiveOptimization)]
     private static void Run(nint bytes)
     {
         for (int i = 0; i < Batch; i++)

@@ -18,7 +18,7 @@ internal static partial class NativeFrame
     /// <summary>The container of the standard library that allocates, as the program names it; <see cref="Block"/> without one.</summary>
     /// <param name="stack">The frames, the innermost first.</param>
     public static string TypeOf(IReadOnlyList<StackPlace> stack) =>
-        stack.TakeWhile(IsLibrary).Select(static place => ContainerOf(place.Method)).LastOrDefault(static name => name is not null) ?? Block;
+        stack.TakeWhile(IsLibrary).Select(static place => ContainerOf(place.Method)).OfType<string>().LastOrDefault() ?? Block;
 
     /// <summary>A function's qualified name: without parameters, template arguments of functions and the type that it returns.</summary>
     public static string NameOf(string demangled)
@@ -114,7 +114,7 @@ internal static partial class NativeFrame
     private static partial Regex Wrapper();
 
     [GeneratedRegex(
-        @"^std::(__cxx11::|__debug::|__1::|_V2::)?(?<name>basic_string|vector|_Vector_base|list|_List_base|forward_list|deque|_Deque_base|"
+        @"^std::(__cxx11::|__debug::|__1::)?(?<name>basic_string|vector|_Vector_base|list|_List_base|forward_list|deque|_Deque_base|"
             + @"map|multimap|set|multiset|_Rb_tree|unordered_map|unordered_multimap|unordered_set|unordered_multiset|_Hashtable|"
             + @"make_shared|allocate_shared|__shared_count|__shared_ptr|shared_ptr|make_unique|function|_Function_handler|_Function_base)\b")]
     private static partial Regex Container();

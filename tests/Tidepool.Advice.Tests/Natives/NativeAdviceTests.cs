@@ -79,7 +79,8 @@ public sealed class NativeAdviceTests(ITestOutputHelper output)
         {
             output.WriteLine(
                 $"{site.Verdict} {site.Kind} {site.Site.Method} {site.Site.Type} {site.Site.File}:{site.Site.Line} "
-                    + $"n={site.Site.Samples} slices={site.Site.Slices} half={site.Site.HalfFreedWithin} elsewhere={site.Site.FreedElsewhere?.Value}: {site.Reason}");
+                    + $"n={site.Site.Samples} slices={site.Site.Slices} half={site.Site.HalfFreedWithin} "
+                    + $" elsewhere={site.Site.FreedElsewhere?.Value}: {site.Reason}");
         }
 
         return report;
