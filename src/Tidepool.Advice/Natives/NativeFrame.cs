@@ -116,6 +116,6 @@ internal static partial class NativeFrame
     [GeneratedRegex(
         @"^std::(__cxx11::|__debug::|__1::)?(?<name>basic_string|vector|_Vector_base|list|_List_base|forward_list|deque|_Deque_base|"
             + @"map|multimap|set|multiset|_Rb_tree|unordered_map|unordered_multimap|unordered_set|unordered_multiset|_Hashtable|"
-            + @"make_shared|allocate_shared|__shared_count|__shared_ptr|shared_ptr|make_unique|function|_Function_handler|_Function_base)\b")]
+            + @"make_shared|allocate_shared|__shared_count|__shared_ptr|shared_ptr|function|_Function_handler|_Function_base)\b")]
     private static partial Regex Container();
 }
