@@ -13,6 +13,7 @@ internal static class HitPathProgram
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(90);
     private static readonly BufferPool<byte> Bytes = BufferPool<byte>.Shared;
     private static readonly ArrayPool<byte> Arrays = BufferPool<byte>.Shared.AsArrayPool();
+    private static readonly PooledMemoryPool<byte> Memories = new(Bytes, reuseOwners: true);
     private static readonly ObjectPool<Gadget> Objects = ObjectPool<Gadget>.Create(static () => new Gadget(), static _ => true);
     private static readonly ResourcePool<Gadget> Resources = new(new GadgetPolicy(), new ResourcePoolOptions { MaxSize = 2 });
 
@@ -40,6 +41,7 @@ internal static class HitPathProgram
         ReturnLease(RentLease());
         RentAndReturnScope();
         ReturnArray(RentArray());
+        DisposeOwner(RentOwner());
         ReturnObject(RentObject());
         DisposeStream(NewStream());
         ReturnStream(RentStream());
@@ -63,6 +65,12 @@ internal static class HitPathProgram
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void ReturnArray(byte[] array) => Arrays.Return(array);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static IMemoryOwner<byte> RentOwner() => Memories.Rent(1000);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void DisposeOwner(IMemoryOwner<byte> owner) => owner.Dispose();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ObjectLease<Gadget> RentObject() => Objects.Rent();

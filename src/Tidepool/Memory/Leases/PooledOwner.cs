@@ -24,7 +24,19 @@ internal sealed class PooledOwner<T> : MemoryManager<T>, IMemoryOwner<T>
         _kind = kind;
     }
 
-    public override Memory<T> Memory => _slot.IsPlain ? Lease.Memory : Checked;
+    public override Memory<T> Memory
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            BufferSlot<T> slot = _slot;
+            ulong rental = _rental;
+            bool isOut = ((slot.State.Generation ^ RentalWord.GenerationOf(rental)) | slot.State.Posted) == 0;
+            return isOut && slot.IsPlain && !RentalWord.MayTear
+                ? new Memory<T>(slot.Array, slot.Offset, RentalWord.LengthOf(rental))
+                : MemorySlow();
+        }
+    }
 
     /// <summary>The memory that asks the lease.</summary>
     internal Memory<T> Checked => CreateMemory(Lease.Span.Length);
@@ -33,26 +45,16 @@ internal sealed class PooledOwner<T> : MemoryManager<T>, IMemoryOwner<T>
 
     public void Dispose()
     {
-        BufferLease<T> lease = Lease;
-        if (_kind != OwnerKind.Reused)
+        BufferSlot<T> slot = _slot;
+        ulong rental = _rental;
+        Magazine home = slot.Home; // another one as soon as another thread has rented the slot
+        if (_kind == OwnerKind.View || !BufferLease<T>.TryReturnFast(slot, rental))
         {
-            if (_kind == OwnerKind.Owner)
-            {
-                lease.Dispose();
-            }
-
-            return; // code that reaches the manager behind a lease's Memory does not hold the lease
+            DisposeSlow(slot, rental);
         }
-
-        // A return on the home thread hands this owner straight to the ring; elsewhere it travels home with the slot.
-        Magazine home = lease.Slot!.Home;
-        if (BufferLease<T>.TryReturnFast(lease.Slot, lease.Rental))
+        else if (_kind == OwnerKind.Reused)
         {
-            home.Owners?.Put(this);
-        }
-        else if (!lease.Slot.Return(lease.Generation, lease.Length, this))
-        {
-            lease.Slot.OnRetired(MisuseKind.StaleDispose);
+            home.Owners?.Put(this); // elsewhere the owner travels home with the slot
         }
     }
 
@@ -81,6 +83,24 @@ internal sealed class PooledOwner<T> : MemoryManager<T>, IMemoryOwner<T>
 
     protected override void Dispose(bool disposing)
     {
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Memory<T> MemorySlow() => _slot.IsPlain ? Lease.Memory : Checked;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void DisposeSlow(BufferSlot<T> slot, ulong rental)
+    {
+        if (_kind == OwnerKind.View)
+        {
+            return; // code that reaches the manager behind a lease's Memory does not hold the lease
+        }
+
+        object? companion = _kind == OwnerKind.Reused ? this : null;
+        if (!slot.Return(RentalWord.GenerationOf(rental), RentalWord.LengthOf(rental), companion))
+        {
+            slot.OnRetired(MisuseKind.StaleDispose);
+        }
     }
 
     /// <summary>

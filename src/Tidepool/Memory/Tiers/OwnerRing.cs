@@ -1,3 +1,6 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
 namespace Tidepool;
 
 /// <summary>
@@ -6,53 +9,64 @@ namespace Tidepool;
 /// </summary>
 internal sealed class OwnerRing
 {
-    internal const int Delay = 16;
-    private const int MaxLength = 1024 + Delay;
+    /// <summary>One less than a power of two: see <see cref="_places"/>.</summary>
+    internal const int Delay = 31;
 
-    // One place more than must wait: a thread that rents and returns one at a time then puts each owner back where it lay, which the
-    // comparison in Put turns into no write at all. Taken owners stay in their places until then; the ring dies with its magazine.
+    private const int MaxLength = 2048;
+
+    // A power of two, so that counts become places by a mask. One place more than must wait: a thread that rents and returns one at a
+    // time then puts each owner back where it lay, which the comparison in Put turns into no write at all. Taken owners stay in their
+    // places until then; the ring dies with its magazine.
     private Place[] _places = new Place[Delay + 1];
-    private int _first;
-    private int _next;
-    private int _count;
+    private int _taken; // both counts may wrap around
+    private int _put;
 
     /// <summary>Lets an owner wait. Never throws, because slots that come home are settled while their magazine is busy.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Put(object owner)
     {
-        if (_count == _places.Length && !TryGrow())
+        int put = _put;
+        if (put - _taken == _places.Length && !TryGrow())
         {
             return; // more than a thread needs: the collector may have it
         }
 
-        ref Place place = ref _places[_next];
-        if (place.Owner != owner)
+        ref object? place = ref PlaceOf(put);
+        if (place != owner)
         {
-            place.Owner = owner;
+            place = owner;
         }
 
-        _next = Following(_next);
-        _count++;
+        _put = put + 1;
     }
 
     /// <summary>The owner that has waited longest, once enough others wait behind it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal object? TryTake()
     {
-        if (_count <= Delay)
+        int taken = _taken;
+        if (_put - taken <= Delay)
         {
             return null;
         }
 
-        object? owner = _places[_first].Owner;
-        _first = Following(_first);
-        _count--;
-        return owner;
+        _taken = taken + 1;
+        return PlaceOf(taken);
     }
 
-    private int Following(int index) => index + 1 == _places.Length ? 0 : index + 1;
+    /// <summary>A place, without a bounds check: the mask keeps the index within the array.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private ref object? PlaceOf(int count)
+    {
+        Place[] places = _places;
+        return ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(places), (nint)(uint)(count & (places.Length - 1))).Owner;
+    }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryGrow()
     {
-        if (_places.Length >= MaxLength)
+        Place[] shorter = _places;
+        if (shorter.Length >= MaxLength)
         {
             return false;
         }
@@ -60,21 +74,19 @@ internal sealed class OwnerRing
         Place[] longer;
         try
         {
-            longer = new Place[Math.Min(_places.Length * 2, MaxLength)];
+            longer = new Place[shorter.Length * 2];
         }
         catch (OutOfMemoryException)
         {
             return false;
         }
 
-        for (int i = 0; i < _count; i++)
+        for (int i = _taken; i != _put; i++)
         {
-            longer[i] = _places[(_first + i) % _places.Length];
+            longer[i & (longer.Length - 1)] = shorter[i & (shorter.Length - 1)];
         }
 
         _places = longer;
-        _first = 0;
-        _next = _count;
         return true;
     }
 
