@@ -426,6 +426,53 @@ public sealed class PooledMemoryStreamTests : PoolTest
         Assert.EndsWith("content", Encoding.UTF8.GetString(stream.ToArray()), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(256)]
+    [InlineData(257)]
+    [InlineData(600)]
+    public void The_capacity_after_the_first_writes_is_that_of_a_MemoryStream(int length)
+    {
+        foreach (int given in (int[])[0, 1, 100, 256, 300, 5000])
+        {
+            Assert.Equal(Capacities(new MemoryStream(given), length), Capacities(new PooledMemoryStream(given), length));
+        }
+    }
+
+    [Fact]
+    public void The_first_writes_end_at_the_maximum_length()
+    {
+        using var stream = new PooledMemoryStream(new PooledMemoryStreamOptions { MaxLength = 100 });
+        for (int round = 0; round < 2; round++)
+        {
+            stream.Write(new byte[50]);
+            Assert.Equal(100, stream.Capacity);
+            Assert.Throws<IOException>(() => stream.Write(new byte[51]));
+            stream.Write(new byte[50]);
+            Assert.Throws<IOException>(() => stream.WriteByte(1));
+            Assert.Equal(100, stream.Length);
+            Assert.True(stream.TryReset());
+        }
+    }
+
+    private static int[] Capacities(MemoryStream stream, int length)
+    {
+        using (stream)
+        {
+            int empty = stream.Capacity;
+            stream.Write(new byte[length]);
+            int written = stream.Capacity;
+            stream.WriteByte(1);
+            int longer = stream.Capacity;
+            stream.SetLength(0);
+            int cleared = stream.Capacity;
+            stream.Capacity = 40;
+            stream.Write(new byte[41]);
+            return [empty, written, longer, cleared, stream.Capacity];
+        }
+    }
+
     private IEnumerable<PooledMemoryStream> Streams()
     {
         BufferPool<byte> pool = NewPool<byte>();

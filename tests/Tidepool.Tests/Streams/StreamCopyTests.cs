@@ -88,4 +88,18 @@ public sealed class StreamCopyTests : PoolTest
     {
         public override void Write(byte[] buffer, int offset, int count) => act();
     }
+
+    [Theory]
+    [InlineData(0, 1000)]
+    [InlineData(1000, 0)]
+    [InlineData(0, 700_000)]
+    public void A_copy_in_parts_moves_memory_that_overlaps(int from, int to)
+    {
+        const int Length = (2 * StreamCore.MaxCopy) + 100;
+        byte[] memory = new byte[700_000 + Length];
+        new Random(1).NextBytes(memory);
+        byte[] expected = memory[from..(from + Length)];
+        StreamCore.Copy(memory.AsSpan(from, Length), memory.AsSpan(to));
+        Assert.True(expected.AsSpan().SequenceEqual(memory.AsSpan(to, Length)));
+    }
 }

@@ -45,6 +45,13 @@ internal abstract class InternalObjectPool<T> : TieredObjectPool
         }
     }
 
+    /// <summary>Charges what waits beside the items.</summary>
+    /// <returns>False when the budget has no room; nothing is charged then.</returns>
+    protected bool TryCharge(long bytes) => Budget.TryCharge(bytes);
+
+    /// <summary>Gives back what <see cref="TryCharge"/> charged.</summary>
+    protected void Refund(long bytes) => Budget.Refund(bytes);
+
     /// <summary>Makes an item. Called without any lock held.</summary>
     protected abstract T Make();
 

@@ -16,7 +16,7 @@ public sealed partial class PooledMemoryStream
     {
         ArgumentOutOfRangeException.ThrowIfNegative(capacity);
         _core = Begin();
-        _core.Capacity = capacity;
+        _core.UseCapacity(capacity);
     }
 
     /// <summary>Makes an empty stream that grows, with options.</summary>
@@ -42,7 +42,7 @@ public sealed partial class PooledMemoryStream
         ArgumentOutOfRangeException.ThrowIfNegative(capacity);
         _core = Begin();
         _core.UsePool(pool, null);
-        _core.Capacity = capacity;
+        _core.UseCapacity(capacity);
     }
 
     /// <summary>Makes an empty stream whose memory comes from an array pool.</summary>
@@ -56,7 +56,7 @@ public sealed partial class PooledMemoryStream
         ArgumentOutOfRangeException.ThrowIfNegative(capacity);
         _core = Begin();
         _core.UsePool(null, pool);
-        _core.Capacity = capacity;
+        _core.UseCapacity(capacity);
     }
 
     /// <summary>Makes a read-only stream over an array. <c>(buffer, writable: true)</c> makes one that can be written to.</summary>
@@ -156,7 +156,7 @@ public sealed partial class PooledMemoryStream
     /// <summary>Leases an empty stream whose object is used again. Only the lease ends it.</summary>
     /// <returns>The lease; dispose it once.</returns>
     /// <remarks>
-    /// <para>Allocates nothing once warm, but for the table of a content beyond 64 segments (about 17 KiB at 200 MiB).</para>
+    /// <para>Allocates nothing once warm.</para>
     /// <para>Disposing or closing the stream object does nothing, so a <see cref="StreamWriter"/> or a <c>GZipStream</c> over it may do
     /// so.</para>
     /// </remarks>

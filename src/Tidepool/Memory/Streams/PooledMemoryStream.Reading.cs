@@ -33,6 +33,12 @@ public sealed partial class PooledMemoryStream
         // The number first, for the same reason as in Write.
         var content = new ReadOnlySpan<byte>(core.Array, index, buffer.Length);
         core.Index = index + buffer.Length;
+        if (buffer.Length > StreamCore.MaxCopy)
+        {
+            StreamCore.Copy(content, buffer);
+            return buffer.Length;
+        }
+
         content.CopyTo(buffer);
         return buffer.Length;
     }

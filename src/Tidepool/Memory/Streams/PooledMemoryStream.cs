@@ -83,34 +83,9 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
         get => Open().Capacity;
         set
         {
-            StreamCore core = Open();
-            if (value < core.Length)
+            if (!_core.TrySetCapacity(value))
             {
-                throw new ArgumentOutOfRangeException(
-                    nameof(value), value, $"The capacity cannot be less than the length, {core.Length} bytes.");
-            }
-
-            if (value == core.Capacity)
-            {
-                return;
-            }
-
-            if (!core.IsExpandable)
-            {
-                throw new NotSupportedException("The stream is over memory of the caller and cannot grow.");
-            }
-
-            if (value > core.MaxLength)
-            {
-                throw new ArgumentOutOfRangeException(
-                    nameof(value),
-                    value,
-                    $"The capacity must be at most {core.MaxLength} bytes, the maximum length of the stream's options.");
-            }
-
-            using (Change(core))
-            {
-                core.SetCapacity(value);
+                SetCapacity(value);
             }
         }
     }
@@ -247,6 +222,40 @@ public sealed partial class PooledMemoryStream : MemoryStream, IBufferWriter<byt
 
     /// <summary>Remembers how long the content in the caller's array is.</summary>
     private void KeepContent(long length) => base.Position = length + 1;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void SetCapacity(long value)
+    {
+        StreamCore core = Open();
+        if (value < core.Length)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(value), value, $"The capacity cannot be less than the length, {core.Length} bytes.");
+        }
+
+        if (value == core.Capacity)
+        {
+            return;
+        }
+
+        if (!core.IsExpandable)
+        {
+            throw new NotSupportedException("The stream is over memory of the caller and cannot grow.");
+        }
+
+        if (value > core.MaxLength)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(value),
+                value,
+                $"The capacity must be at most {core.MaxLength} bytes, the maximum length of the stream's options.");
+        }
+
+        using (Change(core))
+        {
+            core.SetCapacity(value);
+        }
+    }
 
     private void MoveTo(StreamCore core, long position)
     {

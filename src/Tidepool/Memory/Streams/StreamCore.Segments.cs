@@ -6,12 +6,13 @@ internal sealed partial class StreamCore
     /// <summary>The longest segment that growth makes, in bytes. A single request for contiguous memory may make a longer one.</summary>
     internal const int MaxSegmentLength = 1 << 20;
 
-    private const int MaxSpareNodes = 32;
-    private const int MaxKeptTable = 64;
+    private const int MaxSpareNodes = 32; // that stay with a core; others go to StreamPool.Spares
+    private const int TableLength = 64; // of the table that stays with a core
 
     internal int SegmentCount;
 
     private StreamSegment[] _segments;
+    private StreamSegment[]? _ownTable; // that stays with the core, while _segments is a longer one
     private StreamSegment? _spare; // nodes that can be used again
     private int _spareCount;
 
@@ -248,60 +249,50 @@ internal sealed partial class StreamCore
         return true;
     }
 
-    /// <summary>Copies content; the caller has checked that there is enough of it.</summary>
-    internal void CopyOut(long start, Span<byte> target)
-    {
-        for (int i = Find(start); target.Length > 0; i++)
-        {
-            ReadOnlySpan<byte> part = _segments[i].Span[(int)(start - _segments[i].Start)..];
-            part = part[..Math.Min(part.Length, target.Length)];
-            part.CopyTo(target);
-            target = target[part.Length..];
-            start += part.Length;
-        }
-    }
-
-    /// <summary>Copies into memory that is there and may be written to. The source may be a part of it.</summary>
-    internal void CopyIn(long start, ReadOnlySpan<byte> source)
-    {
-        for (int i = Find(start); source.Length > 0; i++)
-        {
-            Span<byte> part = _segments[i].Writable[(int)(start - _segments[i].Start)..];
-            part = part[..Math.Min(part.Length, source.Length)];
-            if (part.Length < source.Length && source.Overlaps(part))
-            {
-                // This part would overwrite what belongs into the segments behind it. Those cannot touch the source, which lies in this
-                // segment.
-                CopyIn(start + part.Length, source[part.Length..]);
-                source = source[..part.Length];
-            }
-
-            source[..part.Length].CopyTo(part);
-            source = source[part.Length..];
-            start += part.Length;
-        }
-    }
-
-    /// <summary>Zeroes memory that is there and may be written to.</summary>
-    internal void Zero(long start, long end)
-    {
-        for (int i = Find(start); start < end; i++)
-        {
-            Span<byte> part = _segments[i].Writable[(int)(start - _segments[i].Start)..];
-            part = part[..(int)Math.Min(part.Length, end - start)];
-            part.Clear();
-            start += part.Length;
-        }
-    }
-
     /// <summary>Returns everything but the attached segment. The window is void afterwards.</summary>
     private void Release(ref Exception? failure)
     {
         ReturnScratch(ref failure);
-        ReturnBehind(0, ref failure);
-        if (_segments.Length > MaxKeptTable)
+        int count = SegmentCount;
+        SegmentCount = 0;
+        for (int i = 0; i < count; i++) // the last one is the first to be rented again: most of it is still in the caches
         {
-            _segments = new StreamSegment[MaxKeptTable];
+            StreamSegment segment = _segments[i];
+            if (segment == _attachedSegment)
+            {
+                RenewAttached();
+            }
+            else
+            {
+                _segments[i] = null!;
+                Return(segment, ref failure);
+            }
+        }
+    }
+
+    /// <summary>Leaves to other streams what a core does not keep. No change may be under way, and none may have met another.</summary>
+    private void LeaveSpares()
+    {
+        if (_ownTable is not null)
+        {
+            System.Array.Clear(_segments);
+            StreamPool.Instance.Spares.PutTable(_segments);
+            _segments = _ownTable;
+            _ownTable = null;
+        }
+
+        if (_spareCount > MaxSpareNodes)
+        {
+            StreamSegment last = _spare!;
+            for (int i = 1; i < MaxSpareNodes; i++)
+            {
+                last = (StreamSegment)last.Next!;
+            }
+
+            var rest = (StreamSegment)last.Next!;
+            last.EndChain();
+            StreamPool.Instance.Spares.PutNodes(rest, _spareCount - MaxSpareNodes);
+            _spareCount = MaxSpareNodes;
         }
     }
 
@@ -335,15 +326,31 @@ internal sealed partial class StreamCore
 
     private void EnsureTable()
     {
-        if (SegmentCount == _segments.Length)
+        StreamSegment[] full = _segments;
+        if (SegmentCount < full.Length)
         {
-            System.Array.Resize(ref _segments, Math.Max(8, _segments.Length * 2));
+            return;
+        }
+
+        if (full.Length < TableLength)
+        {
+            System.Array.Resize(ref _segments, Math.Max(8, full.Length * 2));
+            return;
+        }
+
+        StreamSegment[] longer = StreamPool.Instance.Spares.TakeTable(full.Length * 2);
+        full.CopyTo(longer, 0);
+        _segments = longer;
+        if (_ownTable is null)
+        {
+            System.Array.Clear(full); // it waits, and would keep nodes alive
+            _ownTable = full;
         }
     }
 
     private StreamSegment NewNode()
     {
-        if (_spare is not { } node)
+        if ((_spare ??= StreamPool.Instance.Spares.TakeNodes(MaxSpareNodes, out _spareCount)) is not { } node)
         {
             return new StreamSegment();
         }
@@ -358,12 +365,15 @@ internal sealed partial class StreamCore
     private void Keep(StreamSegment node)
     {
         node.Clear();
-        if (_spareCount < MaxSpareNodes)
-        {
-            node.LinkSpare(_spare);
-            _spare = node;
-            _spareCount++;
-        }
+        node.LinkSpare(_spare);
+        _spare = node;
+        _spareCount++;
+    }
+
+    private void RenewAttached()
+    {
+        Wipe(_attachedSegment);
+        _attachedSegment.SetAttached(_attached); // whole again, if it was cut
     }
 
     private void ReturnLast(ref Exception? failure)
@@ -378,8 +388,7 @@ internal sealed partial class StreamCore
 
         if (last == _attachedSegment)
         {
-            Wipe(last);
-            _attachedSegment.SetAttached(_attached); // whole again, if it was cut
+            RenewAttached();
         }
         else
         {

@@ -12,40 +12,6 @@ internal sealed partial class StreamCore
     private int _handedLength;
     private int _scratchUsed;
 
-    /// <summary>The capacity that <see cref="MemoryStream"/> would have after growing to <paramref name="end"/>.</summary>
-    /// <exception cref="NotSupportedException">The stream is over the caller's memory.</exception>
-    /// <exception cref="IOException">The stream may not be that long.</exception>
-    internal long CheckGrowth(long end)
-    {
-        if (end <= Capacity)
-        {
-            return Capacity;
-        }
-
-        if (!IsExpandable)
-        {
-            throw Origin + end > int.MaxValue
-                ? new IOException($"The stream would be {end} bytes long; over an array it can have at most {int.MaxValue}.")
-                : new NotSupportedException("The stream is over memory of the caller and cannot grow.");
-        }
-
-        if (end > MaxLength)
-        {
-            throw new IOException(
-                $"The stream would be {end} bytes long; its "
-                    + $"{nameof(PooledMemoryStreamOptions)}.{nameof(PooledMemoryStreamOptions.MaxLength)} is {MaxLength} bytes.");
-        }
-
-        long doubled = Capacity * 2;
-        long capacity = Math.Max(Math.Max(end, 256), doubled);
-        if (doubled > System.Array.MaxLength)
-        {
-            capacity = Math.Max(end, System.Array.MaxLength);
-        }
-
-        return Math.Min(capacity, MaxLength);
-    }
-
     /// <summary>Writes anywhere, growing as needed. Nothing has changed when it throws.</summary>
     internal void Write(ReadOnlySpan<byte> source)
     {
@@ -97,16 +63,6 @@ internal sealed partial class StreamCore
         {
             MoveTo(Math.Min(position, value)); // also when a pool fails to take a segment back
         }
-    }
-
-    /// <summary>Sets the capacity, which is not below the length. Segments that lie wholly behind it are returned.</summary>
-    internal void SetCapacity(long value)
-    {
-        long position = Position;
-        Leave(position);
-        Capacity = value;
-        ReturnBehind(Math.Max(value, StoredLength));
-        MoveTo(position);
     }
 
     /// <summary>Makes sure that nothing has to be rented for content up to <paramref name="end"/>.</summary>

@@ -50,8 +50,6 @@ internal sealed partial class StreamCore
     /// <summary>What the window does not know better: see <see cref="Length"/>.</summary>
     internal long StoredLength;
 
-    /// <summary>What <see cref="MemoryStream.Capacity"/> would say. The rented memory may be less or more.</summary>
-    internal long Capacity;
 
     internal long MaxLength;
     internal StreamFlags Flags;
@@ -180,13 +178,13 @@ internal sealed partial class StreamCore
     internal void BeFresh()
     {
         Index = 0;
-        WriteEnd = 0;
+        WriteEnd = FirstCapacity;
         DataEnd = 0;
         First = 0;
         Current = 0;
         Base = 0;
         StoredLength = 0;
-        Capacity = 0;
+        _capacity = 0;
         MaxLength = LongestLength;
         Flags = StreamFlags.Default;
         SegmentCount = 1;
@@ -202,7 +200,7 @@ internal sealed partial class StreamCore
         }
 
         Options = options;
-        MaxLength = options.MaxLength;
+        SetMaxLength(options.MaxLength);
         Flags |= StreamFlags.HasOptions | (options.ZeroOnReturn ? StreamFlags.Wipes : 0);
         if (pool is not null || options.InitialSize > 0)
         {
@@ -274,6 +272,7 @@ internal sealed partial class StreamCore
         else
         {
             Release(ref failure);
+            LeaveSpares();
         }
 
         Options = null;
@@ -292,7 +291,7 @@ internal sealed partial class StreamCore
         StreamFlags kept = Flags & ~(StreamFlags.HasAppended | StreamFlags.HasRented);
         long maxLength = MaxLength;
         Restore();
-        MaxLength = maxLength;
+        SetMaxLength(maxLength);
         Flags = kept;
         if ((kept & StreamFlags.OwnPool) != 0)
         {
@@ -343,6 +342,7 @@ internal sealed partial class StreamCore
     internal void Leave(long position)
     {
         StoredLength = Length;
+        _capacity = Capacity; // while the window tells it
         _handedLength = 0; // its memory may move or be returned
         Current = -1;
         Array = [];
@@ -399,11 +399,18 @@ internal sealed partial class StreamCore
         _segments = [_attachedSegment];
         _spare = null;
         _spareCount = 0;
+        _ownTable = null;
         _scratch = default;
         _scratchArray = null;
         Interlocked.And(ref _changes, ~Tangled);
         Origin = 0;
         Array = _attached;
+    }
+
+    private void SetMaxLength(long length)
+    {
+        MaxLength = length;
+        WriteEnd = (int)Math.Min(WriteEnd, length);
     }
 
     private void Restore()

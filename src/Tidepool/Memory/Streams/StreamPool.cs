@@ -12,11 +12,13 @@ internal sealed class StreamPool : InternalObjectPool<StreamCore>
     private int _created;
 
     private StreamPool()
-        : base(nameof(PooledMemoryStream), CoreBytes, isSlow: ProcessChecks.Mode == PoolChecks.Full)
-    {
-    }
+        : base(nameof(PooledMemoryStream), CoreBytes, isSlow: ProcessChecks.Mode == PoolChecks.Full) =>
+        Spares = new SpareSegments(TryCharge, Refund);
 
     internal static StreamPool Instance { get; } = new();
+
+    /// <summary>What long streams leave for the next one.</summary>
+    internal SpareSegments Spares { get; }
 
     private protected override PoolKind Kind => PoolKind.Streams;
 
@@ -43,6 +45,8 @@ internal sealed class StreamPool : InternalObjectPool<StreamCore>
         bool watched = WatchesAll || Interlocked.Increment(ref _created) % LeakSampling == 0;
         return new StreamCore(watched ? new RentalRecord(this, null, CoreBytes, "A PooledMemoryStream") : null);
     }
+
+    internal override void EndRest() => Spares?.Trim(); // an epoch may come before the constructor ends
 
     protected override void OnEvicted(StreamCore item) => item.Watch?.StopWatching();
 }

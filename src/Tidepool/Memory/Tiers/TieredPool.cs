@@ -50,7 +50,7 @@ internal abstract partial class TieredPool
     /// <summary>Takes items that leave the tiers for good. Called without any lock held.</summary>
     internal abstract void Evict(Bucket bucket, ReadOnlySpan<object?> items);
 
-    /// <summary>Puts what rests outside the tiers (a quarantine) into them.</summary>
+    /// <summary>Puts what rests outside the tiers (a quarantine) into them, or gives up what no renter has asked for.</summary>
     internal virtual void EndRest()
     {
     }
