@@ -58,6 +58,7 @@ internal static class LabVerb
           tidepool lab connections --postgres          the classic experiment, with the server's own list of sessions
           tidepool lab connections --mysql             MariaDB beside its provider's own pool, in faults too
           tidepool lab fleet --postgres                eight processes on one server, behind PgBouncer too
+          tidepool lab advise --full                   what advise and watch cost the program that they look at
           tidepool lab kestrel --full                  a server on our memory beside its own, asked by h2load
           tidepool lab resources --postgres            beside a provider's own pool, on a throw-away server
           tidepool lab pdf --file book.pdf             a PDF of yours

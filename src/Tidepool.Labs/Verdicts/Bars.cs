@@ -585,6 +585,36 @@ internal static class Bars
         "the same in session mode where our reset goes with the next statement, as that of Npgsql's pool does: at most 1.10",
         1.10);
 
+    public static readonly Bar AdviseOverhead = Ratio(
+        "advise.overhead",
+        "advise, the program",
+        "advise at 1 GB/s of allocation: processor time of the program at most 1.03 of alone, interval at most 0.04 wide",
+        1.03) with
+    {
+        Width = 0.04,
+    };
+
+    public static readonly Bar WatchOverhead = Ratio(
+        "advise.watch",
+        "advise, the program",
+        "watch at 1 GB/s of allocation: processor time of the program at most 1.01 of alone, interval at most 0.04 wide",
+        1.01) with
+    {
+        Width = 0.04,
+    };
+
+    public static readonly Bar AdviseAnswer = Ratio(
+        "advise.answer", "advise, the tool", "advise answers at most 5 seconds after its window, its start in them", 5);
+
+    public static readonly Bar AdviseMemory = Ratio(
+        "advise.memory", "advise, the tool", "advise and watch take at most 300 MB themselves", 300);
+
+    public static readonly Bar AdviseSavings = Ratio(
+        "advise.savings",
+        "advise, the saving",
+        "of ten planted programs at most 2 save bytes or processor time outside of what advise estimated",
+        2);
+
     public static readonly Bar EfBackends = Count(
         "ef.backends", "ef", "units of work over our pool use no more sessions than over the provider's pool", 0);
 
@@ -627,6 +657,7 @@ internal static class Bars
         ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
         ConnectionFaults, ConnectionFaultsServed,
         MySqlFaults, FleetTransaction, FleetSession, FleetLatency, FleetLatencyAlike,
+        AdviseOverhead, WatchOverhead, AdviseAnswer, AdviseMemory, AdviseSavings,
         ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,
         EfSelectAlike, EfInsertAlike,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,

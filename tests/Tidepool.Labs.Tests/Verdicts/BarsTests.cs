@@ -90,6 +90,9 @@ public class BarsTests
         { "connections, MariaDB", ["connections.mysql.failed"] },
         { "fleet, together", ["fleet.transaction", "fleet.session"] },
         { "fleet, asking", ["fleet.latency", "fleet.latency.alike"] },
+        { "advise, the program", ["advise.overhead", "advise.watch"] },
+        { "advise, the saving", ["advise.savings"] },
+        { "advise, the tool", ["advise.answer", "advise.memory"] },
         { "ef", ["ef.backends", "ef.insert", "ef.select", "ef.unpooled"] },
         {
             "malloc groups",
