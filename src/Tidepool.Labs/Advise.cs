@@ -48,7 +48,7 @@ internal sealed class AdviseLab : ILab
         Section saturated = SectionOf(AllocatingPace.Saturated);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Advise);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Watch);
-        AddTool(plan, isFull ? 30 : 8);
+        AddTool(plan, isFull ? 15 : 8);
         AddSavings(plan, isFull);
     }
 

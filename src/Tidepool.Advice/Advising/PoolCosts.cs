@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Text;
 using MathNet.Numerics.Statistics;
 
 namespace Tidepool.Advice;
@@ -13,6 +14,11 @@ internal interface IPoolCosts
     /// <param name="size">The bytes of the object.</param>
     /// <param name="hasReferences">Whether it may hold references, so that it is cleared when it is returned.</param>
     double SavedSeconds(long size, bool hasReferences);
+
+    /// <summary>What a pooled stream or builder saves over the platform's, in seconds for each byte that it allocates.</summary>
+    /// <param name="builder"><c>MemoryStream</c> or <c>StringBuilder</c>.</param>
+    /// <param name="largest">The bytes of its largest array.</param>
+    double SavedSecondsPerByte(string builder, long largest);
 }
 
 /// <summary>
@@ -31,7 +37,11 @@ internal sealed class PoolCosts : IPoolCosts
     private const double Same = 0.1;
     private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
 
+    private const int Parts = 10;
+    private const double BuiltShare = 0.75; // of the largest array: halfway between what it was made for and its end
+
     private readonly Dictionary<(long Size, bool HasReferences), double> _saved = [];
+    private readonly Dictionary<(string Builder, long Size), double> _savedPerByte = [];
     private bool _isWarm;
 
     /// <inheritdoc/>
@@ -46,6 +56,22 @@ internal sealed class PoolCosts : IPoolCosts
         }
 
         return saved * size / measured;
+    }
+
+    /// <inheritdoc/>
+    public double SavedSecondsPerByte(string builder, long largest)
+    {
+        long measured = RepresentativeOf(largest);
+        if (!_savedPerByte.TryGetValue((builder, measured), out double saved))
+        {
+            int part = (int)Math.Max(1, measured * BuiltShare / Parts);
+            saved = builder == "MemoryStream"
+                ? MeasurePerByte(StreamAll, PooledStreamAll, part)
+                : MeasurePerByte(BuildAll, PooledBuildAll, part / sizeof(char));
+            _savedPerByte.Add((builder, measured), saved);
+        }
+
+        return saved;
     }
 
     /// <summary>The size that is measured in place of another: a power of two, on the same side of what makes an object large.</summary>
@@ -73,13 +99,34 @@ internal sealed class PoolCosts : IPoolCosts
     private static double Measure<T>(long size, int elementSize)
     {
         int length = (int)Math.Max(1, (size - TypeRules.ArrayHeader) / elementSize);
-        int objects = (int)Math.Max(FewestObjects, RoundBytes / size);
+        return Compare(AllocateAll<T>, RentAll<T>, length, (int)Math.Max(FewestObjects, RoundBytes / size));
+    }
+
+    /// <summary>Compares what builds with what builds in pooled memory, over the bytes that the first allocates.</summary>
+    private static double MeasurePerByte(Action<int, int> plain, Action<int, int> pooled, int part)
+    {
+        for (int pass = 0; pass < WarmPasses; pass++)
+        {
+            plain(part, WarmObjects);
+            pooled(part, WarmObjects);
+            Thread.Sleep(Compiling);
+        }
+
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        plain(part, WarmObjects);
+        double bytes = (GC.GetAllocatedBytesForCurrentThread() - before) / (double)WarmObjects;
+        return Compare(plain, pooled, part, (int)Math.Max(FewestObjects, RoundBytes / bytes)) / bytes;
+    }
+
+    /// <summary>The processor time that the second saves over the first, for one of so many objects.</summary>
+    private static double Compare(Action<int, int> plain, Action<int, int> pooled, int length, int objects)
+    {
         var allocating = new double[Rounds];
         var renting = new double[Rounds];
         for (int round = 0; round < Rounds; round++)
         {
-            allocating[round] = Time(static (length, objects) => AllocateAll<T>(length, objects), length, objects);
-            renting[round] = Time(static (length, objects) => RentAll<T>(length, objects), length, objects);
+            allocating[round] = Time(plain, length, objects);
+            renting[round] = Time(pooled, length, objects);
         }
 
         double saved = allocating.Median() - renting.Median();
@@ -94,7 +141,7 @@ internal sealed class PoolCosts : IPoolCosts
         return (Environment.CpuUsage.TotalTime - used - (GC.GetTotalPauseDuration() - paused)).TotalSeconds;
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
+    [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     private static void AllocateAll<T>(int length, int objects)
     {
         for (int i = 0; i < objects; i++)
@@ -103,7 +150,7 @@ internal sealed class PoolCosts : IPoolCosts
         }
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
+    [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     private static void RentAll<T>(int length, int objects)
     {
         bool hasReferences = RuntimeHelpers.IsReferenceOrContainsReferences<T>();
@@ -111,6 +158,59 @@ internal sealed class PoolCosts : IPoolCosts
         {
             using BufferLease<T> lease = BufferPool<T>.Shared.Rent(length, clear: hasReferences);
             Use(lease.Span);
+        }
+    }
+
+    private static void StreamAll(int part, int objects)
+    {
+        byte[] content = new byte[part];
+        for (int i = 0; i < objects; i++)
+        {
+            using var stream = new MemoryStream();
+            Write(stream, content);
+        }
+    }
+
+    private static void PooledStreamAll(int part, int objects)
+    {
+        byte[] content = new byte[part];
+        for (int i = 0; i < objects; i++)
+        {
+            using var stream = new PooledMemoryStream();
+            Write(stream, content);
+        }
+    }
+
+    private static void Write(MemoryStream stream, byte[] content)
+    {
+        for (int part = 0; part < Parts; part++)
+        {
+            stream.Write(content);
+        }
+    }
+
+    private static void BuildAll(int part, int objects)
+    {
+        for (int i = 0; i < objects; i++)
+        {
+            Append(new StringBuilder(), part);
+        }
+    }
+
+    private static void PooledBuildAll(int part, int objects)
+    {
+        for (int i = 0; i < objects; i++)
+        {
+            using var text = PooledStringBuilder.Rent();
+            Append(text.Builder, part);
+        }
+    }
+
+    private static void Append(StringBuilder builder, int characters)
+    {
+        for (int part = 0; part < Parts; part++)
+        {
+            builder.Append('x', characters);
         }
     }
 

@@ -28,9 +28,7 @@ internal sealed record Saving
             return new Saving { BytesPerSecond = bytes };
         }
 
-        bool hasReferences = TypeRules.PlainElement(site.Type) is null;
-        double allocating = Math.Max(
-            0, site.Sizes.Sum(size => size.Objects * costs.SavedSeconds(size.Size, hasReferences)) / seconds);
+        double allocating = Math.Max(0, SavedOf(site, seconds, costs));
         double processors = allocating + collections.PartOf(site);
         double sampling = Math.Log(Math.Max(bytes.High / bytes.Value, bytes.Value / bytes.Low));
         double factor = Math.Exp(Math.Sqrt(Math.Pow(Math.Log(ModelFactor), 2) + sampling * sampling));
@@ -41,6 +39,17 @@ internal sealed record Saving
             // Where renting costs what allocating does, all that may be saved is collections.
             Processors = new Interval(allocating > 0 ? processors / factor : 0, processors, processors * factor),
         };
+    }
+
+    private static double SavedOf(AllocationSite site, double seconds, IPoolCosts costs)
+    {
+        if (site.Builder is { } builder)
+        {
+            return site.BytesPerSecond.Value * costs.SavedSecondsPerByte(builder, site.Quantile(1));
+        }
+
+        bool hasReferences = TypeRules.PlainElement(site.Type) is null;
+        return site.Sizes.Sum(size => size.Objects * costs.SavedSeconds(size.Size, hasReferences)) / seconds;
     }
 
     /// <summary>What pooling at several sites saves together; null where there are none.</summary>

@@ -65,6 +65,9 @@ internal static class SavingProbe
 
     private const int Seconds = 5;
 
+    /// <summary>Until its code is compiled for the last time: before, what is inlined later has frames of its own.</summary>
+    private static readonly TimeSpan Steady = TimeSpan.FromSeconds(3);
+
     /// <summary>Runs it.</summary>
     /// <exception cref="LabProcessException">A program failed.</exception>
     public static Dictionary<string, double> Run(PlantedPair pair)
@@ -89,6 +92,7 @@ internal static class SavingProbe
             $"The program '{pair.Name}'", ChildCommand.OfThisProgram(), CorePair.OfThisMachine()!.Value.Server,
             PlantedProgram.Argument, pair.Name, PlantedProgram.Before, PlantedProgram.Paced);
         program.Receive<int>();
+        Thread.Sleep(Steady);
         var (_, report) = ToolRun.WithReport(file => ToolRun.Of(
             ChildCommand.OfThisProgram(), CorePair.OfThisMachine()!.Value.Client,
             "advise", Text(program.Id), "--seconds", Text(Seconds), "--json", file));

@@ -68,6 +68,14 @@ public sealed class SavingTests
     }
 
     [Theory]
+    [InlineData("MemoryStream", 1e-10 * 8024 * 1e7)]
+    [InlineData("StringBuilder", 0)]
+    public void Streams_and_builders_are_compared_as_a_whole(string builder, double expected) => Assert.Equal(
+        expected,
+        Saving.Of(Site with { Builder = builder }, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value.Value,
+        9);
+
+    [Theory]
     [InlineData("System.Byte[]", false)]
     [InlineData("System.Object[]", true)]
     public void Only_what_may_hold_references_is_cleared(string type, bool expected)
@@ -114,6 +122,8 @@ public sealed class SavingTests
     {
         // A million bytes are zeroed, whatever else the machine does.
         Assert.InRange(new PoolCosts().SavedSeconds(1_000_000, hasReferences: false), 1e-6, 1);
+        Assert.InRange(Math.Abs(new PoolCosts().SavedSecondsPerByte("MemoryStream", 65_536)), 0, 1e-6);
+        Assert.InRange(Math.Abs(new PoolCosts().SavedSecondsPerByte("StringBuilder", 16_024)), 0, 1e-6);
     }
 
     [Fact]
@@ -143,5 +153,7 @@ public sealed class SavingTests
             HadReferences |= hasReferences;
             return size * perByte;
         }
+
+        public double SavedSecondsPerByte(string builder, long largest) => builder == "MemoryStream" ? perByte * largest : 0;
     }
 }
