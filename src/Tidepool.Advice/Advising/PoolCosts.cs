@@ -30,15 +30,16 @@ internal sealed class PoolCosts : IPoolCosts
     private const int Rounds = 7;
     private const int RoundBytes = 8_000_000;
     private const int FewestObjects = 16;
-    private const int LargestSize = 1 << 24;
+    private const int LargestSize = 1 << 20; // from there on costs grow as sizes do
     private const int WarmPasses = 3;
     private const int WarmObjects = 200;
+    private const int WarmBuilders = 40;
     private const int LargeObject = 85_000;
     private const double Same = 0.1;
-    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
-
     private const int Parts = 10;
     private const double BuiltShare = 0.75; // of the largest array: halfway between what it was made for and its end
+
+    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
 
     private readonly Dictionary<(long Size, bool HasReferences), double> _saved = [];
     private readonly Dictionary<(string Builder, long Size), double> _savedPerByte = [];
@@ -107,14 +108,14 @@ internal sealed class PoolCosts : IPoolCosts
     {
         for (int pass = 0; pass < WarmPasses; pass++)
         {
-            plain(part, WarmObjects);
-            pooled(part, WarmObjects);
+            plain(part, WarmBuilders);
+            pooled(part, WarmBuilders);
             Thread.Sleep(Compiling);
         }
 
         long before = GC.GetAllocatedBytesForCurrentThread();
-        plain(part, WarmObjects);
-        double bytes = (GC.GetAllocatedBytesForCurrentThread() - before) / (double)WarmObjects;
+        plain(part, WarmBuilders);
+        double bytes = (GC.GetAllocatedBytesForCurrentThread() - before) / (double)WarmBuilders;
         return Compare(plain, pooled, part, (int)Math.Max(FewestObjects, RoundBytes / bytes)) / bytes;
     }
 

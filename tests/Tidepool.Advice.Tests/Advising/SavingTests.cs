@@ -112,7 +112,7 @@ public sealed class SavingTests
     [InlineData(84_999, 65_536)]
     [InlineData(85_000, 131_072)]
     [InlineData(1, 64)]
-    [InlineData(1L << 40, 1 << 24)]
+    [InlineData(1L << 40, 1 << 20)]
     public void A_size_is_measured_by_one_on_its_side_of_large_objects(long size, long expected) =>
         Assert.Equal(expected, PoolCosts.RepresentativeOf(size));
 
