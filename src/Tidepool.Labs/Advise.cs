@@ -35,7 +35,7 @@ internal sealed class AdviseLab : ILab
     {
         bool isFull = plan.Mode == LabMode.Full;
         plan.Processes = 1; // a pair is one process, whose code is compiled once and for all
-        plan.Rounds = isFull ? 6 : 2;
+        plan.Rounds = isFull ? 4 : 2;
         plan.Doublings = 0;
         if (CorePair.Missing is { } missing)
         {
@@ -48,7 +48,7 @@ internal sealed class AdviseLab : ILab
         Section saturated = SectionOf(AllocatingPace.Saturated);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Advise);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Watch);
-        AddTool(plan, isFull ? 15 : 8);
+        AddTool(plan, seconds: 8);
         AddSavings(plan, isFull);
     }
 
@@ -81,7 +81,7 @@ internal sealed class AdviseLab : ILab
                 Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one) : null,
                 Missing = CorePair.Missing ?? "not available here",
                 FixedOperations = (int)(ObservedProgram.Seconds * AllocatingProgram.BytesPerSecond / 1e6),
-                EveryRounds = isPaced ? 1 : 5, // an odd number, so that both orders take turns
+                EveryRounds = isPaced ? 1 : 3, // an odd number, so that both orders take turns
             });
         }
 

@@ -24,7 +24,7 @@ internal static class PlantedProgram
     private const int WarmPasses = 3; // as many as there are tiers of compiled code
     private const int WarmCalls = 100;
     private const int CallOperations = 3;
-    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(120);
+    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(100);
 
     /// <summary>Runs it.</summary>
     public static int Run(string pair, string variant, string operations)
