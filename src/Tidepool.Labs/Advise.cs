@@ -10,6 +10,7 @@ internal sealed class AdviseLab : ILab
     private const string Alone = "the same program, alone";
     private const string AfterWindow = "seconds after the window";
     private const int QuickPairs = 3;
+    private const int ToolSeconds = 8;
     private const string Peak = "peak memory in MB";
 
     private static readonly string Rate =
@@ -48,7 +49,7 @@ internal sealed class AdviseLab : ILab
         Section saturated = SectionOf(AllocatingPace.Saturated);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Advise);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Watch);
-        AddTool(plan, seconds: 8);
+        AddTool(plan);
         AddSavings(plan, isFull);
     }
 
@@ -88,12 +89,12 @@ internal sealed class AdviseLab : ILab
         return (new(cell, Watched), new(cell, Alone));
     }
 
-    private static void AddTool(LabPlan plan, int seconds)
+    private static void AddTool(LabPlan plan)
     {
         var section = new Section
         {
             Title = "The tool itself",
-            About = $"advise looks at the same program for {seconds} s. What it takes beyond them has its own start in it; for watch, "
+            About = $"advise looks at the same program for {ToolSeconds} s. What it takes beyond them has its own start in it; for watch, "
                 + "which shows a line each second, it is the time to the first line. Cost is what advise prints of itself. The first "
                 + "look more: processor time that the first watch costs a program more than the next, because the program compiles what "
                 + "it is asked.",
@@ -103,8 +104,8 @@ internal sealed class AdviseLab : ILab
         };
         var advise = new WorkloadKey(Cell.Of(("run", "advise")), "tidepool advise");
         var watch = new WorkloadKey(Cell.Of(("run", "watch")), "tidepool watch");
-        AddProbe(advise, () => ObserveByAdvise(seconds));
-        AddProbe(watch, () => ObserveByWatch(ObservedProgram.Seconds));
+        AddProbe(advise, () => ObserveByAdvise());
+        AddProbe(watch, () => ObserveByWatch());
         plan.Add(new MetricRule(Bars.AdviseAnswer, AfterWindow, advise));
         plan.Add(new MetricRule(Bars.AdviseMemory, Peak, advise, watch));
 
@@ -150,14 +151,14 @@ internal sealed class AdviseLab : ILab
             : new OmittedRule(Bars.AdviseSavings, $"run with --full: it takes {PlantedPairs.All.Count} programs"));
     }
 
-    private static Dictionary<string, double> ObserveByAdvise(int seconds)
+    private static Dictionary<string, double> ObserveByAdvise()
     {
         ObservedProgram.Set(AllocatingPace.Paced);
-        var (run, report) = ToolRun.WithReport(file => ObservedProgram.Observe(Observer.Advise, seconds, "--json", file));
+        var (run, report) = ToolRun.WithReport(file => ObservedProgram.Observe(Observer.Advise, ToolSeconds, "--json", file));
         JsonElement window = report.GetProperty("window");
         return new()
         {
-            [AfterWindow] = run.Seconds - seconds,
+            [AfterWindow] = run.Seconds - ToolSeconds,
             [Peak] = run.PeakBytes / 1e6,
             ["cost_percent"] = 100 * window.GetProperty("cost").GetDouble(),
             ["sampled_percent"] = 100 * window.GetProperty("sampledSeconds").GetDouble() / window.GetProperty("seconds").GetDouble(),
@@ -165,13 +166,13 @@ internal sealed class AdviseLab : ILab
     }
 
     /// <summary>Watches a fresh program twice: it compiles once what it is asked to do each second.</summary>
-    private static Dictionary<string, double> ObserveByWatch(int seconds)
+    private static Dictionary<string, double> ObserveByWatch()
     {
         ObservedProgram.Set(AllocatingPace.Paced);
         AllocatingState start = ObservedProgram.Ask();
-        ToolRun run = ObservedProgram.Observe(Observer.Watch, seconds);
+        ToolRun run = ObservedProgram.Observe(Observer.Watch);
         AllocatingState between = ObservedProgram.Ask();
-        ObservedProgram.Observe(Observer.Watch, seconds);
+        ObservedProgram.Observe(Observer.Watch);
         AllocatingState end = ObservedProgram.Ask();
         double again = ObservedLoop.TimeOfMegabyte(AllocatingPace.Paced, between, end);
         double megabytes = (between.Allocated - start.Allocated) / 1e6;
