@@ -104,8 +104,8 @@ internal sealed class AdviseLab : ILab
         };
         var advise = new WorkloadKey(Cell.Of(("run", "advise")), "tidepool advise");
         var watch = new WorkloadKey(Cell.Of(("run", "watch")), "tidepool watch");
-        AddProbe(advise, () => ObserveByAdvise());
-        AddProbe(watch, () => ObserveByWatch());
+        AddProbe(advise, ObserveByAdvise);
+        AddProbe(watch, ObserveByWatch);
         plan.Add(new MetricRule(Bars.AdviseAnswer, AfterWindow, advise));
         plan.Add(new MetricRule(Bars.AdviseMemory, Peak, advise, watch));
 
