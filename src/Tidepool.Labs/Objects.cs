@@ -43,7 +43,7 @@ internal sealed class ObjectsLab : ILab
 
     private static void AddRentals(LabPlan plan)
     {
-        foreach (int count in ThreadCounts.Of(plan.Mode))
+        foreach (int count in ThreadCounts.Of(plan.Mode, 4, 8))
         {
             var section = new Section
             {

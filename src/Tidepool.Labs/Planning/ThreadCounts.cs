@@ -18,17 +18,19 @@ internal static class ThreadCounts
     public static int Crowd => Math.Min(8 * Environment.ProcessorCount, Most);
 
     /// <summary>The counts, lowest first: what the user chose, and always 1 and 2, which goals compare; else those of the mode.</summary>
-    public static int[] Of(LabMode mode) =>
+    /// <param name="mode">The mode.</param>
+    /// <param name="full">What a full run of the lab has too, where the user chose nothing.</param>
+    public static int[] Of(LabMode mode, params int[] full) =>
         Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } chosen && Parse(chosen) is { } counts
             ? [.. counts.Union([1, 2]).Order()]
-            : Of(mode, Environment.ProcessorCount);
+            : [.. Default(mode, Environment.ProcessorCount).Union(mode == LabMode.Full ? full : []).Order()];
 
     /// <summary>Whether loops run both with a crowd and with one thread for each core.</summary>
     public static bool HasCrowd(LabMode mode) =>
         Of(mode) is var counts && counts.Contains(Crowd) && counts.Contains(Environment.ProcessorCount);
 
     /// <summary>The counts of a mode: 1 and 2; of the full run 4, 8, 16 and 32 up to the processors, their number, and a crowd.</summary>
-    public static int[] Of(LabMode mode, int processors) => mode == LabMode.Quick
+    public static int[] Default(LabMode mode, int processors) => mode == LabMode.Quick
         ? [1, 2]
         : [.. Powers.Where(count => count <= Math.Max(2, processors)).Union([processors, Math.Min(8 * processors, Most)]).Order()];
 

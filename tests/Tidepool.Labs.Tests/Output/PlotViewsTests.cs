@@ -96,7 +96,7 @@ public class PlotViewsTests
         Assert.Equal(["Ours<T>", "Rival<T>"], view["series"]!.AsArray().Select(static series => (string?)series!["name"]));
         Assert.Equal(
             [[1, 4.0], [2, 2.0], [16, 0.25]],
-            view["series"]![0]!["points"]!.AsArray().Select(static point => (double[])[(double)point![0]!, (double)point[1]!]));
+            view["series"]![0]!["points"]!.AsArray().Select(static point => (double[])[(int)point![0]!, (double)point[1]!]));
     }
 
     [NeedsNode]

@@ -9,8 +9,8 @@ public class ThreadCountsTests
     [InlineData(64, new[] { 1, 2, 4, 8, 16, 32, 64, 256 })]
     public void A_full_run_doubles_up_to_the_processors_and_ends_with_a_crowd(int processors, int[] expected)
     {
-        Assert.Equal(expected, ThreadCounts.Of(LabMode.Full, processors));
-        Assert.Equal([1, 2], ThreadCounts.Of(LabMode.Quick, processors));
+        Assert.Equal(expected, ThreadCounts.Default(LabMode.Full, processors));
+        Assert.Equal([1, 2], ThreadCounts.Default(LabMode.Quick, processors));
     }
 
     [Theory]

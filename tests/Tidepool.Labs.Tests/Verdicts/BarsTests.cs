@@ -93,7 +93,7 @@ public class BarsTests
         { "advise, the program", ["advise.overhead", "advise.watch"] },
         { "advise, the saving", ["advise.savings"] },
         { "advise, the tool", ["advise.answer", "advise.memory"] },
-        { "ef", ["ef.backends", "ef.insert", "ef.select", "ef.unpooled"] },
+        { "ef", ["ef.backends", "ef.insert", "ef.insert.alike", "ef.select", "ef.select.alike", "ef.unpooled"] },
         {
             "malloc groups",
             [
