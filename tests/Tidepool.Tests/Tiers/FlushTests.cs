@@ -39,6 +39,19 @@ public sealed class FlushTests : PoolTest
         Assert.Equal(Full - 2 + (Full / 2), SharedIdle(pool));
     }
 
+    [Theory]
+    [InlineData(128 << 10)] // two in a magazine
+    [InlineData(64 << 10)] // four
+    public void A_magazine_of_few_makes_room_too(int length)
+    {
+        BufferPool<byte> pool = NewPool<byte>();
+        byte[][] arrays = [.. Enumerable.Range(0, 6).Select(_ => pool.AsArrayPool().Rent(length))];
+        using ParkedThread other = new();
+        other.Run(() => Return(pool, arrays));
+        Assert.Equal(6, pool.GetStatistics().Idle);
+        pool.Validate();
+    }
+
     private static byte[][] Rent(BufferPool<byte> pool, int count) =>
         [.. Enumerable.Range(0, count).Select(_ => pool.AsArrayPool().Rent(Length))];
 

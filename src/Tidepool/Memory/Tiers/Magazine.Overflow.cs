@@ -46,8 +46,9 @@ internal sealed partial class Magazine
         else
         {
             // A thread that has rented no array since the last flush returns what others rent: it needs none of them itself.
+            int half = (_state.Count + 1) / 2;
             bool onlyReturns = Bucket.HoldsArrays && _state.FlushedAtRents == _state.Rents;
-            RemoveOldest(onlyReturns ? _state.Count + 1 - Newest : (_state.Count + 1) / 2, flushed);
+            RemoveOldest(onlyReturns ? Math.Max(half, _state.Count + 1 - Newest) : half, flushed);
             _state.FlushedAtRents = _state.Rents;
         }
     }
