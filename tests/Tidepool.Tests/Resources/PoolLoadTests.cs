@@ -74,7 +74,7 @@ public sealed class PoolLoadTests
         Assert.Contains(useful.ToString(System.Globalization.CultureInfo.InvariantCulture), advice.ToString(), StringComparison.Ordinal);
     }
 
-    /// <summary>Callers that ask for more than the server can do, and give up: what they ask for is no measure of what it works on.</summary>
+    /// <summary>Callers ask for more than the server can do, and give up: what they ask for does not measure what it works on.</summary>
     [Theory]
     [InlineData(2, 1000)]
     [InlineData(2, 20_000)]
