@@ -71,7 +71,8 @@ internal sealed class MemoryLab : ILab
     private static IEnumerable<Cell> RentCells(LabMode mode)
     {
         string[] patterns = mode == LabMode.Full ? [RentalPattern.Inlined, RentalPattern.CallSite] : [RentalPattern.Inlined];
-        return from count in ThreadCounts.Of(mode)
+        int[] threads = mode == LabMode.Full && Environment.ProcessorCount > 2 ? [1, 2, Environment.ProcessorCount] : [1, 2];
+        return from count in threads
                from pattern in patterns
                from depth in (int[])[1, 8]
                select RentPoint(pattern, depth, count);

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Diagnostics.Tracing;
 using Microsoft.Diagnostics.NETCore.Client;
 
 namespace Tidepool.Advice;
@@ -151,11 +152,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     private async Task<double> RecordAsync(string file, double length, CancellationToken stop)
     {
         var configuration = new EventPipeSessionConfiguration(
-            [
-                RuntimeEvents.Of(
-                    target, SamplesAndCollections, RuntimeEvents.Sample, RuntimeEvents.CollectionStart, RuntimeEvents.HeapStatistics,
-                    RuntimeEvents.PauseStart, RuntimeEvents.PauseEnd),
-            ],
+            [new("Microsoft-Windows-DotNETRuntime", EventLevel.Informational, SamplesAndCollections)],
             BufferMegabytes,
             requestRundown: false, // once at the end of the window, not at that of each slice
             requestStackwalk: true);

@@ -21,7 +21,6 @@ internal sealed class WatchSession : IDisposable
     private readonly Lock _gate = new();
     private readonly WatchAccumulator _accumulator = new();
     private readonly DiagnosticsClient _client;
-    private readonly TargetProcess _target;
     private readonly long _start = Stopwatch.GetTimestamp();
     private readonly ArrayPoolListener _arrayPool;
     private EventPipeSession _session;
@@ -29,12 +28,11 @@ internal sealed class WatchSession : IDisposable
     private string? _note;
     private volatile bool _isStopping;
 
-    private WatchSession(DiagnosticsClient client, EventPipeSession session, TargetProcess target)
+    private WatchSession(DiagnosticsClient client, EventPipeSession session, int processId)
     {
         _client = client;
         _session = session;
-        _target = target;
-        _arrayPool = new ArrayPoolListener(client, target.Id);
+        _arrayPool = new ArrayPoolListener(client, processId);
         Ended = Task.Factory.StartNew(Read, TaskCreationOptions.LongRunning);
     }
 
@@ -49,7 +47,7 @@ internal sealed class WatchSession : IDisposable
     public static WatchSession Start(TargetProcess target)
     {
         var client = new DiagnosticsClient(target.Id);
-        return new WatchSession(client, Connection.Open(client, target, ConfigurationOf(target, MetricsArguments())), target);
+        return new WatchSession(client, Connection.Open(client, target, ConfigurationOf(MetricsArguments())), target.Id);
     }
 
     /// <summary>Opens a window of <c>ArrayPool</c> events, unless one is open.</summary>
@@ -89,11 +87,10 @@ internal sealed class WatchSession : IDisposable
         ["MaxHistograms"] = "10",
     };
 
-    private static EventPipeSessionConfiguration ConfigurationOf(TargetProcess target, Dictionary<string, string> metrics) => new(
+    private static EventPipeSessionConfiguration ConfigurationOf(Dictionary<string, string> metrics) => new(
         [
             new("System.Diagnostics.Metrics", EventLevel.Informational, TimeSeriesKeyword, metrics),
-            RuntimeEvents.Of(
-                target, CollectionKeyword, RuntimeEvents.CollectionStart, RuntimeEvents.PauseStart, RuntimeEvents.PauseEnd),
+            new("Microsoft-Windows-DotNETRuntime", EventLevel.Informational, CollectionKeyword),
             // At the lowest level: the events of pools that answer pass at every level, allocations and drops do not.
             new("Tidepool", EventLevel.Critical, PoolsKeyword, new Dictionary<string, string> { ["PoolInterval"] = "1000" }),
         ],
@@ -108,7 +105,7 @@ internal sealed class WatchSession : IDisposable
         {
             // Another monitor has the shared session with other settings, which ours must equal.
             EventPipeSession old = _session;
-            _session = _client.StartEventPipeSession(ConfigurationOf(_target, metrics));
+            _session = _client.StartEventPipeSession(ConfigurationOf(metrics));
             Connection.Close(old, StopMilliseconds);
         }
     }

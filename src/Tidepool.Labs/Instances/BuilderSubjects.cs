@@ -4,25 +4,6 @@ using Microsoft.Extensions.ObjectPool;
 
 namespace Tidepool.Labs;
 
-/// <summary>How long a new builder is.</summary>
-internal interface IBuilderSize
-{
-    /// <summary>Characters that it has room for.</summary>
-    static abstract int Characters { get; }
-}
-
-/// <summary>A builder with room for 256 characters.</summary>
-internal readonly struct UsualSize : IBuilderSize
-{
-    public static int Characters => 256;
-}
-
-/// <summary>A builder of 1 KB.</summary>
-internal readonly struct LongSize : IBuilderSize
-{
-    public static int Characters => 512;
-}
-
 /// <summary>A string builder as what a renter holds.</summary>
 internal readonly struct Builder(StringBuilder builder)
 {
@@ -38,10 +19,9 @@ internal readonly struct BuilderLease(ObjectLease<StringBuilder> lease)
 }
 
 /// <summary>A new builder each time.</summary>
-internal readonly struct NewBuilder<TSize> : IRentalSubject<NewBuilder<TSize>, Builder>
-    where TSize : struct, IBuilderSize
+internal readonly struct NewBuilder : IRentalSubject<NewBuilder, Builder>
 {
-    public Builder Rent(int length) => new(new StringBuilder(TSize.Characters));
+    public Builder Rent(int length) => new(new StringBuilder(InstanceSubject.BuilderCapacity));
 
     public void Touch(Builder item) => item.Value.Append(InstanceSubject.Text);
 
@@ -51,12 +31,11 @@ internal readonly struct NewBuilder<TSize> : IRentalSubject<NewBuilder<TSize>, B
 }
 
 /// <summary>The pool that many write by hand.</summary>
-internal readonly struct BagBuilder<TSize> : IRentalSubject<BagBuilder<TSize>, Builder>
-    where TSize : struct, IBuilderSize
+internal readonly struct BagBuilder : IRentalSubject<BagBuilder, Builder>
 {
     private static readonly ConcurrentBag<StringBuilder> Bag = [];
 
-    public Builder Rent(int length) => new(Bag.TryTake(out var builder) ? builder : new StringBuilder(TSize.Characters));
+    public Builder Rent(int length) => new(Bag.TryTake(out var builder) ? builder : new StringBuilder(InstanceSubject.BuilderCapacity));
 
     public void Touch(Builder item) => item.Value.Append(InstanceSubject.Text);
 
@@ -68,8 +47,7 @@ internal readonly struct BagBuilder<TSize> : IRentalSubject<BagBuilder<TSize>, B
 }
 
 /// <summary>Microsoft.Extensions.ObjectPool with its own policy for builders.</summary>
-internal readonly struct MicrosoftBuilder<TSize> : IRentalSubject<MicrosoftBuilder<TSize>, Builder>
-    where TSize : struct, IBuilderSize
+internal readonly struct MicrosoftBuilder : IRentalSubject<MicrosoftBuilder, Builder>
 {
     private static readonly Microsoft.Extensions.ObjectPool.ObjectPool<StringBuilder> Pool =
         new DefaultObjectPoolProvider { MaximumRetained = InstanceSubject.Retained }.CreateStringBuilderPool();
@@ -82,8 +60,7 @@ internal readonly struct MicrosoftBuilder<TSize> : IRentalSubject<MicrosoftBuild
 }
 
 /// <summary>Ours, the builder itself.</summary>
-internal readonly struct RawBuilder<TSize> : IRentalSubject<RawBuilder<TSize>, Builder>
-    where TSize : struct, IBuilderSize
+internal readonly struct RawBuilder : IRentalSubject<RawBuilder, Builder>
 {
     private static readonly StringBuilderPool Pool = new(options: InstanceSubject.Options("raw builders"));
 
@@ -95,8 +72,7 @@ internal readonly struct RawBuilder<TSize> : IRentalSubject<RawBuilder<TSize>, B
 }
 
 /// <summary>Ours, under a lease.</summary>
-internal readonly struct LeasedBuilder<TSize> : IRentalSubject<LeasedBuilder<TSize>, BuilderLease>
-    where TSize : struct, IBuilderSize
+internal readonly struct LeasedBuilder : IRentalSubject<LeasedBuilder, BuilderLease>
 {
     private static readonly StringBuilderPool Pool = new(options: InstanceSubject.Options("leased builders"));
 

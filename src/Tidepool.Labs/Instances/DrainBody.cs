@@ -1,9 +1,7 @@
 namespace Tidepool.Labs;
 
 /// <summary>Rents many objects, then returns them all, last one first; an operation is one object.</summary>
-/// <param name="count">How many.</param>
-/// <param name="touches">Whether each is touched in between.</param>
-internal sealed class DrainBody<TSubject, TItem>(int count, bool touches = false)
+internal sealed class DrainBody<TSubject, TItem>(int count)
     where TSubject : struct, IRentalSubject<TSubject, TItem>
     where TItem : struct
 {
@@ -19,11 +17,6 @@ internal sealed class DrainBody<TSubject, TItem>(int count, bool touches = false
             for (int i = 0; i < held.Length; i++)
             {
                 held[i] = subject.Rent(0);
-            }
-
-            for (int i = 0; touches && i < held.Length; i++)
-            {
-                subject.Touch(held[i]);
             }
 
             for (int i = held.Length - 1; i >= 0; i--)

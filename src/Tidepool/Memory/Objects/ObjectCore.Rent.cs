@@ -48,12 +48,21 @@ internal sealed partial class ObjectCore<T, TPolicy>
     }
 
     /// <summary>
-    /// An item from this thread's magazine, and else from wherever there is one. A pool that validates has no other fast path than this
-    /// one.
+    /// An item from this thread's magazine, or from the shared tier where no thread has one, and else from wherever there is one. A pool
+    /// that validates has no other fast path than this one.
     /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private object Next(Bucket bucket, out bool isNew)
     {
-        if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && magazine.TryPopLast() is { } item)
+        if (IsTight)
+        {
+            if (bucket.Shared.TryRentOne() is { } single)
+            {
+                isNew = false;
+                return single;
+            }
+        }
+        else if (ThreadTier.Find(bucket.Id) is { } magazine && magazine.Bucket == bucket && magazine.TryPopLast() is { } item)
         {
             isNew = false;
             return item;
@@ -87,12 +96,15 @@ internal sealed partial class ObjectCore<T, TPolicy>
         return isFit;
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void ThrowIfRetired()
     {
         if (Retired)
         {
-            throw new ObjectDisposedException(
-                $"ObjectPool<{TypeName.Of<T>()}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
+            ThrowRetired();
         }
     }
+
+    private void ThrowRetired() => throw new ObjectDisposedException(
+        $"ObjectPool<{TypeName.Of<T>()}>", $"Pool '{Name}' was disposed; nothing can be rented from it.");
 }

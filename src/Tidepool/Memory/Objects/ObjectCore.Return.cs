@@ -13,7 +13,10 @@ internal sealed partial class ObjectCore<T, TPolicy>
             slot.Record!.TryEnd(CallerStack.Capture);
         }
 
-        Put(_slots, slot, hasTicket: true);
+        if (!TryPutTight(_slots, slot))
+        {
+            Put(_slots, slot, hasTicket: true);
+        }
     }
 
     /// <summary>Destroys the object of a slot whose rental has ended: it could not be reset.</summary>
@@ -86,7 +89,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal void KeepRaw(T item)
     {
-        if (!Put(_raw, item, hasTicket: false))
+        if (!TryPutTight(_raw, item) && !Put(_raw, item, hasTicket: false))
         {
             OnTwice(item);
         }

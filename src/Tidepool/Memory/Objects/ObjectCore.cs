@@ -19,8 +19,8 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     internal TPolicy Policy;
 
     /// <summary>
-    /// The place of the slots in a thread's table, or <see cref="TieredPool.NoId"/>: every rental must take the slow path, or the pool was
-    /// disposed.
+    /// The place of the slots in a thread's table, or <see cref="TieredPool.NoId"/>: every rental must take the slow path, threads have no
+    /// places, or the pool was disposed.
     /// </summary>
     internal int LeaseId = NoId;
 
@@ -39,6 +39,7 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     private readonly ConditionalWeakTable<T, RentalRecord>? _records;
     private readonly int _leakSampling;
     private readonly StackSampler _stacks;
+    private readonly Lock _pathGate = new();
     private readonly Blanks?[] _blanks = new Blanks?[BlankPlaces];
     private int _created;
 
@@ -60,11 +61,8 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
         {
             _records = [];
         }
-        else if (_validator is null)
-        {
-            (LeaseId, RawId) = (_slots.Id, _raw.Id);
-        }
 
+        ChoosePath();
         Start();
     }
 
@@ -93,11 +91,23 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     /// <summary>Ends the pool: idle objects are destroyed, and what is out is destroyed when it comes back.</summary>
     internal void Retire()
     {
-        // First of all, so that no rental succeeds on a pool that has ended.
-        (LeaseId, RawId) = (NoId, NoId);
         if (TryRetire())
         {
+            ChoosePath(); // before other pools are given the places in the threads' tables
             Drain();
+        }
+    }
+
+    /// <inheritdoc/>
+    protected override void OnTightChanged() => ChoosePath();
+
+    /// <summary>Opens or closes the fast path. Once the pool has ended it stays closed.</summary>
+    private void ChoosePath()
+    {
+        lock (_pathGate)
+        {
+            bool isFast = !Retired && !IsTight && !IsTracked && _validator is null;
+            (LeaseId, RawId) = isFast ? (_slots.Id, _raw.Id) : (NoId, NoId);
         }
     }
 

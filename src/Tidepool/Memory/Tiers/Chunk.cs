@@ -19,7 +19,7 @@ internal sealed class Chunk
 
     internal void Add(object item)
     {
-        Places[Count] = item;
+        Places.AsSpan()[Count] = item; // other than the array's own, a span's element is stored without a look at its type
         Count++;
     }
 

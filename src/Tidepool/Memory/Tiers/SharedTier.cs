@@ -1,8 +1,10 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>
-/// Where the idle items of one bucket wait for any thread: chunks, last in first out, in one stripe for each processor so that threads on
-/// different ones seldom meet. One short lock per chunk, that is per seven to fourteen buffers or up to 62 objects.
+/// Where the idle items of one bucket wait for any thread: chunks, last in first out, in one stripe per few cores so that threads on
+/// different cores seldom meet. One short lock per chunk, that is per seven to fourteen buffers or up to 62 objects.
 /// </summary>
 /// <remarks>
 /// A lock and not a lock-free stack: it is entered once per chunk, so its cost per rental is under 2 ns, and it lets trimming take the
@@ -10,23 +12,13 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class SharedTier
 {
-    /// <summary>A setting of the runtime that stands for the number of processors: for tests, whose order of items must not depend on
-    /// where a thread runs, and for measurements.</summary>
-    private const string Property = "Tidepool.SharedStripes";
-
-    private const int MaxStripes = 32;
-
     private static readonly int StripeCount =
-        StripesFor(int.TryParse(AppContext.GetData(Property) as string, out int given) ? given : Environment.ProcessorCount);
+        (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(Environment.ProcessorCount / 2, 1, 16));
 
     private readonly Bucket _bucket;
     private readonly Stripe?[] _stripes = new Stripe?[StripeCount];
 
     internal SharedTier(Bucket bucket) => _bucket = bucket;
-
-    /// <summary>One stripe for each processor, rounded up to a power of two.</summary>
-    internal static int StripesFor(int processors) =>
-        (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(processors, 1, MaxStripes));
 
     internal bool IsEmpty
     {
@@ -91,6 +83,7 @@ internal sealed class SharedTier
 
     /// <summary>Takes back one rented item, and counts its return.</summary>
     /// <returns>False when the budget has no room or the pool is retired: the item stays the caller's.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryReturnOne(object item)
     {
         TieredPool pool = _bucket.Pool;
@@ -101,20 +94,25 @@ internal sealed class SharedTier
 
         Schedule.Point("shared return one");
         Stripe own = Own();
-        if (!own.TryReturnOne(item, _bucket.ChunkCapacity, pool.Budget))
+        if (!own.TryReturnOne(item, _bucket.ChunkCapacity, pool.Budget) && !TryReturnAgain(own, item))
         {
-            pool.ReleaseReserves();
-            if (!own.TryReturnOne(item, _bucket.ChunkCapacity, pool.Budget))
-            {
-                return false;
-            }
+            return false;
         }
 
         AfterPut();
         return true;
     }
 
+    /// <summary>As for chunks: room that other stripes keep charged may be enough.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryReturnAgain(Stripe own, object item)
+    {
+        _bucket.Pool.ReleaseReserves();
+        return own.TryReturnOne(item, _bucket.ChunkCapacity, _bucket.Pool.Budget);
+    }
+
     /// <summary>Rents the item that was put last, from the caller's stripe first, and counts the rental.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal object? TryRentOne()
     {
         Stripe?[] stripes = _stripes;
@@ -189,20 +187,30 @@ internal sealed class SharedTier
     /// <summary>Every chunk has items, no item stands twice, and what is held is charged. Quiescent use.</summary>
     internal bool IsValid(HashSet<object> seen) => Array.TrueForAll(_stripes, s => s is null || s.IsValid(seen));
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void AfterPut()
     {
-        Trimmer.Wake();
+        if (!Trimmer.IsRunning)
+        {
+            Trimmer.Wake();
+        }
+
         if (_bucket.Pool.Retired)
         {
-            // Retired in between: its drain may have passed this stripe already.
-            Chunk? left = TryTake();
-            if (left is not null)
-            {
-                _bucket.Pool.Evict(_bucket, left.Content());
-            }
-
-            Release();
+            EvictLate();
         }
+    }
+
+    /// <summary>The pool has been retired while something was put: its drain may have passed this stripe already.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void EvictLate()
+    {
+        if (TryTake() is { } left)
+        {
+            _bucket.Pool.Evict(_bucket, left.Content());
+        }
+
+        Release();
     }
 
     private static int Home() => StripeCount == 1 ? 0 : Thread.GetCurrentProcessorId() & (StripeCount - 1);

@@ -1,19 +1,24 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>
-/// One stack of chunks of the shared tier, with the emptied chunks that wait for reuse. Every method holds its lock for a few
-/// instructions. Room for empty chunks is made where full ones are put, so that who takes one allocates nothing.
+/// One stack of chunks of the shared tier, with the emptied chunks that wait for reuse, and on top the one through which single items come
+/// and go. Every method holds its lock for a few instructions. Room for empty chunks is made where full ones are put, so that who takes
+/// one allocates nothing.
 /// </summary>
 internal sealed class Stripe
 {
     private const int MaxEmpties = 256;
 
-    private readonly Lock _gate = new();
     private readonly Stack<Chunk> _empties = new();
     private readonly List<Chunk> _chunks = [];
     private readonly long _itemBytes;
-    private int _low; // the fewest chunks since the last trim
-    private int _count;
+    private ShortLock _gate;
+
+    // Above all chunks. It may be empty, and stays here then: one item that comes and goes moves no chunk.
+    private Chunk? _singles;
+    private int _low; // the fewest chunks with items since the last trim
     private long _held;
     private long _rented; // one at a time
     private long _returned;
@@ -22,7 +27,7 @@ internal sealed class Stripe
 
     internal Stripe(Bucket bucket) => _itemBytes = bucket.ItemBytes;
 
-    internal bool IsEmpty => Volatile.Read(ref _count) == 0;
+    internal bool IsEmpty => Volatile.Read(ref _held) == 0;
 
     /// <summary>Takes over a chunk.</summary>
     /// <returns>False when the budget has no room.</returns>
@@ -31,20 +36,20 @@ internal sealed class Stripe
     /// <param name="spare">Receives an empty chunk where it is null and there is one.</param>
     internal bool TryPush(Chunk chunk, Budget budget, ref Chunk? spare)
     {
-        lock (_gate)
+        using (_gate.Hold())
         {
             if (!TryHold(chunk.Count * _itemBytes, budget))
             {
                 return false;
             }
 
+            StackSingles();
             Add(chunk);
             if (spare is null && _empties.TryPop(out Chunk? empty))
             {
                 spare = empty;
             }
 
-            Volatile.Write(ref _count, _chunks.Count);
             return true;
         }
     }
@@ -52,73 +57,92 @@ internal sealed class Stripe
     /// <summary>Takes the chunk on top, and keeps the empty <paramref name="spare"/> if it is one.</summary>
     internal Chunk? Pop(ref Chunk? spare)
     {
-        lock (_gate)
+        using (_gate.Hold())
         {
             if (spare is not null && TryKeep(spare))
             {
                 spare = null;
             }
 
-            int last = _chunks.Count - 1;
-            if (last < 0)
+            if (_singles is not { Count: > 0 } && !OpenTop())
             {
                 return null;
             }
 
-            Chunk chunk = _chunks[last];
-            _chunks.RemoveAt(last);
-            _low = Math.Min(_low, last);
+            Chunk chunk = _singles!;
+            _singles = null;
             _held -= chunk.Count * _itemBytes;
-            Volatile.Write(ref _count, last);
+            NoteLow();
             return chunk;
         }
     }
 
-    /// <summary>Rents the item on top.</summary>
+    /// <summary>Rents the item on top, and counts the rental.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal object? RentOne()
     {
-        lock (_gate)
+        _gate.Enter(); // nothing throws until it is left
+        if (_singles is not { Count: > 0 } singles)
         {
-            int last = _chunks.Count - 1;
-            if (last < 0)
+            if (!OpenTop())
             {
+                _gate.Exit();
                 return null;
             }
 
-            Chunk top = _chunks[last];
-            object item = top.RemoveLast();
-            _held -= _itemBytes;
-            _rented++;
-            if (top.Count == 0)
-            {
-                _chunks.RemoveAt(last);
-                _low = Math.Min(_low, last);
-                Volatile.Write(ref _count, last);
-                TryKeep(top);
-            }
-
-            return item;
+            singles = _singles!;
         }
+
+        object item = singles.RemoveLast();
+        _held -= _itemBytes;
+        _rented++;
+        if (singles.Count == 0)
+        {
+            NoteLow();
+        }
+
+        _gate.Exit();
+        return item;
     }
 
-    /// <summary>Takes back one rented item, and puts it on top.</summary>
+    /// <summary>Takes back one rented item, puts it on top, and counts the return.</summary>
     /// <returns>False when the budget has no room.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryReturnOne(object item, int chunkCapacity, Budget budget)
     {
-        lock (_gate)
+        _gate.Enter(); // nothing throws until it is left
+        long held = _held + _itemBytes;
+        if (_singles is not { Count: < Items.Capacity } singles || held > _charged)
+        {
+            _gate.Exit();
+            return TryReturnFirst(item, chunkCapacity, budget);
+        }
+
+        singles.Add(item);
+        _held = held;
+        _returned++;
+        _gate.Exit();
+        return true;
+    }
+
+    /// <summary>Puts a returned item on top, where that may take a chunk or a charge.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryReturnFirst(object item, int chunkCapacity, Budget budget)
+    {
+        using (_gate.Hold())
         {
             if (!TryHold(_itemBytes, budget))
             {
                 return false;
             }
 
-            if (_chunks.Count == 0 || _chunks[^1].Count >= Items.Capacity)
+            if (_singles is { Count: >= Items.Capacity })
             {
-                AddOnTop(_empties.TryPop(out Chunk? empty) ? empty : new Chunk(chunkCapacity));
-                Volatile.Write(ref _count, _chunks.Count);
+                StackSingles();
             }
 
-            _chunks[^1].Add(item);
+            _singles ??= _empties.TryPop(out Chunk? empty) ? empty : new Chunk(chunkCapacity);
+            _singles.Add(item);
             _returned++;
             return true;
         }
@@ -126,7 +150,7 @@ internal sealed class Stripe
 
     internal Chunk? PopEmpty()
     {
-        lock (_gate)
+        using (_gate.Hold())
         {
             return _empties.TryPop(out Chunk? chunk) ? chunk : null;
         }
@@ -134,7 +158,7 @@ internal sealed class Stripe
 
     internal void PushEmpty(Chunk chunk)
     {
-        lock (_gate)
+        using (_gate.Hold())
         {
             TryKeep(chunk);
         }
@@ -143,9 +167,14 @@ internal sealed class Stripe
     /// <summary>Takes the oldest chunks: all, or half of the low-water mark, rounded up.</summary>
     internal void Trim(bool all, List<Chunk> taken)
     {
-        lock (_gate)
+        using (_gate.Hold())
         {
-            int count = all ? _chunks.Count : (_low + 1) / 2;
+            int count = all ? CountChunks() : (_low + 1) / 2;
+            if (count > _chunks.Count)
+            {
+                StackSingles();
+            }
+
             for (int i = 0; i < count; i++)
             {
                 taken.Add(_chunks[i]);
@@ -153,10 +182,10 @@ internal sealed class Stripe
             }
 
             _chunks.RemoveRange(0, count);
-            _low = _chunks.Count;
-            Volatile.Write(ref _count, _low);
+            _low = CountChunks();
             if (_low == 0)
             {
+                _singles = null;
                 _empties.Clear();
                 _chunks.TrimExcess();
             }
@@ -170,7 +199,7 @@ internal sealed class Stripe
 
     internal void AddTo(ref SharedCounts counts)
     {
-        lock (_gate)
+        using (_gate.Hold())
         {
             counts.Idle += _held / _itemBytes;
             counts.Rented += _rented;
@@ -181,7 +210,7 @@ internal sealed class Stripe
     /// <summary>Refunds what is charged beyond what is held.</summary>
     internal void Release(Budget budget)
     {
-        lock (_gate)
+        using (_gate.Hold())
         {
             budget.Refund(_charged - _held);
             _charged = _held;
@@ -190,9 +219,10 @@ internal sealed class Stripe
 
     internal bool IsValid(HashSet<object> seen)
     {
-        lock (_gate)
+        using (_gate.Hold())
         {
-            foreach (Chunk chunk in _chunks)
+            List<Chunk> chunks = _singles is { Count: > 0 } ? [.. _chunks, _singles] : _chunks;
+            foreach (Chunk chunk in chunks)
             {
                 foreach (object? item in chunk.Content())
                 {
@@ -203,8 +233,8 @@ internal sealed class Stripe
                 }
             }
 
-            return _held == _chunks.Sum(c => c.Count * _itemBytes) && _held <= _charged && _count == _chunks.Count
-                && _low <= _count && _chunks.TrueForAll(c => c.Count > 0) && _empties.All(e => e.Count == 0);
+            return _held == chunks.Sum(c => c.Count * _itemBytes) && _held <= _charged
+                && _low <= chunks.Count && chunks.TrueForAll(c => c.Count > 0) && _empties.All(e => e.Count == 0 && e != _singles);
         }
     }
 
@@ -227,6 +257,42 @@ internal sealed class Stripe
     {
         _chunks.Add(chunk);
         _empties.EnsureCapacity(Math.Min(_chunks.Capacity, MaxEmpties));
+    }
+
+    private int CountChunks() => _chunks.Count + (_singles is { Count: > 0 } ? 1 : 0);
+
+    /// <summary>Notes that no chunk with items is above the others.</summary>
+    private void NoteLow() => _low = Math.Min(_low, _chunks.Count);
+
+    /// <summary>Lets single items come and go through the chunk on top; that one has been empty.</summary>
+    /// <returns>False when there is none.</returns>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool OpenTop()
+    {
+        int last = _chunks.Count - 1;
+        if (last < 0)
+        {
+            return false;
+        }
+
+        if (_singles is not null)
+        {
+            TryKeep(_singles);
+        }
+
+        _singles = _chunks[last];
+        _chunks.RemoveAt(last);
+        return true;
+    }
+
+    /// <summary>Puts what has come back one at a time below what comes next.</summary>
+    private void StackSingles()
+    {
+        if (_singles is { Count: > 0 })
+        {
+            AddOnTop(_singles);
+            _singles = null;
+        }
     }
 
     /// <summary>Counts bytes as held, and charges what was not charged before.</summary>

@@ -108,11 +108,22 @@ internal abstract partial class TieredPool
         if (!bucket.Shared.TryReturnOne(item) && !(RecallPlaces(bucket) && bucket.Shared.TryReturnOne(item)))
         {
             // 3. The budget refuses it: it is given up.
-            Counters.AddReturns(1, bucket.ItemBytes);
-            EvictDropped(bucket, [item]);
+            EvictReturned(bucket, item);
         }
 
         return true;
+    }
+
+    /// <summary>Keeps a returned item in the shared tier, where the budget leaves threads no places of their own.</summary>
+    /// <returns>False for <see cref="Put"/> to decide.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    protected bool TryPutTight(Bucket bucket, object item) => IsTight && bucket.Shared.TryReturnOne(item);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void EvictReturned(Bucket bucket, object item)
+    {
+        Counters.AddReturns(1, bucket.ItemBytes);
+        EvictDropped(bucket, [item]);
     }
 
     /// <summary>

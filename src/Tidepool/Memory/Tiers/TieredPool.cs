@@ -44,7 +44,11 @@ internal abstract partial class TieredPool
     internal bool IsTight
     {
         get => _isTight;
-        private set => _isTight = value;
+        private set
+        {
+            _isTight = value;
+            OnTightChanged();
+        }
     }
 
     /// <summary>Takes items that leave the tiers for good. Called without any lock held.</summary>
@@ -147,6 +151,11 @@ internal abstract partial class TieredPool
         {
             TidepoolEventSource.Log.BufferTrimmed(count, Name);
         }
+    }
+
+    /// <summary>Threads have lost the places that they keep items in, or may have them again.</summary>
+    protected virtual void OnTightChanged()
+    {
     }
 
     /// <summary>A listener has begun or ceased to ask for every rental.</summary>
