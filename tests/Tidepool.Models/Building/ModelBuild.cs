@@ -22,6 +22,7 @@ internal static partial class ModelBuild
         "Memory/Tiers/Magazine.cs", "Memory/Tiers/Magazine.Slow.cs", "Memory/Tiers/Magazine.Overflow.cs",
         "Memory/Tiers/Magazine.Visit.cs", "Memory/Tiers/Magazine.Objects.cs", "Memory/Tiers/Magazine.Outbox.cs",
         "Memory/Tiers/Slot.cs", "Memory/Tiers/Inbox.cs", "Memory/Tiers/SharedTier.cs", "Memory/Tiers/Stripe.cs",
+        "Memory/Tiers/ShortLock.cs",
         "Memory/Buffers/BufferCore.Return.cs", "Memory/Buffers/BufferCore.Rent.cs",
         "Memory/Leases/ObjectSlot.cs", "Memory/Objects/PooledObject.cs", "Memory/Tiers/TieredPool.Sequence.cs",
         "Memory/Tiers/TieredPool.Account.cs",

@@ -42,8 +42,9 @@ internal sealed class Mutation
     /// <summary>Lets the method's only lock go: its block stays.</summary>
     internal Mutation Unlock() => With(static method =>
     {
-        LockStatementSyntax held = Fragment.Only([.. method.DescendantNodes().OfType<LockStatementSyntax>()], "a lock");
-        return method.ReplaceNode(held, held.Statement.WithTriviaFrom(held));
+        StatementSyntax held = Fragment.Only(
+            [.. method.DescendantNodes().OfType<StatementSyntax>().Where(static s => GuardedBy(s) is not null)], "a lock");
+        return method.ReplaceNode(held, GuardedBy(held)!.WithTriviaFrom(held));
     });
 
     /// <summary>Plants the bug.</summary>
@@ -66,6 +67,15 @@ internal sealed class Mutation
     }
 
     public override string ToString() => _name is null ? $"A bug in {_method}" : $"The bug \"{_name}\" in {_method}";
+
+    /// <summary>What a statement does under a lock, or null: <c>lock (...)</c>, or <c>using (gate.Hold())</c>.</summary>
+    private static StatementSyntax? GuardedBy(StatementSyntax statement) => statement switch
+    {
+        LockStatementSyntax held => held.Statement,
+        UsingStatementSyntax { Expression: InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax called } } held
+            when called.Name.Identifier.Text == "Hold" => held.Statement,
+        _ => null,
+    };
 
     private Mutation With(Func<MethodDeclarationSyntax, MethodDeclarationSyntax> edit) => new(_method, _edits.Add(edit), _name);
 

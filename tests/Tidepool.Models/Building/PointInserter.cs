@@ -6,12 +6,11 @@ namespace Tidepool.Models.Building;
 
 /// <summary>
 /// Puts a point before every statement and between the halves of every <c>&amp;&amp;</c>, so that threads may interleave there. Code
-/// that holds a lock gets no points: a thread that waits for the lock would look like a thread that is stuck.
+/// that holds a lock of the runtime gets no points: a thread that waits for the lock would look like a thread that is stuck.
 /// </summary>
 internal sealed class PointInserter : CSharpSyntaxRewriter
 {
-    // Add of a stripe works under its lock.
-    private static readonly HashSet<string> Skipped = ["IsValid", "Validate", "CheckRest", "GetStatistics", "Evict", "Add"];
+    private static readonly HashSet<string> Skipped = ["IsValid", "Validate", "CheckRest", "GetStatistics", "Evict"];
 
     private string _method = "?";
     private int _number;

@@ -31,7 +31,7 @@ internal sealed class ObjectWorld
         // Magazines of one to fifteen objects, so that a few rentals fill and empty them; now and then a pool that may keep nothing.
         int bytes = random.Next(8) switch { 0 => 1024, < 4 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
         bool isTight = random.Next(6) == 0;
-        int budget = isTight ? random.Next(3) : 1000;
+        int budget = isTight ? random.Next(6) : 1000;
         bool validates = random.Next(4) == 0;
         _failures = new Random(random.Next());
         _failureRate = random.Next(3) * 12;

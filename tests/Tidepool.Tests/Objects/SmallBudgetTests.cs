@@ -85,13 +85,27 @@ public sealed class SmallBudgetTests(ITestOutputHelper output) : PoolTest
         using SimpleObjectPool<Gadget> pool = new(new() { Budget = 16 });
         RentAndReturn(pool, 16);
         Assert.True(pool.Core.IsTight);
+        Assert.Equal((TieredPool.NoId, TieredPool.NoId), (pool.Core.LeaseId, pool.Core.RawId));
         RentAndReturn(pool, 1);
         Assert.Equal(16, pool.Core.Buckets().Sum(static bucket => bucket.Shared.Count().Idle));
         Trimmer.Epoch(all: true);
         Assert.False(pool.Core.IsTight);
+        Assert.DoesNotContain(TieredPool.NoId, new[] { pool.Core.LeaseId, pool.Core.RawId });
         RentAndReturn(pool, 1);
         Assert.Equal((1, 0), (pool.GetStatistics().Idle, pool.Core.Buckets().Sum(static bucket => bucket.Shared.Count().Idle)));
         pool.Validate();
+    }
+
+    [Fact]
+    public void A_tight_pool_that_has_ended_never_opens_its_fast_path()
+    {
+        SimpleObjectPool<Gadget> pool = new(new() { Budget = 16 });
+        RentAndReturn(pool, 16);
+        Assert.True(pool.Core.IsTight);
+        pool.Dispose();
+        pool.Core.EndEpoch(); // an epoch that saw the pool before its end
+        Assert.False(pool.Core.IsTight);
+        Assert.Equal((TieredPool.NoId, TieredPool.NoId), (pool.Core.LeaseId, pool.Core.RawId));
     }
 
     private static void RentSizes(BufferPool<byte> pool, Random random, int rounds)
