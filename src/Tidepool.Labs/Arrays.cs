@@ -107,10 +107,8 @@ internal sealed class ArraysLab : ILab
             Baseline = RentalCatalog.Shared,
             Varies = ["threads", "pattern", "depth"],
         };
-        int cores = Environment.ProcessorCount;
-        int[] counts = plan.Mode == LabMode.Full && cores > 2 ? [2, cores] : [2];
         string[] patterns = plan.Mode == LabMode.Full ? [RentalPattern.Inlined, RentalPattern.CallSite] : [RentalPattern.Inlined];
-        foreach (int threads in counts)
+        foreach (int threads in ThreadCounts.Of(plan.Mode).Where(static count => count > 1))
         {
             foreach (string pattern in patterns)
             {
@@ -303,20 +301,37 @@ internal sealed class ArraysLab : ILab
     private static void JudgeThreads(LabPlan plan)
     {
         plan.Add(Within(Bars.ThreadsDepth8, Main(RentalPattern.Inlined, 8, 2), RentalCatalog.Shared, GridBarSubjects));
+        int[] depths = [1, 8];
         plan.Add(new RatioRule(
-            Bars.ThreadsScaling,
+            Bars.ThreadsScaling, [.. from subject in GridBarSubjects from depth in depths select Scaling(subject, depth)]));
+        plan.Add(new ScalingRule(
+            Bars.ThreadsOwn,
             [
                 .. from subject in GridBarSubjects
-                   from depth in (int[])[1, 8]
-                   select (
-                       new WorkloadKey(Main(RentalPattern.Inlined, depth, 2), subject),
-                       new WorkloadKey(Main(RentalPattern.Inlined, depth), subject)),
+                   from depth in depths
+                   select (Scaling(subject, depth), Scaling(RentalCatalog.Handle, depth)),
             ]));
+        plan.Add(ThreadCounts.HasCrowd(plan.Mode)
+            ? new RatioRule(
+                Bars.ThreadsCrowd,
+                [
+                    .. from subject in GridBarSubjects
+                       from depth in depths
+                       select (
+                           new WorkloadKey(Main(RentalPattern.Inlined, depth, ThreadCounts.Crowd), subject),
+                           new WorkloadKey(Main(RentalPattern.Inlined, depth, Environment.ProcessorCount), subject)),
+                ])
+            : new OmittedRule(Bars.ThreadsCrowd, "no loop with eight threads for each core: --full"));
         plan.Add(Within(Bars.RingShared, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Shared, GridBarSubjects));
         plan.Add(Within(Bars.RingLease, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, RentalCatalog.Lease));
         plan.Add(Within(Bars.RingRaw, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, RentalCatalog.Raw));
         plan.Add(Within(Bars.Hop, Main(RentalPattern.Hop, 1, Environment.ProcessorCount), RentalCatalog.Shared, GridBarSubjects));
     }
+
+    private static (WorkloadKey Two, WorkloadKey One) Scaling(string subject, int depth) =>
+        Pair(subject, Main(RentalPattern.Inlined, depth, 2), Main(RentalPattern.Inlined, depth));
+
+    private static (WorkloadKey, WorkloadKey) Pair(string subject, Cell cell, Cell other) => (new(cell, subject), new(other, subject));
 
     private static IEnumerable<(WorkloadKey, WorkloadKey)> GridPairs(LabPlan plan) =>
         from workload in plan.Workloads

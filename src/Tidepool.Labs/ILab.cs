@@ -30,7 +30,7 @@ internal interface ILab
 
     /// <summary>
     /// Adds workloads, probes and verdict rules. The parent process and every child make the same plan,
-    /// so it must depend on nothing but the plan's mode.
+    /// so it must depend on nothing but the plan's mode and what the environment of all of them says.
     /// </summary>
     void Describe(LabPlan plan);
 }

@@ -71,8 +71,7 @@ internal sealed class MemoryLab : ILab
     private static IEnumerable<Cell> RentCells(LabMode mode)
     {
         string[] patterns = mode == LabMode.Full ? [RentalPattern.Inlined, RentalPattern.CallSite] : [RentalPattern.Inlined];
-        int[] threads = mode == LabMode.Full && Environment.ProcessorCount > 2 ? [1, 2, Environment.ProcessorCount] : [1, 2];
-        return from count in threads
+        return from count in ThreadCounts.Of(mode)
                from pattern in patterns
                from depth in (int[])[1, 8]
                select RentPoint(pattern, depth, count);

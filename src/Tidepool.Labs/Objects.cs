@@ -5,6 +5,7 @@ internal sealed class ObjectsLab : ILab
 {
     private const int Drained = 2048;
     private const int FewDrained = 256;
+    private const int Deep = 64;
 
     /// <inheritdoc/>
     public string Name => "objects";
@@ -27,6 +28,7 @@ internal sealed class ObjectsLab : ILab
         plan.Rivals["Microsoft.Extensions.ObjectPool"] = RivalVersion.Of(typeof(Microsoft.Extensions.ObjectPool.ObjectPool));
         plan.Rivals["ConcurrentBag"] = RivalVersion.Of(typeof(System.Collections.Concurrent.ConcurrentBag<int>));
         AddRentals(plan);
+        AddDeep(plan);
         AddDrain(plan);
         Judge(plan);
     }
@@ -35,12 +37,13 @@ internal sealed class ObjectsLab : ILab
 
     private static Cell State(int depth, int threads) => Point("parser state", depth, threads);
 
+    private static Cell DeepCell { get; } = Point("StringBuilder of 1 KB", Deep, 2);
+
     private static Cell Drain(int count) => Cell.Of(("drained", $"{count} objects"));
 
     private static void AddRentals(LabPlan plan)
     {
-        int[] threads = plan.Mode == LabMode.Full ? [1, 2, 4, 8] : [1, 2];
-        foreach (int count in threads)
+        foreach (int count in ThreadCounts.Of(plan.Mode, 4, 8))
         {
             var section = new Section
             {
@@ -65,6 +68,26 @@ internal sealed class ObjectsLab : ILab
                     subject => subject.Create(depth, count));
             }
         }
+    }
+
+    /// <summary>More than a magazine holds at first, of objects that are cheap to make.</summary>
+    private static void AddDeep(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "Two threads, many held at a time",
+            About = $"Rent {Deep} builders with room for 512 characters, append to each, return all; wall time for each over both threads.",
+            Baseline = InstanceSubject.New,
+            Varies = ["item", "depth"],
+            Operation = "object",
+        };
+        AddAll(plan, section, DeepCell, InstanceSubject.LongBuilders, static subject => subject.Create(Deep, 2));
+        plan.Add(new RatioRule(
+            Bars.ObjectsDeep,
+            [
+                .. ((string[])[InstanceSubject.Raw, InstanceSubject.Lease])
+                    .Select(static subject => (new WorkloadKey(DeepCell, subject), new WorkloadKey(DeepCell, InstanceSubject.New)))
+            ]));
     }
 
     private static void AddDrain(LabPlan plan)
@@ -105,6 +128,7 @@ internal sealed class ObjectsLab : ILab
         Cell[] together = [State(1, 2), State(8, 2)];
         Cell[] drains = [Drain(FewDrained), Drain(Drained)];
         plan.Add(Within(Bars.ObjectsDepth1, alone[..1], [InstanceSubject.Raw]));
+        plan.Add(Within(Bars.ObjectsLease, alone[..1], [InstanceSubject.Lease]));
         plan.Add(Within(Bars.ObjectsDepth8, alone[1..], [InstanceSubject.Raw]));
         plan.Add(
             new BytesRule(
@@ -118,6 +142,17 @@ internal sealed class ObjectsLab : ILab
                    from place in Enumerable.Range(0, alone.Length)
                    select (new WorkloadKey(together[place], subject), new WorkloadKey(alone[place], subject)),
             ]));
+        plan.Add(ThreadCounts.HasCrowd(plan.Mode)
+            ? new RatioRule(
+                Bars.ObjectsCrowd,
+                [
+                    .. from subject in both
+                       from depth in (int[])[1, 8]
+                       select (
+                           new WorkloadKey(State(depth, ThreadCounts.Crowd), subject),
+                           new WorkloadKey(State(depth, Environment.ProcessorCount), subject)),
+                ])
+            : new OmittedRule(Bars.ObjectsCrowd, "no loop with eight threads for each core: --full"));
         plan.Add(Within(Bars.ObjectsDrain, drains[1..], both));
         plan.Add(new RatioRule(
             Bars.ObjectsLinear, [.. both.Select(subject => (new WorkloadKey(drains[1], subject), new WorkloadKey(drains[0], subject)))]));

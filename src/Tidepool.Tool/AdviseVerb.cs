@@ -148,7 +148,7 @@ internal static class AdviseVerb
             static (slice, slices) => Console.Error.WriteLine($"sampling: slice {slice} of {slices}"), stop);
         IReadOnlyList<PoolRecord> pools = observer.Close();
         TrafficWindow? traffic = parsed.GetValue(Rentals) ? await ListenAsync(target, stop) : null;
-        AdviceReport report = AdviceReport.Of(target, result, budget, new AdviceLimits()) with
+        AdviceReport report = AdviceReport.Of(target, result, budget, new AdviceLimits(), new PoolCosts()) with
         {
             Pools = PoolReport.Of(pools, traffic, new PoolLimits()),
         };

@@ -38,6 +38,8 @@ internal static class LabVerb
         + "is started for this run, on the loopback address, and removed with it." };
     private static readonly Option<bool> MySql = new("--mysql") { Description = "Rows that need a MySQL server too: a MariaDB "
         + "is started for this run, on the loopback address, and removed with it." };
+    private static readonly Option<string?> Threads = new("--threads") { Description = "Numbers of threads for the labs arrays, memory and "
+        + $"objects, 1 to {ThreadCounts.Most}, more than there are cores too; 1 and 2 are always measured.", HelpName = "1,2,4,8" };
     private static readonly Option<bool> DryRun = new("--dry-run") { Description = "Say what would run, and end." };
     private static readonly Option<int> Seed =
         new("--seed") { Description = "Seed of the bootstrap intervals.", HelpName = "N", DefaultValueFactory = _ => 1 };
@@ -54,10 +56,12 @@ internal static class LabVerb
           tidepool lab arrays                          one lab
           tidepool lab arrays --full --html out.html   the whole grid, and a page with plots
           tidepool lab memory --json out.json          every number
+          tidepool lab objects --threads 1,2,4,8,16    and a plot of how it scales, with --html FILE
           tidepool lab streams --extra-rivals          with rivals whose packages not every feed has
           tidepool lab connections --postgres          the classic experiment, with the server's own list of sessions
           tidepool lab connections --mysql             MariaDB beside its provider's own pool, in faults too
           tidepool lab fleet --postgres                eight processes on one server, behind PgBouncer too
+          tidepool lab advise --full                   what advise and watch cost the program that they look at
           tidepool lab kestrel --full                  a server on our memory beside its own, asked by h2load
           tidepool lab resources --postgres            beside a provider's own pool, on a throw-away server
           tidepool lab pdf --file book.pdf             a PDF of yours
@@ -72,7 +76,7 @@ internal static class LabVerb
         var verb = new Command(
             Name, "Runs experiments, rivals and ours side by side, and says whether a pool pays on this machine.")
         {
-            Names, Quick, Full, Strict, Tables, Goals, Html, Json, Input, ExtraRivals, Postgres, MySql, Seed, DryRun,
+            Names, Quick, Full, Strict, Tables, Goals, Html, Json, Input, Threads, ExtraRivals, Postgres, MySql, Seed, DryRun,
         };
         verb.Validators.Add(result =>
         {
@@ -94,6 +98,11 @@ internal static class LabVerb
             if (result.GetValue(Input) is { Exists: false } missing)
             {
                 result.AddError($"The file of --file '{missing}' does not exist.");
+            }
+
+            if (result.GetValue(Threads) is { } counts && ThreadCounts.Parse(counts) is null)
+            {
+                result.AddError($"--threads is '{counts}'; allowed are numbers from 1 to {ThreadCounts.Most} between commas.");
             }
 
             foreach (var option in (Option<FileInfo?>[])[Html, Json])
@@ -196,6 +205,11 @@ internal static class LabVerb
             }
 
             LabInput.Use(input.FullName);
+        }
+
+        if (parsed.GetValue(Threads) is { } counts)
+        {
+            ThreadCounts.Use(counts);
         }
 
         return null;

@@ -19,6 +19,16 @@ internal static class Program
             return await FleetMember.RunAsync(Console.In, Console.Out);
         }
 
+        if (arguments is [AllocatingProgram.Argument])
+        {
+            return AllocatingProgram.Run(Console.In, Console.Out);
+        }
+
+        if (arguments is [PlantedProgram.Argument, var pair, var variant, var operations])
+        {
+            return PlantedProgram.Run(pair, variant, operations);
+        }
+
         if (arguments is [ServerProgram.Argument, _, ..])
         {
             return await ServerProgram.RunAsync(arguments[1..]);

@@ -37,6 +37,8 @@ internal static class AdviceJson
                 report.Native,
             },
             report.BytesPerSecond,
+            report.Sampling.ProcessorsOff,
+            report.Saving,
             Collections = report.Collections.Select(static c => new { c.Reason, c.PerSecond }),
             Sites = report.Sites.Select(static advice => new
             {
@@ -60,6 +62,7 @@ internal static class AdviceJson
                 advice.Site.FreedElsewhere,
                 advice.Site.HalfFreedWithin,
                 advice.Reason,
+                advice.Saving,
                 advice.Classes,
                 advice.Before,
                 advice.After,

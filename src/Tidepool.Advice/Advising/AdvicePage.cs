@@ -52,7 +52,10 @@ internal static class AdvicePage
         int toPool = report.Sites.Count(static site => site.Verdict == Verdict.Pool);
         return $"Process {report.Target.Id} allocates {Rate(report.BytesPerSecond)}. Sites: {toPool} to pool, "
             + $"{report.Sites.Count(static site => site.Verdict == Verdict.DoNotPool)} not to, "
-            + $"{report.Sites.Count(static site => site.Verdict == Verdict.NotEnoughEvidence)} undecided.";
+            + $"{report.Sites.Count(static site => site.Verdict == Verdict.NotEnoughEvidence)} undecided."
+            + (report.Saving is { } saving
+                ? $" Pooling at those to pool saves {Saving.Text(saving, report.Sampling.ProcessorsOff)}, as estimated."
+                : "");
     }
 
     /// <summary>A row for each site, and below the rows the details of those to pool.</summary>
@@ -84,7 +87,7 @@ internal static class AdvicePage
         page.Append("</div>\n</section>\n");
         foreach ((SiteAdvice site, int index) in shown.Take(written).Select(static (site, index) => (site, index)))
         {
-            if (site.Verdict == Verdict.Pool && !TryAppend(page, DetailsOf(site, index)))
+            if (site.Verdict == Verdict.Pool && !TryAppend(page, DetailsOf(site, index, report.Sampling.ProcessorsOff)))
             {
                 page.Append("<p class=\"note\">The details of further sites are left out: the page has its 2 MB.</p>\n");
                 break;
@@ -106,13 +109,14 @@ internal static class AdvicePage
         string type = EncodeName(TypeRules.Short(site.Type));
         string name = advice.Verdict == Verdict.Pool ? $"<a href=\"#site{index}\">{type}</a>" : $"<b>{type}</b>";
         return $"<div class=\"answer\"><div class=\"who\">{name} <span class=\"lead {style}\">{word}</span></div>\n"
-            + $"<div class=\"said\"><b>{EncodeName(Cut(site.Method))}</b>{Encode(Place(site))}<br>{Encode(Cut(advice.Reason))}</div>\n"
+            + $"<div class=\"said\"><b>{EncodeName(Cut(site.Method))}</b>{Encode(Place(site))}<br>{Encode(Cut(advice.Reason))}"
+            + (site.Lifetime is { } lifetime ? $"<br>{Encode(LifetimeText.Line(lifetime))}" : "") + "</div>\n"
             + "<div class=\"picture\"><div class=\"group rate\"><div class=\"beside\">"
             + $"{Quantity.Bytes(site.BytesPerSecond.Value)}/s, {Quantity.Percent(site.Share)}</div>"
             + scale.Dot(site.BytesPerSecond, $"{Rate(site.BytesPerSecond)}, {site.Samples} samples") + "</div></div></div>\n";
     }
 
-    private static string DetailsOf(SiteAdvice advice, int index)
+    private static string DetailsOf(SiteAdvice advice, int index, double? processors)
     {
         AllocationSite site = advice.Site;
         var text = new StringBuilder();
@@ -120,6 +124,7 @@ internal static class AdvicePage
         text.Append($"<p class=\"about\">{Encode(Rate(site.BytesPerSecond))}, {site.Samples} samples in {site.Slices} slices; ");
         text.Append($"half of the objects have up to {Quantity.Bytes(site.Quantile(0.5))}, nine tenths up to ");
         text.Append($"{Quantity.Bytes(site.Quantile(0.9))}, the largest {Quantity.Bytes(site.Quantile(1))}.</p>\n");
+        text.Append(advice.Saving is { } saving ? $"<p>Saves {Encode(Saving.Text(saving, processors))}, as estimated.</p>\n" : "");
         text.Append(AdvicePictures.Sizes(site.Sizes, advice.Classes));
         if (advice.Classes.Count > 0)
         {
@@ -218,11 +223,15 @@ internal static class AdvicePage
         Fact(page, "cost", report.Sampling.Cost is { } cost
             ? $"{Quantity.Percent(cost)} of its processor time; budget {Quantity.Percent(report.Budget)}"
             : "not known");
+        Fact(page, "lifetimes", string.Join(' ', LifetimeText.Lines(report.Sampling).Select(static line => line.Trim()))
+            .Replace("lifetimes: ", "", StringComparison.Ordinal));
         Fact(page, "lost events", report.LostEvents.ToString(CultureInfo.InvariantCulture));
         Fact(page, "collections", report.Collections.Count == 0
             ? "none"
             : string.Join(", ", report.Collections.Select(static reason => $"{reason.Reason} {Quantity.Count(reason.PerSecond)}/s")));
-        page.Append("</table></div>\n<p class=\"about\">The intervals hold the truth in 95 of 100 runs of the same load.</p>\n");
+        page.Append("</table></div>\n<p class=\"about\">The intervals hold the truth in 95 of 100 runs of the same load. A saving of ")
+            .Append("processor time is estimated from costs of allocating and renting on the machine that the report was made on, and ")
+            .Append("from the pauses of this process; <code>--verify</code> measures it.</p>\n");
         page.Append("</section>\n");
     }
 

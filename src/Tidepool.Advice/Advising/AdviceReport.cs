@@ -20,6 +20,9 @@ internal sealed record AdviceReport
     /// <summary>The sites with their verdicts, those with most bytes first.</summary>
     public IReadOnlyList<SiteAdvice> Sites { get; init; } = [];
 
+    /// <summary>What pooling at all sites to pool is expected to save; null where there are none.</summary>
+    public Saving? Saving => Saving.Sum([.. Sites.Select(static site => site.Saving).OfType<Saving>()]);
+
     /// <summary>The pools that exist, judged.</summary>
     public PoolReport Pools { get; init; } = new();
 
@@ -33,8 +36,21 @@ internal sealed record AdviceReport
     public long LostEvents => Sampling.Slices.Sum(static slice => slice.LostEvents);
 
     /// <summary>The report on what was sampled.</summary>
-    public static AdviceReport Of(TargetProcess target, SamplingResult sampling, double budget, AdviceLimits limits) =>
-        Of(target, sampling, budget, site => Advisor.Judge(site, sampling.Slices.Count, limits));
+    /// <param name="target">The process.</param>
+    /// <param name="sampling">The samples.</param>
+    /// <param name="budget">The share of its processor time that they were allowed to cost.</param>
+    /// <param name="limits">What decides the verdicts.</param>
+    /// <param name="costs">What pooling saves of the processor time for each object; null where that was not measured.</param>
+    public static AdviceReport Of(
+        TargetProcess target, SamplingResult sampling, double budget, AdviceLimits limits, IPoolCosts? costs = null)
+    {
+        CollectorLoad collections = CollectorLoad.Of(sampling.Slices);
+        return Of(
+            target,
+            sampling,
+            budget,
+            site => WithSaving(Advisor.Judge(site, sampling.Slices.Count, limits), sampling.SampledSeconds, collections, costs));
+    }
 
     /// <summary>The report on what was sampled, with verdicts of another kind of program.</summary>
     public static AdviceReport Of(TargetProcess target, SamplingResult sampling, double budget, Func<AllocationSite, SiteAdvice> judge)
@@ -71,6 +87,9 @@ internal sealed record AdviceReport
             ],
         };
     }
+
+    private static SiteAdvice WithSaving(SiteAdvice advice, double seconds, CollectorLoad collections, IPoolCosts? costs) =>
+        advice.Verdict == Verdict.Pool ? advice with { Saving = Saving.Of(advice.Site, seconds, collections, costs) } : advice;
 
     /// <summary>Whether too many events were lost for any verdict.</summary>
     /// <param name="lost">Events that were lost.</param>

@@ -21,7 +21,7 @@ internal static class AdviceText
         foreach (var advice in shown)
         {
             console.WriteLine();
-            Print(console, advice);
+            Print(console, advice, report.Sampling.ProcessorsOff);
         }
 
         int left = report.Sites.Count - shown.Length;
@@ -65,6 +65,12 @@ internal static class AdviceText
             yield return line;
         }
 
+        if (report.Saving is { } saving)
+        {
+            yield return $"pooling all of POOL saves {Saving.Text(saving, report.Sampling.ProcessorsOff)},";
+            yield return "  as estimated; --verify measures it.";
+        }
+
         if (report.LostEvents > 0)
         {
             yield return $"{report.LostEvents} events were lost.";
@@ -76,7 +82,7 @@ internal static class AdviceText
         }
     }
 
-    private static void Print(IAnsiConsole console, SiteAdvice advice)
+    private static void Print(IAnsiConsole console, SiteAdvice advice, double? processors)
     {
         var site = advice.Site;
         (string verdict, Color color) = advice.Verdict switch
@@ -100,6 +106,11 @@ internal static class AdviceText
         if (advice.Verdict != Verdict.Pool)
         {
             return;
+        }
+
+        if (advice.Saving is { } saving)
+        {
+            console.WriteLine($"  saves {Saving.Text(saving, processors)}, as estimated");
         }
 
         console.WriteLine(

@@ -25,6 +25,9 @@ internal sealed record SiteAdvice
     /// <summary>Why, in one sentence.</summary>
     public required string Reason { get; init; }
 
+    /// <summary>What pooling it is expected to save; null for all other verdicts: nothing.</summary>
+    public Saving? Saving { get; init; }
+
     /// <summary>Which pool: <c>buffers</c>, <c>streams</c>, <c>objects</c>; null without one.</summary>
     public string? Kind { get; init; }
 

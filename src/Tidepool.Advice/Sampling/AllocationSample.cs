@@ -49,6 +49,9 @@ internal sealed record SampleSlice
     /// <summary>How many of them were of generation 2, which the large object heap takes part in.</summary>
     public int FullCollections { get; init; }
 
+    /// <summary>How long collections held the process up, each.</summary>
+    public IReadOnlyList<CollectionPause> Pauses { get; init; } = [];
+
     /// <summary>Bytes that were promoted out of generation 0.</summary>
     public long PromotedBytes { get; init; }
 

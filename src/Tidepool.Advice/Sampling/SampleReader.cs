@@ -46,6 +46,7 @@ internal static class SampleReader
         Dictionary<CallStackIndex, ulong[]> stacks = [];
         long promoted = 0;
         long large = 0;
+        List<CollectionPause> pauses = [];
         int full = 0;
         bool isFull = false;
         var source = log.Events.GetSource();
@@ -71,12 +72,14 @@ internal static class SampleReader
             promoted += written.TotalPromotedSize0;
             large += isFull ? written.TotalPromotedSize3 : 0;
         };
+        PauseEvents.Listen(source, milliseconds => pauses.Add(new(milliseconds / 1000, isFull)));
         source.Process();
         var slice = new SampleSlice
         {
             Seconds = seconds,
             Collections = collections,
             FullCollections = full,
+            Pauses = pauses,
             PromotedBytes = promoted,
             LargeSurvivingBytes = large,
             LostEvents = log.EventsLost,

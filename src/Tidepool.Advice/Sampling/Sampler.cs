@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Diagnostics.Tracing;
 using Microsoft.Diagnostics.NETCore.Client;
 
 namespace Tidepool.Advice;
@@ -152,7 +151,11 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     private async Task<double> RecordAsync(string file, double length, CancellationToken stop)
     {
         var configuration = new EventPipeSessionConfiguration(
-            [new("Microsoft-Windows-DotNETRuntime", EventLevel.Informational, SamplesAndCollections)],
+            [
+                RuntimeEvents.Of(
+                    target, SamplesAndCollections, RuntimeEvents.Sample, RuntimeEvents.CollectionStart, RuntimeEvents.HeapStatistics,
+                    RuntimeEvents.PauseStart, RuntimeEvents.PauseEnd),
+            ],
             BufferMegabytes,
             requestRundown: false, // once at the end of the window, not at that of each slice
             requestStackwalk: true);

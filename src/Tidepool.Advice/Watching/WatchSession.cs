@@ -21,6 +21,7 @@ internal sealed class WatchSession : IDisposable
     private readonly Lock _gate = new();
     private readonly WatchAccumulator _accumulator = new();
     private readonly DiagnosticsClient _client;
+    private readonly TargetProcess _target;
     private readonly long _start = Stopwatch.GetTimestamp();
     private readonly ArrayPoolListener _arrayPool;
     private EventPipeSession _session;
@@ -28,11 +29,12 @@ internal sealed class WatchSession : IDisposable
     private string? _note;
     private volatile bool _isStopping;
 
-    private WatchSession(DiagnosticsClient client, EventPipeSession session, int processId)
+    private WatchSession(DiagnosticsClient client, EventPipeSession session, TargetProcess target)
     {
         _client = client;
         _session = session;
-        _arrayPool = new ArrayPoolListener(client, processId);
+        _target = target;
+        _arrayPool = new ArrayPoolListener(client, target.Id);
         Ended = Task.Factory.StartNew(Read, TaskCreationOptions.LongRunning);
     }
 
@@ -47,7 +49,7 @@ internal sealed class WatchSession : IDisposable
     public static WatchSession Start(TargetProcess target)
     {
         var client = new DiagnosticsClient(target.Id);
-        return new WatchSession(client, Connection.Open(client, target, ConfigurationOf(MetricsArguments())), target.Id);
+        return new WatchSession(client, Connection.Open(client, target, ConfigurationOf(target, MetricsArguments())), target);
     }
 
     /// <summary>Opens a window of <c>ArrayPool</c> events, unless one is open.</summary>
@@ -87,10 +89,11 @@ internal sealed class WatchSession : IDisposable
         ["MaxHistograms"] = "10",
     };
 
-    private static EventPipeSessionConfiguration ConfigurationOf(Dictionary<string, string> metrics) => new(
+    private static EventPipeSessionConfiguration ConfigurationOf(TargetProcess target, Dictionary<string, string> metrics) => new(
         [
             new("System.Diagnostics.Metrics", EventLevel.Informational, TimeSeriesKeyword, metrics),
-            new("Microsoft-Windows-DotNETRuntime", EventLevel.Informational, CollectionKeyword),
+            RuntimeEvents.Of(
+                target, CollectionKeyword, RuntimeEvents.CollectionStart, RuntimeEvents.PauseStart, RuntimeEvents.PauseEnd),
             // At the lowest level: the events of pools that answer pass at every level, allocations and drops do not.
             new("Tidepool", EventLevel.Critical, PoolsKeyword, new Dictionary<string, string> { ["PoolInterval"] = "1000" }),
         ],
@@ -105,7 +108,7 @@ internal sealed class WatchSession : IDisposable
         {
             // Another monitor has the shared session with other settings, which ours must equal.
             EventPipeSession old = _session;
-            _session = _client.StartEventPipeSession(ConfigurationOf(metrics));
+            _session = _client.StartEventPipeSession(ConfigurationOf(_target, metrics));
             Connection.Close(old, StopMilliseconds);
         }
     }

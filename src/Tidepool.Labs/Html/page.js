@@ -121,12 +121,15 @@
     const palette = { ours: [...oursColors], rivals: rivalColors() };
     let ours = 0;
     let rivals = 0;
+    const isThreads = view.axis === 'threads';
+    const places = view.series.flatMap(series => series.points.map(([x]) => x));
+    const [least, most] = isThreads ? [1, Math.max(...places)] : view.axis === 'size' ? [16, 8192] : [0.1, 1e6];
     const legendRows = Math.ceil(view.series.length / (narrow ? 1 : width < 800 ? 2 : 4));
     return {
       ...basics(),
       legend: { bottom: 0, textStyle: { color: css('--ink'), fontSize: narrow ? 11 : 12 }, itemHeight: 8, itemGap: narrow ? 6 : 12 },
       grid: { left: 8, right: 16, top: 34, bottom: 34 + legendRows * (narrow ? 18 : 22), containLabel: true },
-      xAxis: { type: 'log', name: `${view.axis}, logarithmic scale`, nameLocation: 'middle', nameGap: 26, min: view.axis === 'size' ? 16 : 0.1, max: view.axis === 'size' ? 8192 : 1e6, ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: x => (x < 1 ? '0' : x >= 1e6 ? '1M' : x >= 1000 ? `${x / 1000}k` : `${x}`) } },
+      xAxis: { type: 'log', name: `${view.axis}, logarithmic scale`, nameLocation: 'middle', nameGap: 26, min: least, max: most, logBase: isThreads ? 2 : 10, ...axisStyle(), axisLabel: { ...axisStyle().axisLabel, formatter: x => (isThreads ? `${Math.round(x)}` : x < 1 ? '0' : x >= 1e6 ? '1M' : x >= 1000 ? `${x / 1000}k` : `${x}`) } },
       yAxis: { type: 'log', name: scaleName(view, true), ...axisStyle(), nameTextStyle: { color: css('--soft'), align: 'left' }, axisLabel: { ...axisStyle().axisLabel, formatter: value => tick(value, view.unit) } },
       tooltip: {
         ...basics().tooltip, trigger: 'axis',

@@ -4,6 +4,25 @@ using Microsoft.Extensions.ObjectPool;
 
 namespace Tidepool.Labs;
 
+/// <summary>How long a new builder is.</summary>
+internal interface IBuilderSize
+{
+    /// <summary>Characters that it has room for.</summary>
+    static abstract int Characters { get; }
+}
+
+/// <summary>A builder with room for 256 characters.</summary>
+internal readonly struct UsualSize : IBuilderSize
+{
+    public static int Characters => 256;
+}
+
+/// <summary>A builder of 1 KB.</summary>
+internal readonly struct LongSize : IBuilderSize
+{
+    public static int Characters => 512;
+}
+
 /// <summary>A string builder as what a renter holds.</summary>
 internal readonly struct Builder(StringBuilder builder)
 {
@@ -19,9 +38,10 @@ internal readonly struct BuilderLease(ObjectLease<StringBuilder> lease)
 }
 
 /// <summary>A new builder each time.</summary>
-internal readonly struct NewBuilder : IRentalSubject<NewBuilder, Builder>
+internal readonly struct NewBuilder<TSize> : IRentalSubject<NewBuilder<TSize>, Builder>
+    where TSize : struct, IBuilderSize
 {
-    public Builder Rent(int length) => new(new StringBuilder(InstanceSubject.BuilderCapacity));
+    public Builder Rent(int length) => new(new StringBuilder(TSize.Characters));
 
     public void Touch(Builder item) => item.Value.Append(InstanceSubject.Text);
 
@@ -31,11 +51,12 @@ internal readonly struct NewBuilder : IRentalSubject<NewBuilder, Builder>
 }
 
 /// <summary>The pool that many write by hand.</summary>
-internal readonly struct BagBuilder : IRentalSubject<BagBuilder, Builder>
+internal readonly struct BagBuilder<TSize> : IRentalSubject<BagBuilder<TSize>, Builder>
+    where TSize : struct, IBuilderSize
 {
     private static readonly ConcurrentBag<StringBuilder> Bag = [];
 
-    public Builder Rent(int length) => new(Bag.TryTake(out var builder) ? builder : new StringBuilder(InstanceSubject.BuilderCapacity));
+    public Builder Rent(int length) => new(Bag.TryTake(out var builder) ? builder : new StringBuilder(TSize.Characters));
 
     public void Touch(Builder item) => item.Value.Append(InstanceSubject.Text);
 
@@ -47,7 +68,8 @@ internal readonly struct BagBuilder : IRentalSubject<BagBuilder, Builder>
 }
 
 /// <summary>Microsoft.Extensions.ObjectPool with its own policy for builders.</summary>
-internal readonly struct MicrosoftBuilder : IRentalSubject<MicrosoftBuilder, Builder>
+internal readonly struct MicrosoftBuilder<TSize> : IRentalSubject<MicrosoftBuilder<TSize>, Builder>
+    where TSize : struct, IBuilderSize
 {
     private static readonly Microsoft.Extensions.ObjectPool.ObjectPool<StringBuilder> Pool =
         new DefaultObjectPoolProvider { MaximumRetained = InstanceSubject.Retained }.CreateStringBuilderPool();
@@ -60,7 +82,8 @@ internal readonly struct MicrosoftBuilder : IRentalSubject<MicrosoftBuilder, Bui
 }
 
 /// <summary>Ours, the builder itself.</summary>
-internal readonly struct RawBuilder : IRentalSubject<RawBuilder, Builder>
+internal readonly struct RawBuilder<TSize> : IRentalSubject<RawBuilder<TSize>, Builder>
+    where TSize : struct, IBuilderSize
 {
     private static readonly StringBuilderPool Pool = new(options: InstanceSubject.Options("raw builders"));
 
@@ -72,7 +95,8 @@ internal readonly struct RawBuilder : IRentalSubject<RawBuilder, Builder>
 }
 
 /// <summary>Ours, under a lease.</summary>
-internal readonly struct LeasedBuilder : IRentalSubject<LeasedBuilder, BuilderLease>
+internal readonly struct LeasedBuilder<TSize> : IRentalSubject<LeasedBuilder<TSize>, BuilderLease>
+    where TSize : struct, IBuilderSize
 {
     private static readonly StringBuilderPool Pool = new(options: InstanceSubject.Options("leased builders"));
 

@@ -1,7 +1,9 @@
 namespace Tidepool.Labs;
 
 /// <summary>Rents many objects, then returns them all, last one first; an operation is one object.</summary>
-internal sealed class DrainBody<TSubject, TItem>(int count)
+/// <param name="count">How many.</param>
+/// <param name="touches">Whether each is touched in between.</param>
+internal sealed class DrainBody<TSubject, TItem>(int count, bool touches = false)
     where TSubject : struct, IRentalSubject<TSubject, TItem>
     where TItem : struct
 {
@@ -17,6 +19,11 @@ internal sealed class DrainBody<TSubject, TItem>(int count)
             for (int i = 0; i < held.Length; i++)
             {
                 held[i] = subject.Rent(0);
+            }
+
+            for (int i = 0; touches && i < held.Length; i++)
+            {
+                subject.Touch(held[i]);
             }
 
             for (int i = held.Length - 1; i >= 0; i--)

@@ -9,9 +9,6 @@ internal sealed record InstanceSubject(string Name, bool Ours, Func<int, int, Lo
     public const string Raw = "ObjectPool<T>, raw";
     public const string Lease = "ObjectLease<T>";
 
-    /// <summary>Characters that a new builder has room for.</summary>
-    public const int BuilderCapacity = 256;
-
     /// <summary>What a renter of a builder appends.</summary>
     public const string Text = "id=";
 
@@ -29,14 +26,10 @@ internal sealed record InstanceSubject(string Name, bool Ours, Func<int, int, Lo
     ];
 
     /// <summary>Subjects that rent a string builder.</summary>
-    public static IReadOnlyList<InstanceSubject> Builders { get; } =
-    [
-        Of<NewBuilder, Builder>(New, ours: false),
-        Of<BagBuilder, Builder>(Bag, ours: false),
-        Of<MicrosoftBuilder, Builder>(Microsoft, ours: false),
-        Of<RawBuilder, Builder>(Raw, ours: true),
-        Of<LeasedBuilder, BuilderLease>(Lease, ours: true),
-    ];
+    public static IReadOnlyList<InstanceSubject> Builders { get; } = BuildersOf<UsualSize>();
+
+    /// <summary>Subjects that rent a string builder of 1 KB.</summary>
+    public static IReadOnlyList<InstanceSubject> LongBuilders { get; } = BuildersOf<LongSize>();
 
     /// <summary>Options of a pool of ours: the same bound as its rivals have, and no leak watching, which they do not have.</summary>
     public static ObjectPoolOptions Options(string name) => new()
@@ -47,6 +40,16 @@ internal sealed record InstanceSubject(string Name, bool Ours, Func<int, int, Lo
         Checks = PoolChecks.Default,
     };
 
+    private static InstanceSubject[] BuildersOf<TSize>()
+        where TSize : struct, IBuilderSize =>
+    [
+        Of<NewBuilder<TSize>, Builder>(New, ours: false),
+        Of<BagBuilder<TSize>, Builder>(Bag, ours: false),
+        Of<MicrosoftBuilder<TSize>, Builder>(Microsoft, ours: false),
+        Of<RawBuilder<TSize>, Builder>(Raw, ours: true),
+        Of<LeasedBuilder<TSize>, BuilderLease>(Lease, ours: true),
+    ];
+
     private static InstanceSubject Of<TSubject, TItem>(string name, bool ours)
         where TSubject : struct, IRentalSubject<TSubject, TItem>
         where TItem : struct => new(
@@ -54,6 +57,13 @@ internal sealed record InstanceSubject(string Name, bool Ours, Func<int, int, Lo
         ours,
         (depth, threads) =>
         {
+            if (depth > RentalBodies<TSubject, TItem>.Depth)
+            {
+                DrainBody<TSubject, TItem>[] bodies =
+                    [.. Enumerable.Range(0, threads).Select(_ => new DrainBody<TSubject, TItem>(depth, touches: true))];
+                return new ParallelLoop((member, operations) => bodies[member].Run(operations), threads, depth);
+            }
+
             var body = RentalBodies<TSubject, TItem>.Of(RentalPattern.Inlined, depth);
             return threads == 1
                 ? new SingleThreadLoop(operations => body(operations, 0), depth)

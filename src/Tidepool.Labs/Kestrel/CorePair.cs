@@ -2,11 +2,18 @@ using System.Globalization;
 
 namespace Tidepool.Labs;
 
-/// <summary>A core for the server and another for its client: neither takes time from the other.</summary>
+/// <summary>A core for one program and another for what works against it or looks at it: neither takes time from the other.</summary>
 internal readonly record struct CorePair(int Server, int Client)
 {
     private const string Status = "/proc/self/status";
     private const string Allowed = "Cpus_allowed_list:";
+
+    /// <summary>What two programs lack here to have a core each, with the command that brings it; null when they can.</summary>
+    public static string? Missing { get; } =
+        !OperatingSystem.IsLinux() ? "it needs Linux: two programs have a core each, by taskset"
+        : !PreloadPrograms.IsOnPath("taskset") ? "taskset is missing. Install it with: apt-get install util-linux"
+        : OfThisMachine() is null ? "it needs two cores, one for each of two programs"
+        : null;
 
     /// <summary>
     /// The first and the last core that this process may use, which are rarely two halves of one; null where there are no two, or

@@ -52,11 +52,7 @@ internal sealed class LoadClient(int core)
 
     /// <summary>What the lab lacks here, with the command that brings it; null when it can run.</summary>
     public static string? Missing { get; } =
-        !OperatingSystem.IsLinux() ? "it needs Linux: server and client have a core each, by taskset"
-        : !IsOnPath(Program) ? "h2load is missing. Install it with: apt-get install nghttp2-client"
-        : !IsOnPath("taskset") ? "taskset is missing. Install it with: apt-get install util-linux"
-        : CorePair.OfThisMachine() is null ? "it needs two cores, one for the server and one for its client"
-        : null;
+        PreloadPrograms.IsOnPath(Program) ? CorePair.Missing : "h2load is missing. Install it with: apt-get install nghttp2-client";
 
     /// <summary>Sends requests and waits for their answers.</summary>
     /// <exception cref="LabProcessException">h2load failed, or took longer than two minutes.</exception>
@@ -71,9 +67,6 @@ internal sealed class LoadClient(int core)
         var info = new ProcessStartInfo(program, pinned) { RedirectStandardOutput = true, RedirectStandardError = true };
         return new(Process.Start(info) ?? throw new LabProcessException("h2load did not start."));
     }
-
-    private static bool IsOnPath(string program) => (Environment.GetEnvironmentVariable("PATH") ?? "")
-        .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries).Any(folder => File.Exists(Path.Combine(folder, program)));
 
     /// <summary>An h2load that runs.</summary>
     internal sealed class RunningLoad(Process process)

@@ -9,15 +9,32 @@ namespace Tidepool.Labs;
 /// </summary>
 internal static class PlotViews
 {
+    private const string ThreadsAxis = "threads";
+
     /// <summary>The views of a lab's sections, in the order of the tables.</summary>
-    public static JsonArray Of(IEnumerable<ReportSection> sections) =>
-        [.. sections.SelectMany(section => section.Section.Layout switch
+    public static JsonArray Of(IReadOnlyCollection<ReportSection> sections) =>
+    [
+        .. sections.SelectMany(section => section.Section.Layout switch
         {
             SectionLayout.Rows => BarsOf(section),
             SectionLayout.Matrix when AxisOf(section) is { } axis => LinesOf(section, axis),
             SectionLayout.Matrix => BarsOf(section),
             _ => MetricsOf(section),
-        })];
+        }),
+        .. ScalingOf(sections),
+    ];
+
+    /// <summary>
+    /// Lines over the number of threads, of loops that were measured with several numbers: with one thread they stand in another section.
+    /// </summary>
+    private static IEnumerable<JsonObject> ScalingOf(IEnumerable<ReportSection> sections) =>
+        from section in sections
+        where section.Section.Layout == SectionLayout.Rows
+        from row in section.Rows
+        where row.TimeNs is not null && row.Cell[ThreadsAxis] is not null
+        group (row, section.Section.Operation) by OthersOf(row.Cell) into loop
+        where loop.Select(item => item.row.Cell[ThreadsAxis]).Distinct().Count() > 1
+        select Lines($"Scaling: {loop.Key}", ThreadsAxis, loop.First().Operation, loop.Select(item => item.row));
 
     private static IEnumerable<JsonObject> BarsOf(ReportSection section) =>
         from cell in section.Cells
@@ -42,24 +59,27 @@ internal static class PlotViews
 
     private static IEnumerable<JsonObject> LinesOf(ReportSection section, string axis) =>
         from type in section.Rows.Where(row => row.TimeNs is not null).GroupBy(row => TypeOf(section, row.Cell, axis))
-        select new JsonObject
-        {
-            ["title"] = type.Key.Length > 0 ? $"{section.Section.Title}: {type.Key}" : section.Section.Title,
-            ["kind"] = "lines",
-            ["axis"] = axis,
-            ["scale"] = $"time of one {section.Section.Operation}",
-            ["unit"] = "ns",
-            ["series"] = new JsonArray(
-            [
-                .. from subject in type.GroupBy(row => row.Subject)
-                   select new JsonObject
-                   {
-                       ["name"] = subject.Key,
-                       ["ours"] = subject.First().Ours,
-                       ["points"] = new JsonArray([.. subject.Select(row => PointOf(row, axis))]),
-                   },
-            ]),
-        };
+        select Lines(
+            type.Key.Length > 0 ? $"{section.Section.Title}: {type.Key}" : section.Section.Title, axis, section.Section.Operation, type);
+
+    private static JsonObject Lines(string title, string axis, string operation, IEnumerable<ReportRow> rows) => new()
+    {
+        ["title"] = title,
+        ["kind"] = "lines",
+        ["axis"] = axis,
+        ["scale"] = $"time of one {operation}",
+        ["unit"] = "ns",
+        ["series"] = new JsonArray(
+        [
+            .. from subject in rows.GroupBy(row => row.Subject)
+               select new JsonObject
+               {
+                   ["name"] = subject.Key,
+                   ["ours"] = subject.First().Ours,
+                   ["points"] = new JsonArray([.. subject.OrderBy(row => NumberOf(row.Cell, axis)).Select(row => PointOf(row, axis))]),
+               },
+        ]),
+    };
 
     private static JsonObject Bars(string title, string scale, string unit, IEnumerable<JsonObject> items) => new()
     {
@@ -146,6 +166,9 @@ internal static class PlotViews
 
     private static string TypeOf(ReportSection section, Cell cell, string axis) =>
         cell.Describe(section.Section.Varies.Where(name => name != axis));
+
+    private static string OthersOf(Cell cell) =>
+        cell.Describe(cell.Coordinates.Select(static coordinate => coordinate.Name).Where(static name => name != ThreadsAxis));
 
     private static int NumberOf(Cell cell, string axis) => int.Parse(cell[axis]!, CultureInfo.InvariantCulture);
 }

@@ -54,6 +54,14 @@ internal static class Bars
     public static readonly Bar ThreadsScaling = Ratio(
         "arrays.threads.scaling", "two threads", "two threads, depth 1 and 8: wall time per operation at most 0.65 of ours on one", 0.65);
 
+    public static readonly Bar ThreadsOwn = Ratio(
+        "arrays.threads.own", "two threads", "from one thread to two, depth 1 and 8: time changes by at most 1.05 of what the "
+            + "thread handle's does", 1.05);
+
+    public static readonly Bar ThreadsCrowd = Ratio(
+        "arrays.threads.crowd", "two threads", "eight threads for each core, depth 1 and 8: wall time per operation at most 1.10 of one "
+            + "for each", 1.10);
+
     public static readonly Bar RingShared = Ratio(
         "arrays.ring.shared", "producer/consumer", "producer/consumer: at most 0.25 of ArrayPool.Shared", 0.25);
 
@@ -395,6 +403,19 @@ internal static class Bars
     public static readonly Bar ObjectsDepth1 = Ratio(
         "objects.depth1", "object pool, one thread", "objects, one thread, depth 1: at most 0.70 of Microsoft.Extensions.ObjectPool", 0.70);
 
+    public static readonly Bar ObjectsLease = Ratio(
+        "objects.lease", "object pool, one thread", "leased objects, depth 1: at most 0.85 of Microsoft.Extensions.ObjectPool", 0.85);
+
+    public static readonly Bar ObjectsDeep = Ratio(
+        "objects.deep", "object pool, two threads", "64 builders of 1 KB held by each of two threads: never slower than new ones", 1) with
+    {
+        Width = 0.04,
+    };
+
+    public static readonly Bar ObjectsCrowd = Ratio(
+        "objects.threads.crowd", "object pool, two threads", "eight threads for each core, depth 1 and 8: wall time per object at most "
+            + "1.10 of one for each", 1.10);
+
     public static readonly Bar ObjectsDepth8 = Ratio(
         "objects.depth8", "object pool, one thread", "objects, one thread, depth 8: at most 0.70 of Microsoft.Extensions.ObjectPool", 0.70);
 
@@ -585,6 +606,36 @@ internal static class Bars
         "the same in session mode where our reset goes with the next statement, as that of Npgsql's pool does: at most 1.10",
         1.10);
 
+    public static readonly Bar AdviseOverhead = Ratio(
+        "advise.overhead",
+        "advise, the program",
+        "advise at 1 GB/s of allocation: processor time of the program at most 1.03 of alone, interval at most 0.04 wide",
+        1.03) with
+    {
+        Width = 0.04,
+    };
+
+    public static readonly Bar WatchOverhead = Ratio(
+        "advise.watch",
+        "advise, the program",
+        "watch at 1 GB/s of allocation: processor time of the program at most 1.01 of alone, interval at most 0.04 wide",
+        1.01) with
+    {
+        Width = 0.04,
+    };
+
+    public static readonly Bar AdviseAnswer = Ratio(
+        "advise.answer", "advise, the tool", "advise answers at most 5 seconds after its window, its start in them", 5);
+
+    public static readonly Bar AdviseMemory = Ratio(
+        "advise.memory", "advise, the tool", "advise and watch take at most 300 MB themselves", 300);
+
+    public static readonly Bar AdviseSavings = Ratio(
+        "advise.savings",
+        "advise, the saving",
+        "of ten planted programs at most 2 save bytes or processor time outside of what advise estimated",
+        2);
+
     public static readonly Bar EfBackends = Count(
         "ef.backends", "ef", "units of work over our pool use no more sessions than over the provider's pool", 0);
 
@@ -607,7 +658,8 @@ internal static class Bars
     public static IReadOnlyList<Bar> All { get; } =
     [
         RawInlined, RawCallSite, LeaseInlined, LeaseCallSite, LeaseBytes, ScopeOwn, ScopeInlined, ScopeCallSite, ScopeLease, Handle,
-        Depth8Inlined, Depth8CallSite, Depth8Own, ThreadsDepth8, ThreadsScaling, RingShared, RingLease, RingRaw, Hop,
+        Depth8Inlined, Depth8CallSite, Depth8Own, ThreadsDepth8, ThreadsScaling, ThreadsOwn, ThreadsCrowd, RingShared, RingLease,
+        RingRaw, Hop,
         Objects, Grid, Waste, FullChecks, Overflow, ReusedKestrel, ReusedInlined, ReusedCallSite, ReusedDepth8, ReusedBytes,
         HeldBytes, NativeReusedBytes, NativeHeldBytes,
         IdleHeld, IdleAlive, TrimHeld, TrimAlive, IdleCollected, EpochTime, EpochGate,
@@ -627,6 +679,7 @@ internal static class Bars
         ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
         ConnectionFaults, ConnectionFaultsServed,
         MySqlFaults, FleetTransaction, FleetSession, FleetLatency, FleetLatencyAlike,
+        AdviseOverhead, WatchOverhead, AdviseAnswer, AdviseMemory, AdviseSavings,
         ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,
         EfSelectAlike, EfInsertAlike,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,
@@ -636,7 +689,8 @@ internal static class Bars
         LargeRounding, ThreadResident, LimitedProgram,
         Growth, MallocInstructions, FreeInstructions, MallocBranches, FreeBranches, ProgramPython, ProgramSqlite, ProgramRedis, ProgramGit,
         ProgramCompiler, ProgramsCorrect, TunedWaste, NetLease, NetSmall, NetLarge, NetAligned,
-        ObjectsDepth1, ObjectsDepth8, ObjectsBytes, ObjectsThreads, ObjectsScaling, ObjectsDrain, ObjectsLinear,
+        ObjectsDepth1, ObjectsLease, ObjectsDeep, ObjectsCrowd, ObjectsDepth8, ObjectsBytes, ObjectsThreads, ObjectsScaling,
+        ObjectsDrain, ObjectsLinear,
     ];
 
     private static Bar RequestRate(string id, string protocol) => Ratio(

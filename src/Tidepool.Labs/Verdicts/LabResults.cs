@@ -80,6 +80,20 @@ internal sealed class LabResults(int seed)
         return mean;
     }
 
+    /// <summary>
+    /// How much more one subject's time grows between two workloads than another subject's does, or null when no round has all four.
+    /// </summary>
+    public RatioEstimate? Scaling((WorkloadKey Two, WorkloadKey One) ours, (WorkloadKey Two, WorkloadKey One) other)
+    {
+        return PairedRatio.Estimate(Products(ours.Two, other.One), Products(ours.One, other.Two), seed);
+
+        double[][] Products(WorkloadKey first, WorkloadKey second) =>
+        [
+            .. _samples[first].Nanoseconds.Zip(
+                _samples[second].Nanoseconds, static (a, b) => a.Zip(b, static (x, y) => x * y).ToArray()),
+        ];
+    }
+
     /// <summary>The paired ratio of two workloads, or null when a pair of rounds is missing.</summary>
     public RatioEstimate? Ratio(WorkloadKey numerator, WorkloadKey denominator)
     {

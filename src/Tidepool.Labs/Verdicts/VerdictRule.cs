@@ -106,6 +106,49 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
     }
 }
 
+/// <summary>
+/// How a time of one subject changes from one cell to another, against how that of another subject does, in the same rounds; of several
+/// all must hold and the worst is shown.
+/// </summary>
+internal sealed class ScalingRule(
+    Bar bar,
+    params IReadOnlyList<((WorkloadKey Two, WorkloadKey One) Ours, (WorkloadKey Two, WorkloadKey One) Other)> pairs) : VerdictRule(bar)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Needs => pairs.SelectMany(KeysOf).Distinct();
+
+    /// <inheritdoc/>
+    public override Verdict Judge(LabResults results)
+    {
+        if (FindMissing(results, Needs, key => results.Has(key) ? 0 : null) is { } missing)
+        {
+            return missing;
+        }
+
+        var judged = pairs.Select(pair => (Ratio: Estimate(results, pair), pair.Ours, pair.Other)).ToArray();
+        var worst = judged.MaxBy(pair => pair.Ratio.Value);
+        return new(
+            Bar,
+            Combine([.. judged.Select(pair => Compare(pair.Ratio.Low, pair.Ratio.High, Bar.Limit))]),
+            worst.Ratio.Value,
+            $"{Text(worst.Ratio.Low)} .. {Text(worst.Ratio.High)}, worst of {judged.Length}: {worst.Ours.Two.Subject}, "
+                + $"{worst.Ours.Two.Cell.Describe()}, as {worst.Other.Two.Subject} does");
+    }
+
+    /// <inheritdoc/>
+    public override IEnumerable<WorkloadKey> Undecided(LabResults results) => pairs
+        .Where(pair => KeysOf(pair).All(results.Has))
+        .Where(pair => Estimate(results, pair) is var ratio && Compare(ratio.Low, ratio.High, Bar.Limit) == VerdictState.Unclear)
+        .SelectMany(KeysOf);
+
+    private static RatioEstimate Estimate(
+        LabResults results, ((WorkloadKey Two, WorkloadKey One) Ours, (WorkloadKey Two, WorkloadKey One) Other) pair) =>
+        results.Scaling(pair.Ours, pair.Other) ?? new(double.NaN, double.NegativeInfinity, double.PositiveInfinity);
+
+    private static WorkloadKey[] KeysOf(((WorkloadKey Two, WorkloadKey One) Ours, (WorkloadKey Two, WorkloadKey One) Other) pair) =>
+        [pair.Ours.Two, pair.Ours.One, pair.Other.Two, pair.Other.One];
+}
+
 /// <summary>A number, exactly; of several workloads or probes all must hold, and the worst is shown.</summary>
 internal abstract class WorstRule(Bar bar, IReadOnlyList<WorkloadKey> keys) : VerdictRule(bar)
 {

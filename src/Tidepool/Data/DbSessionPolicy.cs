@@ -288,8 +288,8 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         }
 
         await Initializer.RunAsync(isAsync, native, cancellationToken).ConfigureAwait(false);
-        object? remembered = await adapter.RememberAsync(isAsync, native, isInitialized: true, cancellationToken).ConfigureAwait(false);
-        DbSession session = NewSession(native, generation, remembered);
+        DbSession session = NewSession(
+            native, generation, await RememberInitializedAsync(Initializer, isAsync, native, cancellationToken).ConfigureAwait(false));
         bool isReset = true;
         try
         {
@@ -312,6 +312,20 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         }
 
         return isReset ? session : throw Initializer.Unresettable(null);
+    }
+
+    /// <summary>What the adapter notes of a session; one that asks the server finds out what the program has left open.</summary>
+    private async ValueTask<object?> RememberInitializedAsync(
+        SessionInitializer initializer, bool isAsync, DbConnection native, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await adapter.RememberAsync(isAsync, native, isInitialized: true, cancellationToken).ConfigureAwait(false);
+        }
+        catch (InvalidOperationException e) when (native.State == ConnectionState.Open)
+        {
+            throw initializer.Busy(e);
+        }
     }
 
     /// <summary>

@@ -34,6 +34,9 @@ internal sealed class MySqlAdapter : DbAdapter
         WHERE Variable_name IN ('read_only', 'super_read_only', 'tx_read_only', 'transaction_read_only') AND Value NOT IN ('OFF', '0')
         """;
 
+    /// <summary>Refused by the server inside of a distributed transaction, prepared or not.</summary>
+    private const string Rollback = "ROLLBACK";
+
     private const BindingFlags Hidden = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic;
 
     /// <summary>By name: the library does not refer to the provider. Trimming keeps the members, because the names are literals.</summary>
@@ -61,6 +64,9 @@ internal sealed class MySqlAdapter : DbAdapter
 
     internal override bool AnnouncesConnecting => true;
 
+    /// <summary>The reset sees to all that an error leaves.</summary>
+    internal override SessionResidue LeftByError => SessionResidue.Objects;
+
     /// <summary>Whether sessions with prepared statements are kept, with the provider's version that is loaded.</summary>
     internal static bool UnpreparesSessions => SessionProperty is not null && UnprepareMethod is not null;
 
@@ -73,14 +79,28 @@ internal sealed class MySqlAdapter : DbAdapter
     internal override bool HasEnded(object? remembered) =>
         remembered is InitialState { Socket: { } socket } && socket.Poll(0, SelectMode.SelectRead);
 
+    /// <summary>
+    /// The reset sees to all but one thing. MariaDB breaks a session that it resets while a distributed transaction is prepared on it: from
+    /// then on it refuses each table of InnoDB (1031), and no variable tells.
+    /// </summary>
+    internal override SessionResidue FindResidue(string text) =>
+        MayPrepareXa(text) ? SessionResidue.Anything : SessionResidue.Objects;
+
     public override bool Reset(DbConnection connection, DbSessionInfo session) => throw new NotSupportedException(
         "MySqlConnector resets a session only asynchronously: call ResetAsync. A pool does so in the background.");
 
     public override async ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken)
     {
-        if (session.Remembered is not InitialState initial || (session.HasPrepared && initial.Unprepare is null))
+        if (session.Remembered is not InitialState initial || (session.HasPrepared && initial.Unprepare is null)
+            || session.Residue == SessionResidue.Anything)
         {
             return false;
+        }
+
+        if (session.WasLent)
+        {
+            // Its texts were not seen: this throws where a distributed transaction is left, before the reset could do harm.
+            await ExecuteAsync(isAsync: true, connection, Rollback, cancellationToken).ConfigureAwait(false);
         }
 
         await initial.Reset(cancellationToken).ConfigureAwait(false);
@@ -165,11 +185,33 @@ internal sealed class MySqlAdapter : DbAdapter
         return kind == DbErrorKind.Server && SeesEnds && IsEnd(exception) ? DbErrorKind.Session : kind;
     }
 
+    /// <summary>Whether a text has the word XA, in whatever place, and PREPARE somewhere.</summary>
+    private static bool MayPrepareXa(string text)
+    {
+        if (!text.Contains("PREPARE", StringComparison.OrdinalIgnoreCase))
+        {
+            return false;
+        }
+
+        for (int at = 0; (at = text.IndexOf("XA", at, StringComparison.OrdinalIgnoreCase)) >= 0; at += 2)
+        {
+            if ((at == 0 || !IsOfWord(text[at - 1])) && (at + 2 == text.Length || !IsOfWord(text[at + 2])))
+            {
+                return true;
+            }
+        }
+
+        return false;
+
+        static bool IsOfWord(char letter) => char.IsAsciiLetter(letter) || letter == '_'; // a digit may end /*!50000
+    }
+
     /// <summary>What a number of the server means, where its SQLSTATE says nothing or something else.</summary>
     private static DbErrorKind? Classify(int code, string message) => code switch
     {
         1053 or 1077 or 1079 => DbErrorKind.Server, // it shuts down
         1159 or 1161 or 1927 or 4031 => DbErrorKind.Session, // the server waited for too long; KILL has ended this one
+        1031 => DbErrorKind.Session, // it may be one that the server has broken: FindResidue
         1040 or 1203 or 1226 => DbErrorKind.Exhausted, // too many connections, of all or of one user
         1820 or 1862 => DbErrorKind.Credentials, // the password has expired
         1792 or 1836 => DbErrorKind.ReadOnlyServer,

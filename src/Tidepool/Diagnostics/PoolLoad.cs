@@ -20,11 +20,20 @@ public readonly record struct PoolLoad
     /// <summary>Rentals that are asked for in a second, 0 or more; also those that got no resource.</summary>
     public double RentalsPerSecond { get; init; }
 
+    /// <summary>Leases that end in a second, 0 or more. The default, null, means that all rentals are served.</summary>
+    /// <remarks>
+    /// Fewer than <see cref="RentalsPerSecond"/> where rentals time out or are refused, because more is asked for than the server can do.
+    /// </remarks>
+    public double? ServedPerSecond { get; init; }
+
     /// <summary>How long one is held, on average; zero or more. Add what a reset takes where that is long.</summary>
     public TimeSpan HoldTime { get; init; }
 
-    /// <summary>How many leases are out at a time, on average: rentals per second times the time of each (Little's law).</summary>
+    /// <summary>How many leases are out at a time when all rentals are served: their rate times the time of each (Little's law).</summary>
     public double MeanLeased => RentalsPerSecond * HoldTime.TotalSeconds;
+
+    /// <summary>Rentals that got nothing say nothing of what the server can do.</summary>
+    private double Served => Math.Min(ServedPerSecond ?? RentalsPerSecond, RentalsPerSecond);
 
     /// <summary>Measures the load between two snapshots of one pool.</summary>
     /// <param name="earlier">What <c>GetStatistics</c> said first.</param>
@@ -52,6 +61,7 @@ public readonly record struct PoolLoad
         return new PoolLoad
         {
             RentalsPerSecond = Math.Max(0, asked) / elapsed.TotalSeconds,
+            ServedPerSecond = ended / elapsed.TotalSeconds,
             HoldTime = (later.HeldTime - earlier.HeldTime) / ended,
         };
     }
@@ -106,7 +116,7 @@ public readonly record struct PoolLoad
         quiet.HoldTime > TimeSpan.Zero
         && busy.HoldTime.TotalSeconds > quiet.HoldTime.TotalSeconds * Slower
         && busy.RentalsPerSecond > quiet.RentalsPerSecond
-            ? Math.Max(1, (int)Math.Ceiling(busy.RentalsPerSecond * quiet.HoldTime.TotalSeconds))
+            ? Math.Max(1, (int)Math.Ceiling(busy.Served * quiet.HoldTime.TotalSeconds))
             : null;
 
     /// <summary>
@@ -130,6 +140,8 @@ public readonly record struct PoolLoad
     private static string? Refuse(PoolLoad load) =>
         !(load.RentalsPerSecond >= 0) || double.IsInfinity(load.RentalsPerSecond)
             ? $"{nameof(RentalsPerSecond)} is {load.RentalsPerSecond}; allowed is 0 or more, and finite."
+        : !(load.ServedPerSecond is null or >= 0) || double.IsInfinity(load.ServedPerSecond ?? 0)
+            ? $"{nameof(ServedPerSecond)} is {load.ServedPerSecond}; allowed is 0 or more, and finite, or null."
         : load.HoldTime < TimeSpan.Zero ? $"{nameof(HoldTime)} is {load.HoldTime}; allowed is zero or more."
         : load.MeanLeased > MostLeased ? $"{nameof(MeanLeased)} is {load.MeanLeased}; allowed is at most {MostLeased}."
         : null;

@@ -1,8 +1,14 @@
 namespace Tidepool;
 
 /// <summary>
-/// What a pool has done and holds. Exact when no rental or return is under way; otherwise each number is right for some recent moment.
+/// What a pool has done and holds. Exact when nothing is rented or returned while it is counted.
 /// </summary>
+/// <remarks>
+/// Otherwise the shared tier and each thread are read one after the other, without stopping any: an item that changes its place meanwhile
+/// may be counted twice, or not at all. Each rental and each return that overlaps the count changes the place of one item, or of one chunk
+/// (up to 14 buffers, 64 objects), so <see cref="Idle"/> and <see cref="Leased"/> are off by no more than these. A later count does not
+/// inherit the error.
+/// </remarks>
 public readonly record struct PoolStatistics
 {
     /// <summary>Rentals since the pool was made.</summary>

@@ -40,6 +40,10 @@ public sealed class LifetimeTests(ITestOutputHelper output)
         Assert.Equal(Verdict.Pool, Of(report, "Large").Verdict);
         Assert.Equal(Verdict.DoNotPool, Of(report, "Kept").Verdict);
         Assert.Equal(Verdict.DoNotPool, Of(report, "LargeKept").Verdict);
+        string page = AdvicePage.Write(report);
+        Assert.All(Sites, name => Assert.Contains(
+            System.Net.WebUtility.HtmlEncode(LifetimeText.Line(Of(report, name).Site.Lifetime!)), page, StringComparison.Ordinal));
+        Assert.Contains($"followed for {window.Seconds:0.0} s through {window.Collections} collections", page, StringComparison.Ordinal);
         Assert.Equal(0, window.LostEvents);
         Assert.True(window is { Collections: > 10, StreamBytes: > 0, IsFull: false, ProcessorsBefore: > 0, PausedWithin: > 0 });
     }

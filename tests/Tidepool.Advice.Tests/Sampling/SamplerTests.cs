@@ -1,4 +1,7 @@
+using System.Reflection;
+using System.Text.Json;
 using Tidepool.Advice.Tests.Programs;
+using Tidepool.Pages;
 using Xunit.Abstractions;
 
 namespace Tidepool.Advice.Tests.Sampling;
@@ -26,9 +29,11 @@ public sealed class SamplerTests(ITestOutputHelper output)
                 + $"traps advised {wrong.Length}/{PlantedProgram.Traps.Count}");
         Assert.Empty(wrong);
         Assert.Equal(PlantedProgram.ToPool, advised);
+        SiteAdvice[] toPool = [.. report.Sites.Where(static s => s.Verdict == Verdict.Pool)];
         Assert.All(
-            report.Sites.Where(static s => s.Verdict == Verdict.Pool),
+            toPool,
             static s => Assert.True(s.Site.Line > 0 && s.Site.File.EndsWith("PlantedProgram.cs", StringComparison.Ordinal), s.Site.Method));
+        AssertWritten(report, toPool);
     }
 
     [Fact]
@@ -81,6 +86,35 @@ public sealed class SamplerTests(ITestOutputHelper output)
         Assert.InRange(widest, 1.01, 1.5);
     }
 
+    /// <summary>The page, the SARIF and the JSON of a real report: names, lines and code of a program, not of a test.</summary>
+    private static void AssertWritten(AdviceReport report, SiteAdvice[] toPool)
+    {
+        string page = AdvicePage.Write(report);
+        Assert.InRange(page.Length, 1, AdvicePage.MostBytes);
+        using JsonDocument json = JsonDocument.Parse(AdviceJson.Write(report));
+        ReportSchema.AssertFits(json.RootElement, "advise.schema.json");
+        string root = typeof(SamplerTests).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
+            .Single(static attribute => attribute.Key == "RepositoryRoot").Value!;
+        using JsonDocument sarif = JsonDocument.Parse(SarifReport.Write(report, SourceRoot.Find(root), "1.0.0"));
+        JsonElement[] results = [.. sarif.RootElement.GetProperty("runs")[0].GetProperty("results").EnumerateArray()];
+        Assert.Equal(toPool.Length, results.Length);
+        Assert.All(toPool.Zip(results), pair =>
+        {
+            (SiteAdvice site, JsonElement result) = pair;
+            Assert.Contains($"PlantedProgram.cs:{site.Site.Line}", page, StringComparison.Ordinal);
+            Assert.Contains(HtmlPage.Encode(site.After!), page, StringComparison.Ordinal);
+            Assert.Contains(site.After!, result.GetProperty("message").GetProperty("text").GetString(), StringComparison.Ordinal);
+            JsonElement place = result.GetProperty("locations")[0].GetProperty("physicalLocation");
+            string file = place.GetProperty("artifactLocation").GetProperty("uri").GetString()!;
+            Assert.True(File.Exists(Path.Combine(root, file)), file);
+            Assert.Equal(site.Site.Line, place.GetProperty("region").GetProperty("startLine").GetInt32());
+        });
+        Assert.Equal(
+            results.Length,
+            results.Select(static result => result.GetProperty("partialFingerprints").GetProperty("tidepoolAdvice/v1").GetString())
+                .Distinct().Count());
+    }
+
     private static IEnumerable<SiteAdvice> Of(AdviceReport report, string method) =>
         report.Sites.Where(site => site.Site.Method.EndsWith("." + method, StringComparison.Ordinal));
 
@@ -97,7 +131,7 @@ public sealed class SamplerTests(ITestOutputHelper output)
         using var child = ChildProcess.Start(program);
         TargetProcess target = TargetCatalog.Find($"{child.Id}");
         SamplingResult result = await new Sampler(target, Seconds, Budget).RunAsync(static (_, _) => { }, CancellationToken.None);
-        AdviceReport report = AdviceReport.Of(target, result, Budget, new AdviceLimits());
+        AdviceReport report = AdviceReport.Of(target, result, Budget, new AdviceLimits(), new PoolCosts());
         child.End();
         output.WriteLine(
             $"{report.Sites.Sum(static s => s.Site.Samples)} samples in {result.SampledSeconds:0.00} of {result.Seconds:0.0} s, "

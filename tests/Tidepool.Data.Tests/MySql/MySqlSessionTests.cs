@@ -10,6 +10,9 @@ namespace Tidepool.Data.Tests.MySql;
 [Collection(MySqlServer.Collection)]
 public sealed class MySqlSessionTests(MySqlServer server)
 {
+    /// <summary>Leaves a distributed transaction prepared.</summary>
+    private const string Xa = "XA START 'held'; INSERT INTO kept VALUES (1); XA END 'held'; XA PREPARE 'held'";
+
     /// <summary>All of <see cref="SessionUse.Ways"/>.</summary>
     public static TheoryData<ResetMode, string, bool> Ways
     {
@@ -106,6 +109,106 @@ public sealed class MySqlSessionTests(MySqlServer server)
         await using PooledDbConnection next = await pool.OpenConnectionAsync();
         Assert.Equal(expected, next.Read<string>(question));
         Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
+    }
+
+    /// <summary>
+    /// MariaDB breaks a session that it resets while a distributed transaction is prepared on it: it refuses each table from then on.
+    /// </summary>
+    [MySqlTheory]
+    [InlineData("plain", Xa)]
+    [InlineData("plain", "/*!50000xa start 'held'*/; INSERT INTO kept VALUES (1); XA/**/END 'held'; xa\tprepare 'held'")]
+    [InlineData("batch", Xa)]
+    [InlineData("lent", Xa)]
+    public async Task A_prepared_distributed_transaction_costs_the_session_and_no_other_renter_meets_it(string use, string left)
+    {
+        await server.Server.ExecuteAsync("CREATE TABLE IF NOT EXISTS kept (a int) ENGINE = InnoDB");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            if (use == "batch")
+            {
+                await using DbBatch batch = connection.CreateBatch();
+                batch.BatchCommands.Add(new MySqlBatchCommand(left));
+                await batch.ExecuteNonQueryAsync();
+            }
+            else
+            {
+                (use == "lent" ? connection.Unwrap<DbConnection>() : connection).Run(left);
+            }
+        }
+
+        await using (PooledDbConnection next = await pool.OpenConnectionAsync())
+        {
+            Assert.Equal(0, next.Read<int>("SELECT COUNT(*) FROM kept"));
+        }
+
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.ResetFailed));
+        await server.Server.ExecuteAsync("XA ROLLBACK 'held'"); // it waits for its coordinator, as it must
+    }
+
+    [MySqlFact]
+    public async Task A_session_that_the_server_has_broken_costs_one_renter_an_error_and_no_more()
+    {
+        await server.Server.ExecuteAsync("CREATE TABLE IF NOT EXISTS kept (a int) ENGINE = InnoDB");
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 } });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run("XA START 'held'; INSERT INTO kept VALUES (1); XA END 'held'");
+            connection.Run("EXECUTE IMMEDIATE CONCAT('XA PRE', 'PARE ''held''')"); // not seen in the text
+        }
+
+        await using (PooledDbConnection next = await pool.OpenConnectionAsync())
+        {
+            Assert.Equal(1031, Assert.Throws<MySqlException>(() => next.Run("SELECT a FROM kept")).Number);
+        }
+
+        await using (PooledDbConnection next = await pool.OpenConnectionAsync())
+        {
+            Assert.Equal(0, next.Read<int>("SELECT COUNT(*) FROM kept"));
+        }
+
+        await server.Server.ExecuteAsync("XA ROLLBACK 'held'");
+    }
+
+    [Theory]
+    [InlineData("", false)]
+    [InlineData("XA START 'x'", false)]
+    [InlineData("SELECT taxable, prepared_at FROM exams", false)]
+    [InlineData("PREPARE plan FROM 'SELECT xa FROM t'", true)] // at worst it costs a session
+    [InlineData("xA\nPrepare 'x'", true)]
+    [InlineData("PREPARE plan FROM 'XA", true)]
+    public void Texts_that_may_prepare_a_distributed_transaction_are_seen(string text, bool isSeen)
+    {
+        SessionResidue expected = isSeen ? SessionResidue.Anything : SessionResidue.Objects;
+        Assert.Equal(expected, DbAdapter.MySql.FindResidue(text));
+    }
+
+    [MySqlTheory]
+    [InlineData(false, false, "transaction")]
+    [InlineData(true, false, "transaction")]
+    [InlineData(false, false, "reader")]
+    [InlineData(true, true, "transaction")]
+    public async Task What_the_program_leaves_open_on_a_new_session_is_reported_as_its_mistake(bool isSync, bool isKept, string left)
+    {
+        await using PooledDbDataSource pool = server.NewPool(new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, ResetMode = isKept ? ResetMode.None : ResetMode.Background },
+            InitializeSession = session =>
+            {
+                if (left == "transaction")
+                {
+                    session.BeginTransaction();
+                }
+                else
+                {
+                    DbCommand command = session.CreateCommand();
+                    command.CommandText = "SELECT 1";
+                    command.ExecuteReader();
+                }
+            },
+        });
+        PooledDbException failure = await Assert.ThrowsAsync<PooledDbException>(async () => await OpenAsync(pool, isSync));
+        Assert.Contains("InitializeSession has left a transaction or a reader open", failure.Message, StringComparison.Ordinal);
     }
 
     [MySqlTheory]

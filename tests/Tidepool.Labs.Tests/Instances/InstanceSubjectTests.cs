@@ -10,7 +10,8 @@ public class InstanceSubjectTests
     [MemberData(nameof(Names))]
     public void Every_loop_runs(string name)
     {
-        foreach (var subject in InstanceSubject.States.Concat(InstanceSubject.Builders).Where(subject => subject.Name == name))
+        InstanceSubject[] all = [.. InstanceSubject.States, .. InstanceSubject.Builders, .. InstanceSubject.LongBuilders];
+        foreach (var subject in all.Where(subject => subject.Name == name))
         {
             foreach (int depth in (int[])[1, 8])
             {
@@ -21,6 +22,9 @@ public class InstanceSubjectTests
                 }
             }
 
+            using var deep = subject.Create(64, 2);
+            Assert.Equal(128, deep.Granularity);
+            deep.Run(384);
             using var drain = subject.Drain(64);
             Assert.Equal(64, drain.Granularity);
             drain.Run(128);
@@ -35,21 +39,21 @@ public class InstanceSubjectTests
         AssertDistinct<MicrosoftState, State>(default, item => item.Value);
         AssertDistinct<RawState, State>(default, item => item.Value);
         AssertDistinct<LeasedState, StateLease>(default, item => item.Value.Value);
-        AssertDistinct<NewBuilder, Builder>(default, item => item.Value);
-        AssertDistinct<BagBuilder, Builder>(default, item => item.Value);
-        AssertDistinct<MicrosoftBuilder, Builder>(default, item => item.Value);
-        AssertDistinct<RawBuilder, Builder>(default, item => item.Value);
-        AssertDistinct<LeasedBuilder, BuilderLease>(default, item => item.Value.Value);
+        AssertDistinct<NewBuilder<UsualSize>, Builder>(default, item => item.Value);
+        AssertDistinct<BagBuilder<UsualSize>, Builder>(default, item => item.Value);
+        AssertDistinct<MicrosoftBuilder<UsualSize>, Builder>(default, item => item.Value);
+        AssertDistinct<RawBuilder<UsualSize>, Builder>(default, item => item.Value);
+        AssertDistinct<LeasedBuilder<UsualSize>, BuilderLease>(default, item => item.Value.Value);
     }
 
     [Fact]
     public void Every_builder_comes_back_empty()
     {
-        AssertEmpty<NewBuilder, Builder>(default, item => item.Value);
-        AssertEmpty<BagBuilder, Builder>(default, item => item.Value);
-        AssertEmpty<MicrosoftBuilder, Builder>(default, item => item.Value);
-        AssertEmpty<RawBuilder, Builder>(default, item => item.Value);
-        AssertEmpty<LeasedBuilder, BuilderLease>(default, item => item.Value.Value);
+        AssertEmpty<NewBuilder<UsualSize>, Builder>(default, item => item.Value);
+        AssertEmpty<BagBuilder<UsualSize>, Builder>(default, item => item.Value);
+        AssertEmpty<MicrosoftBuilder<UsualSize>, Builder>(default, item => item.Value);
+        AssertEmpty<RawBuilder<UsualSize>, Builder>(default, item => item.Value);
+        AssertEmpty<LeasedBuilder<UsualSize>, BuilderLease>(default, item => item.Value.Value);
     }
 
     [Fact]

@@ -68,6 +68,37 @@ public class PlotViewsTests
         Assert.Equal(["2.00 GiB"], bar["details"]!.AsArray().Select(line => (string?)line));
     }
 
+    [Fact]
+    public void A_loop_that_was_run_with_several_numbers_of_threads_has_lines_over_them()
+    {
+        ReportSection SectionOf(int threads, params int[] depths)
+        {
+            var section = new Section { Title = $"{threads} threads", About = "", Varies = ["depth"], Operation = "object" };
+            return new ReportSection(section, [.. from depth in depths
+                                                  from subject in (string[])["Ours<T>", "Rival<T>"]
+                                                  let cell = Cell.Of(("depth", depth), ("threads", threads))
+                                                  select new ReportRow
+                                                  {
+                                                      Cell = cell,
+                                                      Subject = subject,
+                                                      Ours = subject == "Ours<T>",
+                                                      Metrics = new Dictionary<string, double>(),
+                                                      TimeNs = (subject == "Ours<T>" ? 4.0 : 10) / threads,
+                                                  }]);
+        }
+
+        JsonArray views = PlotViews.Of([SectionOf(16, 1), SectionOf(1, 1, 8), SectionOf(2, 1)]);
+
+        JsonObject view = Assert.Single(views.Select(static view => view!.AsObject()), static view => (string?)view["kind"] == "lines");
+        Assert.Equal("Scaling: depth 1", (string?)view["title"]); // depth 8 was run on one thread only
+        Assert.Equal("threads", (string?)view["axis"]);
+        Assert.Equal("time of one object", (string?)view["scale"]);
+        Assert.Equal(["Ours<T>", "Rival<T>"], view["series"]!.AsArray().Select(static series => (string?)series!["name"]));
+        Assert.Equal(
+            [[1, 4.0], [2, 2.0], [16, 0.25]],
+            view["series"]![0]!["points"]!.AsArray().Select(static point => (double[])[(int)point![0]!, (double)point[1]!]));
+    }
+
     [NeedsNode]
     public void The_script_shows_the_texts_of_the_view_and_appends_nothing()
     {

@@ -121,13 +121,13 @@ internal sealed class Chromium : IAsyncDisposable
         return answer["result"]!["value"]!;
     }
 
-    /// <summary>The first part of the page as a picture.</summary>
-    public async Task<byte[]> PictureAsync(int width, int height)
+    /// <summary>A part of the page as a picture, from <paramref name="top"/> down.</summary>
+    public async Task<byte[]> PictureAsync(int width, int height, double top = 0)
     {
         var answer = await AskAsync("Page.captureScreenshot", new()
         {
             ["captureBeyondViewport"] = true,
-            ["clip"] = new JsonObject { ["x"] = 0, ["y"] = 0, ["width"] = width, ["height"] = height, ["scale"] = 1 },
+            ["clip"] = new JsonObject { ["x"] = 0, ["y"] = top, ["width"] = width, ["height"] = height, ["scale"] = 1 },
         });
         return Convert.FromBase64String((string)answer["data"]!);
     }

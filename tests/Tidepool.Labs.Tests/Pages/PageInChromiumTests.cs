@@ -86,6 +86,31 @@ public sealed class PageInChromiumTests(ITestOutputHelper output)
         });
     }
 
+    [ChromiumFact]
+    public async Task The_plot_over_the_number_of_threads_shows_each_number_at_both_widths()
+    {
+        string file = await WritePageAsync("scaling");
+        await using Chromium browser = await Chromium.StartAsync();
+        const string Figure = "document.querySelector('figure.plot[data-lab=objects]')";
+        foreach (int width in (int[])[1280, 400])
+        {
+            await browser.OpenAsync(file, width, 800, "light");
+            await browser.EvaluateAsync(
+                "(first => { first.value = [...first.options].find(option => option.text.startsWith('Scaling: ')).value;"
+                    + $" return first.dispatchEvent(new Event('change')); }})({Figure}.querySelector('select.first'))");
+            await browser.DrawAsync();
+
+            JsonArray texts = (await browser.EvaluateAsync(
+                $"[...{Figure}.querySelectorAll('.canvas svg text')].map(text => text.textContent)")).AsArray();
+            string?[] written = [.. texts.Select(static text => (string?)text)];
+            Assert.Superset(new HashSet<string?> { "1", "2", "4", "8", "threads, logarithmic scale" }, written.ToHashSet());
+            Assert.Equal(width, (await browser.EvaluateAsync("document.documentElement.scrollWidth")).GetValue<int>());
+            Assert.Empty(browser.Complaints);
+            double top = (await browser.EvaluateAsync($"{Figure}.getBoundingClientRect().top + scrollY")).GetValue<double>();
+            await SaveAsync($"scaling-{width}.png", await browser.PictureAsync(width, 800, top));
+        }
+    }
+
     private static async Task<string> WritePageAsync(string name)
     {
         var (report, labs) = CommittedRun.Read();

@@ -48,6 +48,15 @@ public class CommandLineTests
     }
 
     [Fact]
+    public async Task Numbers_of_threads_out_of_range_are_bad_usage_and_the_range_is_said()
+    {
+        var (code, _, errors) = await RunAsync("lab", "objects", "--threads", "2,0");
+
+        Assert.Equal(2, code);
+        Assert.Contains("--threads is '2,0'; allowed are numbers from 1 to 256 between commas.", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task An_unknown_option_is_bad_usage_and_the_options_are_listed()
     {
         var (code, _, errors) = await RunAsync("lab", "--nonsense");

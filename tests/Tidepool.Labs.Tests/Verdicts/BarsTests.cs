@@ -10,7 +10,7 @@ public class BarsTests
         { "scope", ["arrays.scope.own", "arrays.scope.inlined", "arrays.scope.callsite", "arrays.scope.lease"] },
         { "thread handle", ["arrays.handle"] },
         { "depth 8, one thread", ["arrays.depth8.inlined", "arrays.depth8.callsite", "arrays.depth8.own"] },
-        { "two threads", ["arrays.threads.depth8", "arrays.threads.scaling"] },
+        { "two threads", ["arrays.threads.depth8", "arrays.threads.scaling", "arrays.threads.own", "arrays.threads.crowd"] },
         { "producer/consumer", ["arrays.ring.shared", "arrays.ring.lease", "arrays.ring.raw"] },
         { "async hop", ["arrays.hop"] },
         {
@@ -90,7 +90,10 @@ public class BarsTests
         { "connections, MariaDB", ["connections.mysql.failed"] },
         { "fleet, together", ["fleet.transaction", "fleet.session"] },
         { "fleet, asking", ["fleet.latency", "fleet.latency.alike"] },
-        { "ef", ["ef.backends", "ef.insert", "ef.select", "ef.unpooled"] },
+        { "advise, the program", ["advise.overhead", "advise.watch"] },
+        { "advise, the saving", ["advise.savings"] },
+        { "advise, the tool", ["advise.answer", "advise.memory"] },
+        { "ef", ["ef.backends", "ef.insert", "ef.insert.alike", "ef.select", "ef.select.alike", "ef.unpooled"] },
         {
             "malloc groups",
             [
@@ -118,8 +121,8 @@ public class BarsTests
             ]
         },
         { "tuner", ["native.tuner"] },
-        { "object pool, one thread", ["objects.depth1", "objects.depth8", "objects.bytes"] },
-        { "object pool, two threads", ["objects.threads", "objects.threads.scaling"] },
+        { "object pool, one thread", ["objects.depth1", "objects.lease", "objects.depth8", "objects.bytes"] },
+        { "object pool, two threads", ["objects.threads", "objects.threads.scaling", "objects.threads.crowd", "objects.deep"] },
         { "object pool, drain and refill", ["objects.drain", "objects.drain.linear"] },
         { ".NET", ["native.net.lease", "native.net.alloc.small", "native.net.alloc.large", "native.net.aligned"] },
     };

@@ -141,6 +141,34 @@ public class VerdictRuleTests
                 strict: true));
     }
 
+    /// <summary>The rival takes 10 ns on one thread and 5 on two. Ours takes 8 on one.</summary>
+    [Theory]
+    [InlineData(2, "PASS")]
+    [InlineData(4, "UNCLEAR")]
+    [InlineData(6, "FAIL")]
+    public void Scaling_is_compared_with_that_of_another_subject(double onTwo, string expected)
+    {
+        WorkloadKey ours2 = new(Cell.Of(("threads", 2)), FakeLab.Ours.Subject);
+        WorkloadKey rival2 = new(Cell.Of(("threads", 2)), FakeLab.Rival.Subject);
+        var rule = new ScalingRule(FakeLab.FastBar with { Limit = 1 }, ((ours2, FakeLab.Ours), (rival2, FakeLab.Rival)));
+        var results = new LabResults(seed: 1);
+        Assert.Equal("NOT RUN", rule.Judge(results).StateText);
+        for (int process = 0; process < 3; process++)
+        {
+            double more = process - 1; // one process slower and one faster than the third
+            results.Add(FakeLab.Ours, process, 0, FakeLab.Samples(8, 0));
+            results.Add(FakeLab.Rival, process, 0, FakeLab.Samples(10, 0));
+            results.Add(ours2, process, 0, FakeLab.Samples(onTwo + (0.1 * more), 0));
+            results.Add(rival2, process, 0, FakeLab.Samples(5, 0));
+        }
+
+        var verdict = rule.Judge(results);
+
+        Assert.Equal(expected, verdict.StateText);
+        Assert.Equal(onTwo / 8 * 10 / 5, verdict.Value!.Value, 1);
+        Assert.Equal(expected == "UNCLEAR" ? 4 : 0, rule.Undecided(results).Count());
+    }
+
     private static Verdict Judge(VerdictRule rule, double ours, double rival)
     {
         var results = new LabResults(seed: 1);

@@ -92,6 +92,12 @@ public class PlantedBugTests(ITestOutputHelper output)
                 "ThreadTier.ForEach(buckets, AddOutbox); ThreadTier.ForEach(buckets, AddMagazine);")
         },
         {
+            "CountScenario", "statistics count every magazine twice",
+            In("TieredPool.GetStatistics").Replace(
+                "ThreadTier.ForEach(buckets, AddMagazine);",
+                "ThreadTier.ForEach(buckets, AddMagazine); ThreadTier.ForEach(buckets, AddMagazine);")
+        },
+        {
             "HandleScenario", "a poster settles while the owner returns",
             In("Magazine.TrySend").Remove("WaitForOwner();")
         },
@@ -211,6 +217,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     [InlineData("ExchangeScenario", 4_000)]
     [InlineData("TicketScenario", 4_000)]
     [InlineData("OutboxScenario", 2_000)]
+    [InlineData("CountScenario", 2_000)]
     [InlineData("HandleScenario", 4_000)]
     [InlineData("ObjectScenario", 4_000)]
     [InlineData("RestScenario", 1_000)]

@@ -12,6 +12,8 @@ internal sealed class World
     private readonly Magazine?[] _homes;
     private readonly ClosedMagazines _closed = new();
     private readonly StringBuilder _log = new();
+    private int _begun;
+    private int _ended;
 
     /// <param name="random">Where every choice comes from.</param>
     /// <param name="threads">The number of threads.</param>
@@ -204,6 +206,32 @@ internal sealed class World
         PoolStatistics statistics = Pool.GetStatistics();
         Expect(statistics.Idle <= Source.Live, $"{statistics.Idle} buffers are counted as idle, {Source.Live} live");
         Expect(statistics.Leased >= 0, $"{statistics.Leased} are counted as out");
+    }
+
+    /// <summary>Counts what is idle while others rent and return: wrong by a chunk at most for each of their steps meanwhile.</summary>
+    internal void CountAmid(int thread)
+    {
+        Begin(thread, "count");
+        int ended = Volatile.Read(ref _ended);
+        int live = Source.Live;
+        PoolStatistics statistics = Pool.GetStatistics();
+        Schedule.Point("counted");
+        int overlapping = Volatile.Read(ref _begun) - ended;
+        int most = Math.Max(live, Source.Live) + (overlapping * Items.Capacity);
+        Expect(
+            statistics.Idle >= 0 && statistics.Idle <= most,
+            $"{statistics.Idle} buffers are counted as idle, at most {most} may be: {overlapping} steps overlap the count");
+        Expect(
+            Math.Abs(statistics.Leased - Out) <= (overlapping * Items.Capacity) + 1,
+            $"{statistics.Leased} are counted as out, {Out} are, and {overlapping} steps overlap the count");
+    }
+
+    /// <summary>A rental or a return that a count may overlap.</summary>
+    internal void Step(Action step)
+    {
+        Interlocked.Increment(ref _begun);
+        step();
+        Interlocked.Increment(ref _ended);
     }
 
     /// <summary>Empties the shared tier, or half of it.</summary>

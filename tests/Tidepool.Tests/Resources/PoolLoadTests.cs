@@ -22,6 +22,7 @@ public sealed class PoolLoadTests
         };
         PoolLoad load = PoolLoad.Between(earlier, later, TimeSpan.FromSeconds(64));
         Assert.Equal(10, load.RentalsPerSecond);
+        Assert.Equal(600 / 64.0, load.ServedPerSecond);
         Assert.Equal(TimeSpan.FromMilliseconds(50), load.HoldTime);
         Assert.Equal(0.5, load.MeanLeased, 9);
     }
@@ -73,6 +74,20 @@ public sealed class PoolLoadTests
         Assert.Contains(useful.ToString(System.Globalization.CultureInfo.InvariantCulture), advice.ToString(), StringComparison.Ordinal);
     }
 
+    /// <summary>Callers ask for more than the server can do, and give up: what they ask for does not measure what it works on.</summary>
+    [Theory]
+    [InlineData(2, 1000)]
+    [InlineData(2, 20_000)]
+    [InlineData(8, 20_000)]
+    public void Where_most_rentals_get_nothing_the_useful_size_follows_from_those_that_are_served(int processors, double asked)
+    {
+        PoolLoad quiet = ServerWith(processors, sessions: 1);
+        PoolLoad served = ServerWith(processors, sessions: 64);
+        PoolLoad busy = served with { RentalsPerSecond = asked, ServedPerSecond = served.RentalsPerSecond };
+        Assert.Equal(served.Advise(unloaded: quiet).UsefulSize, busy.Advise(unloaded: quiet).UsefulSize);
+        Assert.InRange(Assert.NotNull(busy.Advise(unloaded: quiet).UsefulSize), processors, processors + 1);
+    }
+
     [Fact]
     public void Where_leases_are_held_no_longer_than_at_a_quiet_hour_nothing_says_that_more_would_hurt()
     {
@@ -95,7 +110,8 @@ public sealed class PoolLoadTests
         {
             load with { RentalsPerSecond = -1 }, load with { RentalsPerSecond = double.NaN },
             load with { RentalsPerSecond = double.PositiveInfinity }, load with { RentalsPerSecond = 100_001 },
-            load with { HoldTime = TimeSpan.FromSeconds(-1) },
+            load with { HoldTime = TimeSpan.FromSeconds(-1) }, load with { ServedPerSecond = -1 },
+            load with { ServedPerSecond = double.NaN }, load with { ServedPerSecond = double.PositiveInfinity },
         })
         {
             string said = Assert.Throws<InvalidOperationException>(() => wrong.Advise()).Message;

@@ -15,19 +15,15 @@ public sealed class SpareSegmentsTests : PoolTest
     {
         PooledMemoryStreamOptions options = new() { Pool = NewPool<byte>(new() { Source = new ShortSource(SegmentLength) }) };
         byte[] data = new byte[SegmentLength * ManySegments];
-        long each = (long)Allocations.Each(
-            () =>
-            {
-                using StreamLease lease = PooledMemoryStream.RentLease(options);
-                lease.Stream.Write(data);
-                if (lease.Stream.Core.SegmentCount != ManySegments)
-                {
-                    throw new InvalidOperationException("The content lies in another number of segments.");
-                }
-            },
-            operations: 50,
-            warmUp: 100);
-        Assert.Equal(0, each);
+        Assert.Equal(0, AllocatedByEach(options, data, ManySegments));
+    }
+
+    [Fact]
+    public void Asking_how_much_memory_there_is_allocates_nothing_once_known()
+    {
+        const int Segments = 20;
+        byte[] data = new byte[Segments << 20]; // more than a stream takes without asking
+        Assert.Equal(0, AllocatedByEach(new PooledMemoryStreamOptions(), data, Segments));
     }
 
     [Fact]
@@ -100,6 +96,19 @@ public sealed class SpareSegmentsTests : PoolTest
         Assert.Equal(5, pool.Rented.Count);
         Assert.Equal(pool.Rented, pool.Returned);
     }
+
+    private static double AllocatedByEach(PooledMemoryStreamOptions options, byte[] data, int segments) => Allocations.Each(
+        () =>
+        {
+            using StreamLease lease = PooledMemoryStream.RentLease(options);
+            lease.Stream.Write(data);
+            if (lease.Stream.Core.SegmentCount != segments)
+            {
+                throw new InvalidOperationException("The content lies in another number of segments.");
+            }
+        },
+        operations: 20,
+        warmUp: 3 * Magazine.RestingPlaces);
 
     private static StreamSegment[] NewChain(int count)
     {

@@ -10,7 +10,10 @@ internal sealed partial class StreamCore
     private const int GrowthShift = 2; // each segment is four times as long as the one before it
     private const long UncheckedBytes = 16L << 20; // of one call: asking how much there is costs nothing beside the zeroing of more
 
+    private static long s_available; // bytes of memory that the process may have, as the collector said last
+
     /// <summary>Refuses at once what would otherwise be rented and zeroed until the process ends.</summary>
+    /// <remarks>Asks again where more than half of it is wanted: asking allocates, and a container's limit seldom changes.</remarks>
     private void CheckMemory(long bytes)
     {
         if (bytes <= UncheckedBytes || Pool is { Core.Settings.IsNative: true })
@@ -18,7 +21,13 @@ internal sealed partial class StreamCore
             return;
         }
 
+        if (bytes <= Volatile.Read(ref s_available) / 2)
+        {
+            return;
+        }
+
         long most = GC.GetGCMemoryInfo(GCKind.Any).TotalAvailableMemoryBytes;
+        Volatile.Write(ref s_available, most);
         if (bytes > most)
         {
             throw new InsufficientMemoryException(

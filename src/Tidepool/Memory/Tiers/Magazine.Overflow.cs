@@ -22,7 +22,8 @@ internal sealed partial class Magazine
     /// <returns>Null where there is room.</returns>
     private Chunk? GrowOrTakeChunk() => IsFull && !TryGrow() ? TakeSpare() ?? Bucket.Shared.TakeEmpty() : null;
 
-    /// <summary>Flushes a full magazine into a chunk: of buffers the older half of the stack, rounded up; of objects all but two.</summary>
+    /// <summary>Flushes a full magazine into a chunk: of buffers the older half of the stack, rounded up; of objects, and of arrays on
+    /// a thread that only returns, all but two.</summary>
     private void FlushIfFull(Chunk? flushed)
     {
         // A visitor may have made room since it looked full.
@@ -44,7 +45,11 @@ internal sealed partial class Magazine
         }
         else
         {
-            RemoveOldest((_state.Count + 1) / 2, flushed);
+            // A thread that has rented no array since the last flush returns what others rent: it needs none of them itself.
+            int half = (_state.Count + 1) / 2;
+            bool onlyReturns = Bucket.HoldsArrays && _state.FlushedAtRents == _state.Rents;
+            RemoveOldest(onlyReturns ? Math.Max(half, _state.Count + 1 - Newest) : half, flushed);
+            _state.FlushedAtRents = _state.Rents;
         }
     }
 

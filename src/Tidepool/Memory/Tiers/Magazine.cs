@@ -272,6 +272,7 @@ internal sealed partial class Magazine
         internal long Refilled;
         internal long Flushed;
         internal long SeenRents;
+        internal long FlushedAtRents; // arrays only
         internal int QuietEpochs;
         internal object? Hot;
         internal Slot? Surplus;

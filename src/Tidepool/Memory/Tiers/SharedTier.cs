@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 namespace Tidepool;
 
 /// <summary>
-/// Where the idle items of one bucket wait for any thread: chunks, last in first out, in one stripe per few cores so that threads on
-/// different cores seldom meet. One short lock per chunk, that is per seven to fourteen buffers or up to 62 objects.
+/// Where the idle items of one bucket wait for any thread: chunks, last in first out, in one stripe for each processor so that threads on
+/// different ones seldom meet. One short lock per chunk, that is per seven to fourteen buffers or up to 62 objects.
 /// </summary>
 /// <remarks>
 /// A lock and not a lock-free stack: it is entered once per chunk, so its cost per rental is under 2 ns, and it lets trimming take the
@@ -12,13 +12,23 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class SharedTier
 {
+    /// <summary>A setting of the runtime that stands for the number of processors: for tests, whose order of items must not depend on
+    /// where a thread runs, and for measurements.</summary>
+    private const string Property = "Tidepool.SharedStripes";
+
+    private const int MaxStripes = 32;
+
     private static readonly int StripeCount =
-        (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(Environment.ProcessorCount / 2, 1, 16));
+        StripesFor(int.TryParse(AppContext.GetData(Property) as string, out int given) ? given : Environment.ProcessorCount);
 
     private readonly Bucket _bucket;
     private readonly Stripe?[] _stripes = new Stripe?[StripeCount];
 
     internal SharedTier(Bucket bucket) => _bucket = bucket;
+
+    /// <summary>One stripe for each processor, rounded up to a power of two.</summary>
+    internal static int StripesFor(int processors) =>
+        (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(processors, 1, MaxStripes));
 
     internal bool IsEmpty
     {

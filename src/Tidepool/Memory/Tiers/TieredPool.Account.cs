@@ -9,7 +9,9 @@ internal abstract partial class TieredPool
     /// <summary>Counts what the pool has done and holds.</summary>
     /// <remarks>
     /// Against the way of what is returned: the shared tier, then magazines with their inboxes, outboxes last. An item that moves on
-    /// meanwhile is missed for an instant, as if its return came a little later, and is not counted twice.
+    /// meanwhile by that way is missed for an instant, as if its return came a little later, and is not counted twice. What rentals move
+    /// the other way, from the shared tier into a magazine or to another thread that returns it again, may be: a chunk for each rental and
+    /// each return that overlaps the count.
     /// </remarks>
     internal PoolStatistics GetStatistics()
     {

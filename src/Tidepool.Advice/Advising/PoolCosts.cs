@@ -1,0 +1,221 @@
+using System.Runtime.CompilerServices;
+using System.Text;
+using MathNet.Numerics.Statistics;
+
+namespace Tidepool.Advice;
+
+/// <summary>What objects cost to allocate, and to rent instead.</summary>
+internal interface IPoolCosts
+{
+    /// <summary>
+    /// The processor time that renting an object saves over allocating it, in seconds: below 0 when it costs more, and 0 within a tenth of
+    /// equal.
+    /// </summary>
+    /// <param name="size">The bytes of the object.</param>
+    /// <param name="hasReferences">Whether it may hold references, so that it is cleared when it is returned.</param>
+    double SavedSeconds(long size, bool hasReferences);
+
+    /// <summary>What a pooled stream or builder saves over the platform's, in seconds for each byte that it allocates.</summary>
+    /// <param name="builder"><c>MemoryStream</c> or <c>StringBuilder</c>.</param>
+    /// <param name="largest">The bytes of its largest array.</param>
+    double SavedSecondsPerByte(string builder, long largest);
+}
+
+/// <summary>
+/// Measures the costs on this machine: arrays are allocated, and rented from a pool of Tidepool, and written to in both cases. Pauses of
+/// the collector are left out, because those of the program that is looked at are known. Not for several threads at once.
+/// </summary>
+internal sealed class PoolCosts : IPoolCosts
+{
+    private const int Rounds = 7;
+    private const int RoundBytes = 8_000_000;
+    private const int FewestObjects = 16;
+    private const int LargestSize = 1 << 20; // from there on costs grow as sizes do
+    private const int WarmPasses = 3;
+    private const int WarmObjects = 200;
+    private const int WarmBuilders = 40;
+    private const int LargeObject = 85_000;
+    private const double Same = 0.1;
+    private const int Parts = 10;
+    private const double BuiltShare = 0.75; // of the largest array: halfway between what it was made for and its end
+
+    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
+
+    private readonly Dictionary<(long Size, bool HasReferences), double> _saved = [];
+    private readonly Dictionary<(string Builder, long Size), double> _savedPerByte = [];
+    private bool _isWarm;
+
+    /// <inheritdoc/>
+    public double SavedSeconds(long size, bool hasReferences)
+    {
+        long measured = RepresentativeOf(size);
+        if (!_saved.TryGetValue((measured, hasReferences), out double saved))
+        {
+            Warm();
+            saved = hasReferences ? Measure<object>(measured, IntPtr.Size) : Measure<byte>(measured, sizeof(byte));
+            _saved.Add((measured, hasReferences), saved);
+        }
+
+        return saved * size / measured;
+    }
+
+    /// <inheritdoc/>
+    public double SavedSecondsPerByte(string builder, long largest)
+    {
+        long measured = RepresentativeOf(largest);
+        if (!_savedPerByte.TryGetValue((builder, measured), out double saved))
+        {
+            int part = (int)Math.Max(1, measured * BuiltShare / Parts);
+            saved = builder == "MemoryStream"
+                ? MeasurePerByte(StreamAll, PooledStreamAll, part)
+                : MeasurePerByte(BuildAll, PooledBuildAll, part / sizeof(char));
+            _savedPerByte.Add((builder, measured), saved);
+        }
+
+        return saved;
+    }
+
+    /// <summary>The size that is measured in place of another: a power of two, on the same side of what makes an object large.</summary>
+    internal static long RepresentativeOf(long size)
+    {
+        long rounded = 1L << (int)Math.Round(Math.Log2(Math.Clamp(size, 64, LargestSize)));
+        return size >= LargeObject ? Math.Max(rounded, 1 << 17) : Math.Min(rounded, 1 << 16);
+    }
+
+    /// <summary>Lets the compiler finish the code of the pools.</summary>
+    private void Warm()
+    {
+        for (int pass = 0; pass < WarmPasses && !_isWarm; pass++)
+        {
+            AllocateAll<byte>(WarmObjects, WarmObjects);
+            RentAll<byte>(WarmObjects, WarmObjects);
+            AllocateAll<object>(WarmObjects, WarmObjects);
+            RentAll<object>(WarmObjects, WarmObjects);
+            Thread.Sleep(Compiling);
+        }
+
+        _isWarm = true;
+    }
+
+    private static double Measure<T>(long size, int elementSize)
+    {
+        int length = (int)Math.Max(1, (size - TypeRules.ArrayHeader) / elementSize);
+        return Compare(AllocateAll<T>, RentAll<T>, length, (int)Math.Max(FewestObjects, RoundBytes / size));
+    }
+
+    /// <summary>Compares what builds with what builds in pooled memory, over the bytes that the first allocates.</summary>
+    private static double MeasurePerByte(Action<int, int> plain, Action<int, int> pooled, int part)
+    {
+        for (int pass = 0; pass < WarmPasses; pass++)
+        {
+            plain(part, WarmBuilders);
+            pooled(part, WarmBuilders);
+            Thread.Sleep(Compiling);
+        }
+
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        plain(part, WarmBuilders);
+        double bytes = (GC.GetAllocatedBytesForCurrentThread() - before) / (double)WarmBuilders;
+        return Compare(plain, pooled, part, (int)Math.Max(FewestObjects, RoundBytes / bytes)) / bytes;
+    }
+
+    /// <summary>The processor time that the second saves over the first, for one of so many objects.</summary>
+    private static double Compare(Action<int, int> plain, Action<int, int> pooled, int length, int objects)
+    {
+        var allocating = new double[Rounds];
+        var renting = new double[Rounds];
+        for (int round = 0; round < Rounds; round++)
+        {
+            allocating[round] = Time(plain, length, objects);
+            renting[round] = Time(pooled, length, objects);
+        }
+
+        double saved = allocating.Median() - renting.Median();
+        return Math.Abs(saved) < Same * allocating.Median() ? 0 : saved / objects;
+    }
+
+    private static double Time(Action<int, int> work, int length, int objects)
+    {
+        TimeSpan paused = GC.GetTotalPauseDuration();
+        TimeSpan used = Environment.CpuUsage.TotalTime;
+        work(length, objects);
+        return (Environment.CpuUsage.TotalTime - used - (GC.GetTotalPauseDuration() - paused)).TotalSeconds;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveOptimization)]
+    private static void AllocateAll<T>(int length, int objects)
+    {
+        for (int i = 0; i < objects; i++)
+        {
+            Use(new T[length].AsSpan());
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveOptimization)]
+    private static void RentAll<T>(int length, int objects)
+    {
+        bool hasReferences = RuntimeHelpers.IsReferenceOrContainsReferences<T>();
+        for (int i = 0; i < objects; i++)
+        {
+            using BufferLease<T> lease = BufferPool<T>.Shared.Rent(length, clear: hasReferences);
+            Use(lease.Span);
+        }
+    }
+
+    private static void StreamAll(int part, int objects)
+    {
+        byte[] content = new byte[part];
+        for (int i = 0; i < objects; i++)
+        {
+            using var stream = new MemoryStream();
+            Write(stream, content);
+        }
+    }
+
+    private static void PooledStreamAll(int part, int objects)
+    {
+        byte[] content = new byte[part];
+        for (int i = 0; i < objects; i++)
+        {
+            using var stream = new PooledMemoryStream();
+            Write(stream, content);
+        }
+    }
+
+    private static void Write(MemoryStream stream, byte[] content)
+    {
+        for (int part = 0; part < Parts; part++)
+        {
+            stream.Write(content);
+        }
+    }
+
+    private static void BuildAll(int part, int objects)
+    {
+        for (int i = 0; i < objects; i++)
+        {
+            Append(new StringBuilder(), part);
+        }
+    }
+
+    private static void PooledBuildAll(int part, int objects)
+    {
+        for (int i = 0; i < objects; i++)
+        {
+            using var text = PooledStringBuilder.Rent();
+            Append(text.Builder, part);
+        }
+    }
+
+    private static void Append(StringBuilder builder, int characters)
+    {
+        for (int part = 0; part < Parts; part++)
+        {
+            builder.Append('x', characters);
+        }
+    }
+
+    /// <summary>Writes all of it, as a program does that needs it.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void Use<T>(Span<T> content) => content.Clear();
+}

@@ -1,0 +1,186 @@
+using System.Globalization;
+using System.Text.Json;
+
+namespace Tidepool.Labs;
+
+/// <summary>Lab <c>advise</c>: what does it cost a program to be looked at, and is the advice true?</summary>
+internal sealed class AdviseLab : ILab
+{
+    private const string Watched = "a program that is looked at";
+    private const string Alone = "the same program, alone";
+    private const string AfterWindow = "seconds after the window";
+    private const int QuickPairs = 3;
+    private const int ToolSeconds = 8;
+    private const string Peak = "peak memory in MB";
+
+    private static readonly string Rate =
+        string.Create(CultureInfo.InvariantCulture, $"{AllocatingProgram.BytesPerSecond / 1e9:0} GB/s");
+
+    /// <inheritdoc/>
+    public string Name => "advise";
+
+    /// <inheritdoc/>
+    public string Question => "What does it cost a program to be looked at, and is the advice true?";
+
+    /// <inheritdoc/>
+    public string Headline => Watched;
+
+    /// <inheritdoc/>
+    public bool InTour => false; // its windows alone take minutes
+
+    /// <inheritdoc/>
+    public IReadOnlyList<ClassicMatch> Classics => [];
+
+    /// <inheritdoc/>
+    public void Describe(LabPlan plan)
+    {
+        bool isFull = plan.Mode == LabMode.Full;
+        plan.Processes = 1; // a pair is one process, whose code is compiled once and for all
+        plan.Rounds = isFull ? 4 : 2;
+        plan.Doublings = 0;
+        if (CorePair.Missing is { } missing)
+        {
+            plan.Hints.Add($"Lab advise: {missing}");
+        }
+
+        Section paced = SectionOf(AllocatingPace.Paced);
+        plan.Add(new RatioRule(Bars.AdviseOverhead, AddPair(plan, paced, AllocatingPace.Paced, Observer.Advise)));
+        plan.Add(new RatioRule(Bars.WatchOverhead, AddPair(plan, paced, AllocatingPace.Paced, Observer.Watch)));
+        Section saturated = SectionOf(AllocatingPace.Saturated);
+        AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Advise);
+        AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Watch);
+        AddTool(plan);
+        AddSavings(plan, isFull);
+    }
+
+    private static Section SectionOf(AllocatingPace pace) => new()
+    {
+        Title = pace == AllocatingPace.Paced ? $"Processor time at {Rate}" : "Time when it allocates as fast as it can",
+        About = "A program on one core allocates small arrays that die young, under a stack of 20 frames, and reads them. "
+            + $"From another core tidepool looks at it for {ObservedProgram.Seconds} s with its default settings. The window begins "
+            + "when the tool is started and ends when it has ended. "
+            + (pace == AllocatingPace.Paced
+                ? "Time is processor time of the program for a million bytes."
+                : "Time is that of a million bytes."),
+        Baseline = Alone,
+        Varies = ["tool"],
+        Operation = "million bytes",
+        Order = pace == AllocatingPace.Paced ? 0 : 1,
+    };
+
+    private static (WorkloadKey Watched, WorkloadKey Alone) AddPair(LabPlan plan, Section section, AllocatingPace pace, Observer observer)
+    {
+        bool isPaced = pace == AllocatingPace.Paced;
+        Cell cell = Cell.Of(("pace", isPaced ? Rate : "saturated"), ("tool", observer == Observer.Advise ? "advise" : "watch"));
+        foreach (Observer? one in (Observer?[])[null, observer])
+        {
+            plan.Add(new Workload
+            {
+                Key = new(cell, one is null ? Alone : Watched),
+                Section = section,
+                Ours = one is not null,
+                Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one) : null,
+                Missing = CorePair.Missing ?? "not available here",
+                FixedOperations = (int)(ObservedProgram.Seconds * AllocatingProgram.BytesPerSecond / 1e6),
+                EveryRounds = isPaced ? 1 : 3, // an odd number, so that both orders take turns
+            });
+        }
+
+        return (new(cell, Watched), new(cell, Alone));
+    }
+
+    private static void AddTool(LabPlan plan)
+    {
+        var section = new Section
+        {
+            Title = "The tool itself",
+            About = $"advise looks at the same program for {ToolSeconds} s. What it takes beyond them has its own start in it; for watch, "
+                + "which shows a line each second, it is the time to the first line. Cost is what advise prints of itself. The first "
+                + "look more: processor time that the first watch costs a program more than the next, because the program compiles what "
+                + "it is asked.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["run"],
+            Order = 2,
+        };
+        var advise = new WorkloadKey(Cell.Of(("run", "advise")), "tidepool advise");
+        var watch = new WorkloadKey(Cell.Of(("run", "watch")), "tidepool watch");
+        AddProbe(advise, ObserveByAdvise);
+        AddProbe(watch, ObserveByWatch);
+        plan.Add(new MetricRule(Bars.AdviseAnswer, AfterWindow, advise));
+        plan.Add(new MetricRule(Bars.AdviseMemory, Peak, advise, watch));
+
+        void AddProbe(WorkloadKey key, Func<Dictionary<string, double>> run) => plan.Add(new Probe
+        {
+            Key = key,
+            Section = section,
+            Ours = true,
+            Run = _ => CorePair.Missing is null ? run() : null,
+            Missing = CorePair.Missing ?? "not available here",
+        });
+    }
+
+    private static void AddSavings(LabPlan plan, bool isFull)
+    {
+        var section = new Section
+        {
+            Title = "Is the estimated saving true?",
+            About = "advise looks at a program that pools nothing, and estimates what pooling saves: bytes and processor time of an "
+                + "operation. Then advise --verify runs the program without and with a pool. Nothing estimated means that it said so; "
+                + "then no processor time may be saved. Outside: the verified saving is not within the estimate.",
+            Layout = SectionLayout.Metrics,
+            Varies = ["habit"],
+            Order = 3,
+        };
+        PlantedPair[] pairs = [.. isFull ? PlantedPairs.All : PlantedPairs.All.Take(QuickPairs)];
+        WorkloadKey[] keys = [.. pairs.Select(static pair => new WorkloadKey(Cell.Of(("habit", pair.Name)), "estimate and truth"))];
+        foreach (var (pair, key) in pairs.Zip(keys))
+        {
+            plan.Add(new Probe
+            {
+                Key = key,
+                Section = section,
+                Ours = true,
+                StartsPrograms = true,
+                Run = _ => CorePair.Missing is null ? SavingProbe.Run(pair) : null,
+                Missing = CorePair.Missing ?? "not available here",
+            });
+        }
+
+        plan.Add(isFull
+            ? new SumRule(Bars.AdviseSavings, SavingProbe.Outside, keys)
+            : new OmittedRule(Bars.AdviseSavings, $"run with --full: it takes {PlantedPairs.All.Count} programs"));
+    }
+
+    private static Dictionary<string, double> ObserveByAdvise()
+    {
+        ObservedProgram.Set(AllocatingPace.Paced);
+        var (run, report) = ToolRun.WithReport(file => ObservedProgram.Observe(Observer.Advise, ToolSeconds, "--json", file));
+        JsonElement window = report.GetProperty("window");
+        return new()
+        {
+            [AfterWindow] = run.Seconds - ToolSeconds,
+            [Peak] = run.PeakBytes / 1e6,
+            ["cost_percent"] = 100 * window.GetProperty("cost").GetDouble(),
+            ["sampled_percent"] = 100 * window.GetProperty("sampledSeconds").GetDouble() / window.GetProperty("seconds").GetDouble(),
+        };
+    }
+
+    /// <summary>Watches a fresh program twice: it compiles once what it is asked to do each second.</summary>
+    private static Dictionary<string, double> ObserveByWatch()
+    {
+        ObservedProgram.Set(AllocatingPace.Paced);
+        AllocatingState start = ObservedProgram.Ask();
+        ToolRun run = ObservedProgram.Observe(Observer.Watch);
+        AllocatingState between = ObservedProgram.Ask();
+        ObservedProgram.Observe(Observer.Watch);
+        AllocatingState end = ObservedProgram.Ask();
+        double again = ObservedLoop.TimeOfMegabyte(AllocatingPace.Paced, between, end);
+        double megabytes = (between.Allocated - start.Allocated) / 1e6;
+        return new()
+        {
+            [AfterWindow] = run.FirstLineSeconds ?? throw new LabProcessException("watch printed no line."),
+            [Peak] = run.PeakBytes / 1e6,
+            ["the first look more_ns"] = (ObservedLoop.TimeOfMegabyte(AllocatingPace.Paced, start, between) - again) * megabytes,
+        };
+    }
+}

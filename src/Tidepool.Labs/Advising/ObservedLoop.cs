@@ -1,0 +1,116 @@
+using System.Globalization;
+
+namespace Tidepool.Labs;
+
+/// <summary>What looks at the program.</summary>
+internal enum Observer
+{
+    /// <summary><c>tidepool advise</c>.</summary>
+    Advise,
+
+    /// <summary><c>tidepool watch</c>, without the events of ArrayPool.</summary>
+    Watch,
+}
+
+/// <summary>The program of this measuring process: one for all loops, so that both sides of a pair have the same compiled code.</summary>
+internal static class ObservedProgram
+{
+    /// <summary>How long <c>advise</c> and <c>watch</c> look.</summary>
+    public const int Seconds = 5;
+
+    private const int StillSeconds = 3;
+
+    private static readonly Lazy<PinnedProcess> Program = new(Start);
+
+    /// <summary>The number of its process.</summary>
+    public static int Id => Program.Value.Id;
+
+    /// <summary>The core of what looks at it.</summary>
+    public static int OtherCore => CorePair.OfThisMachine()!.Value.Client;
+
+    /// <summary>Its state now.</summary>
+    public static AllocatingState Ask() => Program.Value.Ask<AllocatingState>(AllocatingProgram.Question);
+
+    /// <summary>Sets its pace.</summary>
+    public static void Set(AllocatingPace pace) => Program.Value.Ask<AllocatingState>(pace.ToString());
+
+    /// <summary>Looks at it once, from the other core.</summary>
+    public static ToolRun Observe(Observer observer, int seconds = Seconds, params IEnumerable<string> more) => ToolRun.Of(
+        ChildCommand.OfThisProgram(),
+        OtherCore,
+        [
+            observer == Observer.Advise ? "advise" : "watch", Text(Id), "--seconds", Text(seconds),
+            .. observer == Observer.Watch ? ["--json"] : more,
+        ]);
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
+    /// <summary>Starts it, and waits until its compiler has nothing more to do.</summary>
+    private static PinnedProcess Start()
+    {
+        PinnedProcess process = PinnedProcess.Start(
+            "The allocating program", ChildCommand.OfThisProgram(), CorePair.OfThisMachine()!.Value.Server, AllocatingProgram.Argument);
+        long compiled = -1;
+        for (int still = 0; still < StillSeconds; still++)
+        {
+            long now = process.Ask<AllocatingState>(nameof(AllocatingPace.Saturated)).Compiled;
+            still = now == compiled ? still : 0;
+            compiled = now;
+            Thread.Sleep(TimeSpan.FromSeconds(1));
+        }
+
+        return process;
+    }
+}
+
+/// <summary>A window of the program's life, alone or looked at; an operation is a million bytes that it allocates.</summary>
+/// <param name="pace">How fast it allocates.</param>
+/// <param name="observer">What looks at it; null for nothing.</param>
+internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Loop
+{
+    private const double Megabyte = 1e6;
+    private const double LeastOfPace = 0.95;
+
+    private static readonly TimeSpan Settle = TimeSpan.FromMilliseconds(300);
+    private static readonly TimeSpan Alone = TimeSpan.FromSeconds(ObservedProgram.Seconds + 1);
+
+    private static readonly Lazy<ToolRun> FirstLook = new(static () => ObservedProgram.Observe(Observer.Watch));
+
+    /// <summary>Lets the program be looked at: what it compiles then it compiles once in its life, so it belongs to no window.</summary>
+    public override void Run(int operations) => _ = FirstLook.Value;
+
+    /// <inheritdoc/>
+    public override Sample Measure(int operations)
+    {
+        ObservedProgram.Set(pace);
+        Thread.Sleep(Settle);
+        AllocatingState before = ObservedProgram.Ask();
+        if (observer is { } known)
+        {
+            ObservedProgram.Observe(known);
+        }
+        else
+        {
+            Thread.Sleep(Alone);
+        }
+
+        return Sample.OfTime(TimeOfMegabyte(pace, before, ObservedProgram.Ask()));
+    }
+
+    /// <summary>Of a program that is paced, the processor time of a million bytes; of one that is not, the time.</summary>
+    /// <exception cref="LabProcessException">The program did not keep its pace.</exception>
+    internal static double TimeOfMegabyte(AllocatingPace pace, AllocatingState before, AllocatingState after)
+    {
+        double megabytes = (after.Allocated - before.Allocated) / Megabyte;
+        double nanoseconds = after.Nanoseconds - before.Nanoseconds;
+        double rate = megabytes * Megabyte / nanoseconds * 1e9;
+        return pace == AllocatingPace.Saturated ? nanoseconds / megabytes
+            : rate >= LeastOfPace * AllocatingProgram.BytesPerSecond
+                ? (after.ProcessorNanoseconds - before.ProcessorNanoseconds) / megabytes
+            : throw new LabProcessException(
+                $"The program allocated {Text(rate)} GB/s and was to allocate {Text(AllocatingProgram.BytesPerSecond)}: the machine is "
+                    + "busy, or too slow for it.");
+
+        static string Text(double rate) => (rate / 1e9).ToString("0.00", CultureInfo.InvariantCulture);
+    }
+}

@@ -1,0 +1,159 @@
+using System.Text.Json;
+using Tidepool.Advice.Tests.Comparing;
+
+namespace Tidepool.Advice.Tests.Advising;
+
+public sealed class SavingTests
+{
+    private const double Seconds = 2;
+
+    private static readonly AllocationSite Site = new()
+    {
+        Method = "Orders.Handle",
+        Type = "System.Byte[]",
+        Share = 0.5,
+        BytesPerSecond = new Interval(9e6, 1e7, 1.1e7),
+        Sizes = [(4024, 4000), (8024, 1000)],
+    };
+
+    private static readonly CollectorLoad NoCollections = new();
+
+    /// <summary>The site has half of the small bytes, so half of the young collections.</summary>
+    private static readonly CollectorLoad Collections = new() { Young = 0.01, Full = 0.5, SmallBytes = 2e7, LargeBytes = 1e7 };
+
+    [Fact]
+    public void All_bytes_of_the_site_and_its_part_of_the_pauses_are_saved()
+    {
+        Saving saving = Saving.Of(Site, Seconds, Collections, new FixedCosts(1e-10));
+        Assert.Equal(Site.BytesPerSecond, saving.BytesPerSecond);
+        double allocating = (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds;
+        Assert.Equal(allocating + 0.005, saving.Processors!.Value.Value, 9);
+    }
+
+    [Fact]
+    public void The_interval_of_processor_time_is_no_wider_than_a_factor_of_three()
+    {
+        Interval few = Saving.Of(Site, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value;
+        Assert.InRange(few.High / few.Low, Saving.ModelFactor * Saving.ModelFactor, 3);
+        AllocationSite certain = Site with { BytesPerSecond = new Interval(9.9e6, 1e7, 1.01e7) };
+        Interval many = Saving.Of(certain, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value;
+        Assert.True(many.High / many.Low < few.High / few.Low);
+    }
+
+    [Fact]
+    public void A_pool_that_costs_more_saves_collections_at_most()
+    {
+        Interval processors = Saving.Of(Site, Seconds, Collections, new FixedCosts(-1e-10)).Processors!.Value;
+        Assert.Equal(0, processors.Low);
+        Assert.Equal(0.005, processors.Value, 9);
+        Assert.True(processors.High > 0.005);
+    }
+
+    [Theory]
+    [InlineData(0, 0.005)]
+    [InlineData(1, 0.5)]
+    public void Full_collections_go_with_the_bytes_of_large_objects(double largeShare, double expected) =>
+        Assert.Equal(expected, Collections.PartOf(Site with { LargeShare = largeShare }), 9);
+
+    [Fact]
+    public void A_pause_that_waited_for_a_processor_counts_as_others_of_its_kind()
+    {
+        CollectionPause[] pauses = [new(0.001, false), new(0.001, false), new(0.5, false), new(0.02, true)];
+        var large = new AllocationSample { Type = "System.Byte[]", Size = 200_000, IsLarge = true, Stack = [] };
+        CollectorLoad load = CollectorLoad.Of([new SampleSlice { Seconds = Seconds, Pauses = pauses, Samples = [large] }]);
+        Assert.Equal(0.003 / Seconds, load.Young, 9);
+        Assert.Equal(0.02 / Seconds, load.Full, 9);
+        Assert.Equal(0, load.SmallBytes);
+        Assert.Equal(AllocationEstimate.WeightOf(large) / Seconds, load.LargeBytes, 6);
+    }
+
+    [Theory]
+    [InlineData("MemoryStream", 1e-10 * 8024 * 1e7)]
+    [InlineData("StringBuilder", 0)]
+    public void Streams_and_builders_are_compared_as_a_whole(string builder, double expected) => Assert.Equal(
+        expected,
+        Saving.Of(Site with { Builder = builder }, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value.Value,
+        9);
+
+    [Theory]
+    [InlineData("System.Byte[]", false)]
+    [InlineData("System.Object[]", true)]
+    public void Only_what_may_hold_references_is_cleared(string type, bool expected)
+    {
+        var costs = new FixedCosts(1e-10);
+        Saving.Of(Site with { Type = type }, Seconds, NoCollections, costs);
+        Assert.Equal(expected, costs.HadReferences);
+    }
+
+    [Fact]
+    public void Errors_of_samples_add_up_as_squares_and_those_of_costs_as_they_are()
+    {
+        var one = new Saving { BytesPerSecond = new Interval(70, 100, 140), Processors = new Interval(0.1, 0.2, 0.3) };
+        Saving sum = Saving.Sum([one, one])!;
+        Assert.Equal(200 - 30 * Math.Sqrt(2), sum.BytesPerSecond.Low, 9);
+        Assert.Equal(200 + 40 * Math.Sqrt(2), sum.BytesPerSecond.High, 9);
+        Assert.Equal(new Interval(0.2, 0.4, 0.6), sum.Processors);
+        Assert.Null(Saving.Sum([one, one with { Processors = null }])!.Processors);
+        Assert.Null(Saving.Sum([]));
+    }
+
+    [Theory]
+    [InlineData(0.5, "100 kB/s (70 kB to 140 kB) and 20% to 60% of its processor time")]
+    [InlineData(0.2, "100 kB/s (70 kB to 140 kB) and 50% to 100% of its processor time")]
+    [InlineData(null, "100 kB/s (70 kB to 140 kB) and 10% to 30% of a processor")]
+    public void A_time_is_a_range(double? processors, string expected) => Assert.Equal(
+        expected,
+        Saving.Text(
+            new() { BytesPerSecond = new Interval(70_000, 100_000, 140_000), Processors = new Interval(0.1, 0.2, 0.3) }, processors));
+
+    [Theory]
+    [InlineData(4024, 4096)]
+    [InlineData(5900, 8192)]
+    [InlineData(84_999, 65_536)]
+    [InlineData(85_000, 131_072)]
+    [InlineData(1, 64)]
+    [InlineData(1L << 40, 1 << 20)]
+    public void A_size_is_measured_by_one_on_its_side_of_large_objects(long size, long expected) =>
+        Assert.Equal(expected, PoolCosts.RepresentativeOf(size));
+
+    [Fact]
+    [Trait("Category", "Environment")]
+    public void To_allocate_and_fill_a_large_array_costs_more_than_to_rent_and_fill_it()
+    {
+        // A million bytes are zeroed, whatever else the machine does.
+        Assert.InRange(new PoolCosts().SavedSeconds(1_000_000, hasReferences: false), 1e-6, 1);
+        Assert.InRange(Math.Abs(new PoolCosts().SavedSecondsPerByte("MemoryStream", 65_536)), 0, 1e-6);
+        Assert.InRange(Math.Abs(new PoolCosts().SavedSecondsPerByte("StringBuilder", 16_024)), 0, 1e-6);
+    }
+
+    [Fact]
+    public void The_report_sums_up_what_is_to_be_pooled_and_fits_the_schema()
+    {
+        AdviceReport report = MadeUpAdvice.Sampled();
+        SiteAdvice advice = report.Sites[0];
+        var saving = new Saving { BytesPerSecond = new Interval(70_000, 100_000, 140_000), Processors = new Interval(0.1, 0.2, 0.3) };
+        report = report with
+        {
+            Sites = [advice with { Verdict = Verdict.Pool, Saving = saving }, advice with { Verdict = Verdict.DoNotPool, Saving = null }],
+        };
+        using JsonDocument json = JsonDocument.Parse(AdviceJson.Write(report));
+        ReportSchema.AssertFits(json.RootElement, "advise.schema.json");
+        Assert.Equal(0.3, json.RootElement.GetProperty("saving").GetProperty("processors").GetProperty("high").GetDouble());
+        Assert.False(json.RootElement.GetProperty("sites")[1].TryGetProperty("saving", out _));
+        Assert.Contains(
+            "saves 100 kB/s (70 kB to 140 kB) and 10% to 30% of its processor time", AdvicePage.Write(report), StringComparison.Ordinal);
+    }
+
+    private sealed class FixedCosts(double perByte) : IPoolCosts
+    {
+        public bool HadReferences { get; private set; }
+
+        public double SavedSeconds(long size, bool hasReferences)
+        {
+            HadReferences |= hasReferences;
+            return size * perByte;
+        }
+
+        public double SavedSecondsPerByte(string builder, long largest) => builder == "MemoryStream" ? perByte * largest : 0;
+    }
+}

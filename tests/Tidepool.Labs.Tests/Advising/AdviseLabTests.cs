@@ -1,0 +1,111 @@
+using Tidepool.Labs.Tests.Kestrel;
+
+namespace Tidepool.Labs.Tests.Advising;
+
+/// <summary>Lab <c>advise</c> as it is planned, run and judged.</summary>
+public sealed class AdviseLabTests
+{
+    private static readonly ILab Lab = LabCatalog.Find("advise")!;
+
+    [Theory]
+    [InlineData("Quick")]
+    [InlineData("Full")]
+    public void Each_window_with_a_tool_has_one_without_in_both_orders(string mode)
+    {
+        var plan = LabPlan.Of(Lab, Enum.Parse<LabMode>(mode));
+
+        Assert.False(Lab.InTour);
+        Assert.All(
+            plan.Workloads.GroupBy(static workload => workload.Key.Cell.Key),
+            static cell => Assert.Equal([false, true], cell.Select(static workload => workload.Ours)));
+
+        // A round begins with the next subject of a pair: of every second round all would begin with the same.
+        Assert.All(plan.Workloads, static workload => Assert.Equal(1, workload.EveryRounds % 2));
+        Assert.Equal(0, plan.Rounds % 2);
+    }
+
+    [Theory]
+    [InlineData(1.00, 500)]
+    [InlineData(0.96, 500)]
+    [InlineData(1.20, 400)]
+    public void Of_a_paced_program_the_processor_time_counts(double rate, double expected)
+    {
+        (AllocatingState before, AllocatingState after) = StatesOf(rate, processorSeconds: expected * rate * 5 / 1000);
+
+        Assert.Equal(expected * 1000, ObservedLoop.TimeOfMegabyte(AllocatingPace.Paced, before, after), 3);
+    }
+
+    [Fact]
+    public void Of_one_that_is_not_its_rate_does()
+    {
+        (AllocatingState before, AllocatingState after) = StatesOf(rate: 2, processorSeconds: 3);
+
+        Assert.Equal(500_000, ObservedLoop.TimeOfMegabyte(AllocatingPace.Saturated, before, after), 3);
+    }
+
+    [Fact]
+    public void A_window_that_did_not_keep_its_pace_is_none()
+    {
+        (AllocatingState before, AllocatingState after) = StatesOf(rate: 0.9, processorSeconds: 3);
+
+        var failure = Assert.Throws<LabProcessException>(() => ObservedLoop.TimeOfMegabyte(AllocatingPace.Paced, before, after));
+
+        Assert.Contains("0.90 GB/s and was to allocate 1.00", failure.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(0.99, 1.02, "PASS")]
+    [InlineData(1.02, 1.04, "UNCLEAR")]
+    [InlineData(1.05, 1.06, "FAIL")]
+    [InlineData(0.97, 1.02, "UNCLEAR")] // within the limit, but too wide to say so
+    public void The_whole_interval_must_be_within_three_percent_and_narrow(double low, double high, string expected)
+    {
+        var plan = LabPlan.Of(Lab, LabMode.Full);
+        var results = new LabResults(seed: 1);
+        foreach (Workload workload in plan.Workloads)
+        {
+            results.Add(workload.Key, 0, 0, FakeLab.Samples(1000 * (workload.Ours ? low : 1), 0));
+            results.Add(workload.Key, 1, 0, FakeLab.Samples(1000 * (workload.Ours ? high : 1), 0));
+        }
+
+        Assert.Equal(expected, plan.Rules.Single(static rule => rule.Bar == Bars.AdviseOverhead).Judge(results).StateText);
+    }
+
+    [CoresFact]
+    public async Task A_run_measures_its_windows_and_the_tool()
+    {
+        var options = new LabRunOptions
+        {
+            Child = LoadServers.Program,
+            Processes = 1,
+            Rounds = 1,
+            Select = static key => key.Cell["pace"] == "saturated" && key.Cell["tool"] == "watch"
+                || key.Cell["run"] == "watch",
+        };
+
+        LabOutcome outcome = (await new LabRunner(options, static _ => { }).RunAsync([Lab], CancellationToken.None)).Labs.Single();
+
+        Assert.Empty(outcome.Results.Dropped);
+        SampleSet[] measured = [.. outcome.Plan.Workloads.Select(workload => outcome.Results.Samples(workload.Key)).OfType<SampleSet>()];
+        Assert.Equal(2, measured.Length);
+        Assert.All(measured, static samples => Assert.InRange(samples.MinimumNanoseconds, 10_000, 1e9));
+        Probe probe = outcome.Plan.Probes.Single(probe => options.Select(probe.Key));
+        IReadOnlyDictionary<string, double> tool = outcome.Results.Metrics(probe.Key)!;
+        Assert.InRange(tool["peak memory in MB"], 20, 1000);
+        Assert.InRange(tool["seconds after the window"], 0.1, 60);
+    }
+
+    /// <summary>Five seconds of a program.</summary>
+    /// <param name="rate">GB/s that it allocates.</param>
+    /// <param name="processorSeconds">What it uses of its processor.</param>
+    private static (AllocatingState Before, AllocatingState After) StatesOf(double rate, double processorSeconds)
+    {
+        var before = new AllocatingState { Allocated = 7_000_000, ProcessorNanoseconds = 2e9, Nanoseconds = 3e9, Compiled = 1 };
+        return (before, before with
+        {
+            Allocated = before.Allocated + (long)(rate * 5e9),
+            ProcessorNanoseconds = before.ProcessorNanoseconds + processorSeconds * 1e9,
+            Nanoseconds = before.Nanoseconds + 5e9,
+        });
+    }
+}
