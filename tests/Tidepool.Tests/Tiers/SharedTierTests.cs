@@ -1,6 +1,9 @@
+using Tidepool.Tests.Support;
+
 namespace Tidepool.Tests.Tiers;
 
-public sealed class SharedTierTests
+[Collection(SharedPoolsCollection.Name)]
+public sealed class SharedTierTests : PoolTest
 {
     [Theory]
     [InlineData(0, 1)] // no setting is refused
@@ -14,4 +17,16 @@ public sealed class SharedTierTests
 
     [Fact]
     public void Tests_have_one_stripe() => Assert.Equal("1", AppContext.GetData("Tidepool.SharedStripes"));
+
+    [Fact]
+    public void An_empty_chunk_makes_no_stripe_on_a_processor_that_put_nothing_there()
+    {
+        Bucket bucket = NewPool<byte>().Core.FindBucket(1000)!;
+        new SharedTier(bucket).GiveEmpty(new Chunk(1)); // compiles
+        var tier = new SharedTier(bucket);
+        var chunk = new Chunk(1);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        tier.GiveEmpty(chunk);
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
 }

@@ -168,11 +168,11 @@ internal sealed class SharedTier
     /// <summary>An empty chunk, used before where possible.</summary>
     internal Chunk TakeEmpty() => Volatile.Read(ref _stripes[Home()])?.PopEmpty() ?? new Chunk(_bucket.ChunkCapacity);
 
-    /// <summary>Gives an emptied chunk back for reuse.</summary>
+    /// <summary>Gives an emptied chunk back for reuse. Makes no stripe, which would have no room for it: rentals end here too.</summary>
     internal void GiveEmpty(Chunk chunk)
     {
         chunk.Clear();
-        Own().PushEmpty(chunk);
+        Volatile.Read(ref _stripes[Home()])?.PushEmpty(chunk);
     }
 
     /// <summary>Takes idle chunks out: all, or half of those that were not needed since the last call (rounded up).</summary>
