@@ -21,7 +21,7 @@ internal sealed class NativeAdvisor(int slices, double window, Func<long, double
 
     /// <summary>The verdict on one site.</summary>
     public SiteAdvice Judge(AllocationSite site) =>
-        Advisor.JudgeEvidence(site, slices, limits) ?? JudgeLifetime(site) ?? JudgeGain(site) ?? JudgeType(site) ?? Pool(site);
+        Advisor.JudgeEvidence(site, slices, limits) ?? JudgeLifetime(site) ?? JudgeType(site) ?? JudgeGain(site) ?? Pool(site);
 
     private SiteAdvice? JudgeLifetime(AllocationSite site) => site.Lifetime switch
     {
