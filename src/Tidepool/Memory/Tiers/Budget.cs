@@ -29,6 +29,12 @@ internal sealed class Budget
     /// <returns>False when they do not fit; nothing is charged then.</returns>
     internal bool TryCharge(long bytes)
     {
+        // A look first: where nothing fits, which may be so for each return, a refusal takes no locked instruction.
+        if (Used + bytes > Limit)
+        {
+            return false;
+        }
+
         if (Interlocked.Add(ref _used, bytes) > Limit || (_parent is not null && !_parent.TryCharge(bytes)))
         {
             Interlocked.Add(ref _used, -bytes);

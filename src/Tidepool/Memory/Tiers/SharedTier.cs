@@ -117,6 +117,11 @@ internal sealed class SharedTier
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryReturnAgain(Stripe own, object item)
     {
+        if (_bucket.ItemBytes > _bucket.Pool.Budget.Limit)
+        {
+            return false; // no reserves are as much
+        }
+
         _bucket.Pool.ReleaseReserves();
         return own.TryReturnOne(item, _bucket.ChunkCapacity, _bucket.Pool.Budget);
     }

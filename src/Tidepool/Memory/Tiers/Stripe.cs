@@ -212,8 +212,11 @@ internal sealed class Stripe
     {
         using (_gate.Hold())
         {
-            budget.Refund(_charged - _held);
-            _charged = _held;
+            if (_charged > _held)
+            {
+                budget.Refund(_charged - _held);
+                _charged = _held;
+            }
         }
     }
 

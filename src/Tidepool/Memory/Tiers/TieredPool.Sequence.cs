@@ -136,7 +136,8 @@ internal abstract partial class TieredPool
     /// </returns>
     internal bool RecallPlaces(Bucket bucket)
     {
-        if (Retired || Budget == Budget.Process || Interlocked.Exchange(ref _recalled, 1) != 0)
+        if (Retired || Budget == Budget.Process
+            || Volatile.Read(ref _recalled) != 0 || Interlocked.Exchange(ref _recalled, 1) != 0)
         {
             return false;
         }
