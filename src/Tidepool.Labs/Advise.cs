@@ -38,6 +38,7 @@ internal sealed class AdviseLab : ILab
         plan.Processes = 1; // a pair is one process, whose code is compiled once and for all
         plan.Rounds = isFull ? 4 : 2;
         plan.Doublings = 0;
+        plan.Rivals["new"] = RivalVersion.Of(typeof(object));
         if (CorePair.Missing is { } missing)
         {
             plan.Hints.Add($"Lab advise: {missing}");

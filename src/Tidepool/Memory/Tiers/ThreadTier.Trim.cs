@@ -15,8 +15,15 @@ internal static unsafe partial class ThreadTier
     internal static IEnumerable<Taken> Trim(TieredPool? pool, bool all)
     {
         List<Place> places = PlacesOf(magazine => pool is null || magazine.Bucket.Pool == pool);
-        return InBatches(places.Where(static place => place.Magazine.HasOutgoing), PostBatch)
-            .Concat(InBatches(places, batch => TrimBatch(batch, all, isEpoch: pool is null)));
+        foreach (Taken posted in InBatches(places.FindAll(static place => place.Magazine.HasOutgoing), PostBatch))
+        {
+            yield return posted;
+        }
+
+        foreach (Taken trimmed in InBatches(places, batch => TrimBatch(batch, all, isEpoch: pool is null)))
+        {
+            yield return trimmed;
+        }
     }
 
     /// <summary>Whether any thread has a magazine.</summary>
@@ -26,9 +33,12 @@ internal static unsafe partial class ThreadTier
         {
             lock (Gate)
             {
-                if (Array.Exists(shard.Table, static magazine => magazine != Magazine.None))
+                foreach (Magazine magazine in shard.Table)
                 {
-                    return true;
+                    if (magazine != Magazine.None)
+                    {
+                        return true;
+                    }
                 }
             }
         }
@@ -37,14 +47,14 @@ internal static unsafe partial class ThreadTier
     }
 
     /// <summary>Works on a batch at a time under the gate, and hands out what was taken without it.</summary>
-    private static IEnumerable<Taken> InBatches(IEnumerable<Place> places, Func<Place[], List<Taken>> work)
+    private static IEnumerable<Taken> InBatches(List<Place> places, Func<List<Place>, List<Taken>> work)
     {
-        foreach (Place[] batch in places.Chunk(BatchLength))
+        for (int first = 0; first < places.Count; first += BatchLength)
         {
             List<Taken> taken;
             lock (Gate)
             {
-                taken = work(batch);
+                taken = work(places.GetRange(first, Math.Min(BatchLength, places.Count - first)));
             }
 
             foreach (Taken one in taken)
@@ -84,7 +94,7 @@ internal static unsafe partial class ThreadTier
     }
 
     /// <summary>Posts what threads returned for others and still hold, before the homes are visited. Under the gate.</summary>
-    private static List<Taken> PostBatch(Place[] batch)
+    private static List<Taken> PostBatch(List<Place> batch)
     {
         var result = new List<Taken>();
         Visit(batch, place =>
@@ -97,7 +107,7 @@ internal static unsafe partial class ThreadTier
         return result;
     }
 
-    private static List<Taken> TrimBatch(Place[] batch, bool all, bool isEpoch)
+    private static List<Taken> TrimBatch(List<Place> batch, bool all, bool isEpoch)
     {
         var result = new List<Taken>();
         var unused = new List<Place>();
@@ -129,14 +139,14 @@ internal static unsafe partial class ThreadTier
     /// <summary>Pauses magazines, with one barrier for all of them, and visits those whose owner is outside.</summary>
     /// <param name="batch">The magazines.</param>
     /// <param name="visit">What to do; it ends the pause also where it throws.</param>
-    private static void Visit(Place[] batch, Action<Place> visit)
+    private static void Visit(List<Place> batch, Action<Place> visit)
     {
-        Place[] paused = Array.FindAll(batch, static place => place.Magazine.TryPause());
+        List<Place> paused = batch.FindAll(static place => place.Magazine.TryPause());
         Interlocked.MemoryBarrierProcessWide();
         int begun = 0;
         try
         {
-            while (begun < paused.Length)
+            while (begun < paused.Count)
             {
                 Place place = paused[begun++];
                 if (place.Magazine.TryBegin())
@@ -148,7 +158,7 @@ internal static unsafe partial class ThreadTier
         finally
         {
             // Whatever was thrown, no owner may be left waiting.
-            for (; begun < paused.Length; begun++)
+            for (; begun < paused.Count; begun++)
             {
                 paused[begun].Magazine.Resume();
             }
@@ -174,7 +184,7 @@ internal static unsafe partial class ThreadTier
             }
         }
 
-        return InBatches(places, static batch => Close([.. batch.Where(static place => place.IsCurrent)]));
+        return InBatches(places, static batch => Close(batch.FindAll(static place => place.IsCurrent)));
     }
 
     /// <summary>Closes magazines with two barriers for all of them, and takes them out of their tables. Under the gate.</summary>
@@ -225,8 +235,13 @@ internal static unsafe partial class ThreadTier
     }
 
     /// <summary>A magazine, and the shard whose table it stands in.</summary>
-    private readonly record struct Place(Shard Shard, Magazine Magazine)
+    /// <remarks>A class, so that lists of it share their code in programs that are compiled ahead of time.</remarks>
+    private sealed class Place(Shard shard, Magazine magazine)
     {
+        internal Shard Shard { get; } = shard;
+
+        internal Magazine Magazine { get; } = magazine;
+
         /// <summary>Whether it still stands there. Under the gate.</summary>
         internal bool IsCurrent => Shard.Find(Magazine.Bucket) == Magazine;
     }

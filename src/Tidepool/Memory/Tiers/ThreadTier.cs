@@ -303,8 +303,13 @@ internal static unsafe partial class ThreadTier
             }
 
             Shard shard = Shards[s_nextReap];
-            List<Place> closing =
-                [.. shard.Table.Where(static magazine => magazine != Magazine.None).Take(BatchLength).Select(m => new Place(shard, m))];
+            var closing = new List<Place>();
+            Magazine[] table = shard.Table;
+            for (int i = 0; i < table.Length && closing.Count < BatchLength; i++)
+            {
+                AddPlace(shard, table[i], closing);
+            }
+
             isMore = closing.Count == BatchLength;
             List<Taken> taken = Close(closing);
             if (!isMore)
