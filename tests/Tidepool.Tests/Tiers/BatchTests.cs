@@ -18,7 +18,7 @@ public sealed class BatchTests : PoolTest
     {
         using ParkedThread renter = Fill();
         int evicted = 0;
-        foreach (ThreadTier.Taken taken in ThreadTier.Trim(null, all: true))
+        ThreadTier.Trim(null, all: true, taken =>
         {
             Assert.False(ThreadTier.Gate.IsHeldByCurrentThread);
             taken.Bucket.Pool.Evict(taken.Bucket, taken.Items.ToArray());
@@ -29,7 +29,7 @@ public sealed class BatchTests : PoolTest
                 renter.Run(() => _pools[^1].Rent(Length).Return());
                 Assert.Equal(1, _pools[^1].GetStatistics().Idle);
             }
-        }
+        });
 
         Assert.Equal(Pools, evicted);
         Assert.All(_pools, static pool => Assert.Equal(0, pool.GetStatistics().Idle));
@@ -40,11 +40,11 @@ public sealed class BatchTests : PoolTest
     public void A_pool_that_ends_between_two_batches_is_refunded_once()
     {
         using ParkedThread renter = Fill();
-        foreach (ThreadTier.Taken taken in ThreadTier.Trim(null, all: true))
+        ThreadTier.Trim(null, all: true, taken =>
         {
             taken.Bucket.Pool.Evict(taken.Bucket, taken.Items.ToArray());
             _pools[^1].Dispose();
-        }
+        });
 
         Assert.All(_pools[..^1], static pool => pool.Validate());
         Assert.Equal(0, _pools[^1].Core.Budget.Used);

@@ -11,19 +11,12 @@ internal static unsafe partial class ThreadTier
     /// <summary>Trims the magazines of <paramref name="pool"/>, or of all when null.</summary>
     /// <param name="pool">The pool, or null.</param>
     /// <param name="all">Everything idle, or half of what was not reached since the last epoch.</param>
-    /// <returns>What was taken, to be evicted by the caller, without the gate. The work is done while it is enumerated.</returns>
-    internal static IEnumerable<Taken> Trim(TieredPool? pool, bool all)
+    /// <param name="evict">Called with what was taken, without the gate.</param>
+    internal static void Trim(TieredPool? pool, bool all, Action<Taken> evict)
     {
         List<Place> places = PlacesOf(magazine => pool is null || magazine.Bucket.Pool == pool);
-        foreach (Taken posted in InBatches(places.FindAll(static place => place.Magazine.HasOutgoing), PostBatch))
-        {
-            yield return posted;
-        }
-
-        foreach (Taken trimmed in InBatches(places, batch => TrimBatch(batch, all, isEpoch: pool is null)))
-        {
-            yield return trimmed;
-        }
+        InBatches(places.FindAll(static place => place.Magazine.HasOutgoing), PostBatch, evict);
+        InBatches(places, batch => TrimBatch(batch, all, isEpoch: pool is null), evict);
     }
 
     /// <summary>Whether any thread has a magazine.</summary>
@@ -47,7 +40,7 @@ internal static unsafe partial class ThreadTier
     }
 
     /// <summary>Works on a batch at a time under the gate, and hands out what was taken without it.</summary>
-    private static IEnumerable<Taken> InBatches(List<Place> places, Func<List<Place>, List<Taken>> work)
+    private static void InBatches(List<Place> places, Func<List<Place>, List<Taken>> work, Action<Taken> evict)
     {
         for (int first = 0; first < places.Count; first += BatchLength)
         {
@@ -57,10 +50,7 @@ internal static unsafe partial class ThreadTier
                 taken = work(places.GetRange(first, Math.Min(BatchLength, places.Count - first)));
             }
 
-            foreach (Taken one in taken)
-            {
-                yield return one;
-            }
+            taken.ForEach(evict);
         }
     }
 
@@ -170,7 +160,7 @@ internal static unsafe partial class ThreadTier
     /// By their places: to search all tables would take time in proportion to the pools that live, for each pool that ends. The pool of
     /// the buckets has been marked, so that its threads make no more magazines.
     /// </remarks>
-    private static IEnumerable<Taken> CloseThoseOf(List<Bucket> buckets)
+    private static List<Taken> CloseThoseOf(List<Bucket> buckets)
     {
         var places = new List<Place>();
         foreach (Shard shard in SnapshotOfShards())
@@ -184,7 +174,9 @@ internal static unsafe partial class ThreadTier
             }
         }
 
-        return InBatches(places, static batch => Close(batch.FindAll(static place => place.IsCurrent)));
+        var taken = new List<Taken>();
+        InBatches(places, static batch => Close(batch.FindAll(static place => place.IsCurrent)), taken.Add);
+        return taken;
     }
 
     /// <summary>Closes magazines with two barriers for all of them, and takes them out of their tables. Under the gate.</summary>
@@ -199,22 +191,23 @@ internal static unsafe partial class ThreadTier
 
         closing.ForEach(static place => place.Magazine.StopForGood());
         Interlocked.MemoryBarrierProcessWide();
-        var items = new List<object?>[closing.Count];
-        for (int i = 0; i < items.Length; i++)
+        foreach (Place place in closing)
         {
-            closing[i].Magazine.FinishClose(items[i] = []);
+            var one = new Taken(place.Magazine.Bucket, []);
+            taken.Add(one);
+            place.Magazine.FinishClose(one.Items);
         }
 
         Interlocked.MemoryBarrierProcessWide();
-        for (int i = 0; i < items.Length; i++)
+        for (int i = 0; i < closing.Count; i++)
         {
             Magazine magazine = closing[i].Magazine;
-            magazine.EmptyClosedInbox(items[i]);
+            magazine.EmptyClosedInbox(taken[i].Items);
             closing[i].Shard.Set(magazine.Bucket.Id, Magazine.None);
             magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
-            AddTaken(magazine, items[i], taken);
         }
 
+        taken.RemoveAll(static one => one.Items.Count == 0);
         return taken;
     }
 

@@ -187,7 +187,7 @@ internal static unsafe partial class ThreadTier
     internal static void Retire(TieredPool pool)
     {
         List<Bucket> buckets = pool.Buckets(); // asked first: a pool that makes a bucket holds its own lock and then takes the gate
-        List<Taken> taken = [.. CloseThoseOf(buckets)];
+        List<Taken> taken = CloseThoseOf(buckets);
         lock (Gate)
         {
             foreach (Bucket bucket in buckets)
@@ -252,7 +252,7 @@ internal static unsafe partial class ThreadTier
     /// </summary>
     internal static void Recall(TieredPool pool)
     {
-        List<Taken> taken = [.. CloseThoseOf(pool.Buckets())];
+        List<Taken> taken = CloseThoseOf(pool.Buckets());
         taken.ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
     }
 

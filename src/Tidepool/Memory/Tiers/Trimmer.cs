@@ -190,14 +190,14 @@ internal static class Trimmer
     private static long Run(TieredPool? only, bool all, out bool empty)
     {
         long sum = 0;
-        foreach (ThreadTier.Taken taken in ThreadTier.Trim(only, all))
+        ThreadTier.Trim(only, all, taken =>
         {
             TieredPool pool = taken.Bucket.Pool;
             pool.Evict(taken.Bucket, System.Runtime.InteropServices.CollectionsMarshal.AsSpan(taken.Items));
             pool.CountTrimmed(taken.Items.Count);
             NoteGiven(taken.Bucket, taken.Items.Count);
             sum += taken.Items.Count;
-        }
+        });
 
         empty = only is null && !ThreadTier.HasMagazines();
         foreach (TieredPool pool in only is null ? Snapshot() : [only])
