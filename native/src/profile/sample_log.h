@@ -14,6 +14,8 @@
 // Times are nanoseconds of CLOCK_MONOTONIC. A module and a stack come before the first record that needs them.
 #pragma once
 
+#include <atomic>
+
 #include "base/config.h"
 #include "profile/stacks.h"
 
