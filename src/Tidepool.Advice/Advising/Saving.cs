@@ -84,10 +84,9 @@ internal sealed record Saving
     {
         Interval bytes = saving.BytesPerSecond;
         string memory = $"{Quantity.Bytes(bytes.Value)}/s ({Quantity.Bytes(bytes.Low)} to {Quantity.Bytes(bytes.High)})";
-        return saving.Processors is not { } known ? memory
-            : processors is > 0 and var busy
-                ? $"{memory} and {Quantity.Percent(known.Low / busy)} to {Quantity.Percent(Math.Min(1, known.High / busy))} of its "
-                    + "processor time"
-                : $"{memory} and {Quantity.Percent(known.Low)} to {Quantity.Percent(known.High)} of a processor";
+        string Share(double cores) => Quantity.Percent(processors is > 0 and var busy ? Math.Min(1, cores / busy) : cores);
+        return saving.Processors is { } known
+            ? $"{memory} and {Share(known.Low)} to {Share(known.High)} of {(processors is > 0 ? "its processor time" : "a processor")}"
+            : memory;
     }
 }

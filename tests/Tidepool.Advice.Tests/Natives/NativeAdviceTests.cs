@@ -37,7 +37,7 @@ public sealed class NativeAdviceTests(ITestOutputHelper output)
     [NativeProgramFact]
     public async Task What_another_thread_frees_is_seen()
     {
-        AdviceReport report = await AdviseAsync("crossing");
+        AdviceReport report = await AdviseAsync("crossing", Limits with { Processor = 0.0001 });
         AssertPool(report, "handed_over", "objects", "block");
         Assert.Contains("another thread", Of(report, "handed_over").Reason, StringComparison.Ordinal);
         Assert.True(Of(report, "handed_over").Site.FreedElsewhere is { Low: > 0.9 });
@@ -71,13 +71,13 @@ public sealed class NativeAdviceTests(ITestOutputHelper output)
         Assert.NotNull(advice.After);
     }
 
-    private async Task<AdviceReport> AdviseAsync(string mode)
+    private async Task<AdviceReport> AdviseAsync(string mode, AdviceLimits? limits = null)
     {
         using var stop = new CancellationTokenSource(Patience);
         string[] words = [NativePrograms.Planted, mode, $"{Seconds}"];
         NativeRecording recording = await NativeSampler.RunAsync(words, Patience.TotalSeconds, stop.Token);
         Assert.Equal(0, recording.ExitCode);
-        AdviceReport report = await NativeReport.OfAsync("planted", recording, Limits);
+        AdviceReport report = await NativeReport.OfAsync("planted", recording, limits ?? Limits);
         output.WriteLine($"{recording.Log.Blocks.Count} samples, {report.Sampling.Seconds:0.0} s");
         foreach (SiteAdvice site in report.Sites)
         {

@@ -15,6 +15,7 @@ public sealed class NextResetFaults(FaultServer server, ITestOutputHelper output
 {
     private const string Setting = "SHOW work_mem";
     private const string Clean = "4MB";
+    private const string WaitsForCancellation = "Cancellation Timeout=0"; // without it a session breaks after two seconds
 
     [PostgresTheory]
     [InlineData("token")]
@@ -22,7 +23,7 @@ public sealed class NextResetFaults(FaultServer server, ITestOutputHelper output
     public async Task A_statement_that_is_cancelled_during_the_reset_ends_after_it_and_the_session_is_clean(string how)
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(Patient(1), proxy.Port, resetsLater: true);
+        PooledDbDataSource pool = NewPool(Patient(1), proxy.Port, WaitsForCancellation, resetsLater: true);
         int process = await LeaveAsync(pool);
         using var cancellation = new CancellationTokenSource();
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
@@ -51,7 +52,7 @@ public sealed class NextResetFaults(FaultServer server, ITestOutputHelper output
     public async Task A_connection_that_is_cut_during_the_reset_fails_that_statement_and_no_other(string cut)
     {
         FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(Patient(2), proxy.Port, resetsLater: true);
+        PooledDbDataSource pool = NewPool(Patient(2), proxy.Port, WaitsForCancellation, resetsLater: true);
         int process = await LeaveAsync(pool);
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
@@ -82,7 +83,10 @@ public sealed class NextResetFaults(FaultServer server, ITestOutputHelper output
     {
         FaultProxy proxy = NewProxy();
         PooledDbDataSource pool = NewPool(
-            Patient(1) with { PolicyTimeout = TimeSpan.FromSeconds(1) }, proxy.Port, resetsLater: true); // ending it waits for its answer
+            Patient(1) with { PolicyTimeout = TimeSpan.FromSeconds(5) }, // ending it waits for its answer
+            proxy.Port,
+            WaitsForCancellation,
+            resetsLater: true);
         int process = await LeaveAsync(pool);
         PooledDbConnection connection = await pool.OpenConnectionAsync();
         Task<string> answer = await SendAsync(proxy, () => ReadAsync<string>(connection, Setting));
@@ -105,7 +109,7 @@ public sealed class NextResetFaults(FaultServer server, ITestOutputHelper output
         foreach (bool validates in new[] { false, true })
         {
             PooledDbDataSource pool = NewPool(
-                Patient(1) with { ValidateAfterIdle = validates ? TimeSpan.Zero : Never }, resetsLater: true);
+                Patient(1) with { ValidateAfterIdle = validates ? TimeSpan.Zero : Never }, more: WaitsForCancellation, resetsLater: true);
             int process = await LeaveAsync(pool);
             await Cluster.TerminateAsync(process);
             await UntilAsync(
@@ -125,7 +129,7 @@ public sealed class NextResetFaults(FaultServer server, ITestOutputHelper output
             ? int.Parse(given, CultureInfo.InvariantCulture)
             : Random.Shared.Next();
         output.WriteLine($"seed {seed} (repeat with TIDEPOOL_TEST_SEED={seed})");
-        PooledDbDataSource pool = NewPool(Patient(3), resetsLater: true);
+        PooledDbDataSource pool = NewPool(Patient(3), more: WaitsForCancellation, resetsLater: true);
         await Task.WhenAll(Enumerable.Range(0, 6).Select(caller => Task.Run(() => CallAsync(pool, new Random(seed + caller)))));
         await SettleAsync(pool);
         await using PooledDbConnection last = await pool.OpenConnectionAsync();
