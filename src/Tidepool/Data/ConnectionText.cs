@@ -18,7 +18,7 @@ internal sealed class ConnectionText
         HasPooling = pools == true;
         IgnoresAmbient = IsTrue(Find(builder, "Enlist") ?? Find(builder, "Auto Enlist")) == false;
         Prepares = Find(builder, "Max Auto Prepare") is { } most && Convert.ToInt32(most, CultureInfo.InvariantCulture) > 0;
-        KeepsAlive = Find(builder, "Keepalive") is { } seconds && Convert.ToInt32(seconds, CultureInfo.InvariantCulture) > 0;
+        KeepsAlive = int.TryParse(Find(builder, "Keepalive")?.ToString(), CultureInfo.InvariantCulture, out int seconds) && seconds > 0;
         Name = NameOf(builder);
         if (HasPooling || (IsKnown(builder) && pools is not null))
         {

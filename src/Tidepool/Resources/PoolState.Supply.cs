@@ -216,6 +216,7 @@ internal sealed partial class PoolState<T>
         slot.Id = ++_ids;
         slot.CreatedAt = created;
         slot.Uses = 0;
+        slot.HasResetPending = false;
         slot.LastUsed = slot.CheckedAt = slot.KeptAlive = section.Now;
         long lifetime = _settings.MaxLifetime;
         slot.ExpiresAt = lifetime == ResourceSettings.NoLimit

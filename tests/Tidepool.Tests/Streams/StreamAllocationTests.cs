@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
 using Tidepool.Tests.Support;
 using Xunit.Abstractions;
 
@@ -124,6 +125,42 @@ public sealed class StreamAllocationTests(ITestOutputHelper output) : PoolTest
             stream.Write(data);
         }
     }
+
+    /// <summary>What is left of a long content after a reset or a detachment, by which the stream does not end.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_stream_without_content_keeps_few_nodes_and_a_short_table(bool detaches)
+    {
+        using var stream = new PooledMemoryStream();
+        for (int i = 0; i < 1000; i++)
+        {
+            stream.Append(Data.AsMemory(0, 10));
+        }
+
+        if (detaches)
+        {
+            stream.Detach().Dispose();
+        }
+        else
+        {
+            Assert.True(stream.TryReset());
+        }
+
+        StreamCore core = CoreOf(stream);
+        Assert.InRange(NodesOf(core), 0, 32);
+        Assert.InRange(TableOf(core).Length, 0, 64);
+        Use(stream, 100_000);
+    }
+
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_core")]
+    private static extern ref StreamCore CoreOf(PooledMemoryStream stream);
+
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_spareCount")]
+    private static extern ref int NodesOf(StreamCore core);
+
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_segments")]
+    private static extern ref StreamSegment[] TableOf(StreamCore core);
 
     private static void Use(PooledMemoryStream stream, int length)
     {

@@ -91,9 +91,10 @@ internal sealed partial class ObjectCore<T, TPolicy> : TieredObjectPool
     /// <summary>Ends the pool: idle objects are destroyed, and what is out is destroyed when it comes back.</summary>
     internal void Retire()
     {
-        if (TryRetire())
+        bool isFirst = TryRetire();
+        ChoosePath(); // for each caller, and before other pools are given the places in the threads' tables
+        if (isFirst)
         {
-            ChoosePath(); // before other pools are given the places in the threads' tables
             Drain();
         }
     }

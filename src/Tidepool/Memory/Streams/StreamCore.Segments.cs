@@ -281,19 +281,42 @@ internal sealed partial class StreamCore
             _ownTable = null;
         }
 
-        if (_spareCount > MaxSpareNodes)
+        int rest = _spareCount - MaxSpareNodes;
+        if (CutSpares() is { } first)
         {
-            StreamSegment last = _spare!;
-            for (int i = 1; i < MaxSpareNodes; i++)
-            {
-                last = (StreamSegment)last.Next!;
-            }
-
-            var rest = (StreamSegment)last.Next!;
-            last.EndChain();
-            StreamPool.Instance.Spares.PutNodes(rest, _spareCount - MaxSpareNodes);
-            _spareCount = MaxSpareNodes;
+            StreamPool.Instance.Spares.PutNodes(first, rest);
         }
+    }
+
+    /// <summary>Gives up what a core does not keep: another change may be under way, so no other stream may have it.</summary>
+    private void DropSpares()
+    {
+        if (!IsTangled)
+        {
+            _segments = _ownTable ?? _segments;
+            _ownTable = null;
+            _ = CutSpares();
+        }
+    }
+
+    /// <summary>Cuts off the nodes beyond those that stay with a core.</summary>
+    private StreamSegment? CutSpares()
+    {
+        if (_spareCount <= MaxSpareNodes)
+        {
+            return null;
+        }
+
+        StreamSegment last = _spare!;
+        for (int i = 1; i < MaxSpareNodes; i++)
+        {
+            last = (StreamSegment)last.Next!;
+        }
+
+        var rest = (StreamSegment)last.Next!;
+        last.EndChain();
+        _spareCount = MaxSpareNodes;
+        return rest;
     }
 
     /// <summary>Returns the segments of a list that two threads changed at once: it may have holes, or hold a node twice.</summary>

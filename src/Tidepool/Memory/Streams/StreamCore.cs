@@ -288,6 +288,7 @@ internal sealed partial class StreamCore
     {
         Exception? failure = null;
         Release(ref failure);
+        DropSpares();
         StreamFlags kept = Flags & ~(StreamFlags.HasAppended | StreamFlags.HasRented);
         long maxLength = MaxLength;
         Restore();

@@ -38,6 +38,7 @@ internal sealed class Stripe
     {
         using (_gate.Hold())
         {
+            Reserve();
             if (!TryHold(chunk.Count * _itemBytes, budget))
             {
                 return false;
@@ -131,17 +132,17 @@ internal sealed class Stripe
     {
         using (_gate.Hold())
         {
-            if (!TryHold(_itemBytes, budget))
-            {
-                return false;
-            }
-
             if (_singles is { Count: >= Items.Capacity })
             {
                 StackSingles();
             }
 
             _singles ??= _empties.TryPop(out Chunk? empty) ? empty : new Chunk(chunkCapacity);
+            if (!TryHold(_itemBytes, budget))
+            {
+                return false;
+            }
+
             _singles.Add(item);
             _returned++;
             return true;
@@ -258,7 +259,14 @@ internal sealed class Stripe
 
     private void AddOnTop(Chunk chunk)
     {
+        Reserve();
         _chunks.Add(chunk);
+    }
+
+    /// <summary>Makes room for two more chunks, before anything changes: with no memory left it throws.</summary>
+    private void Reserve()
+    {
+        _chunks.EnsureCapacity(_chunks.Count + 2);
         _empties.EnsureCapacity(Math.Min(_chunks.Capacity, MaxEmpties));
     }
 

@@ -154,7 +154,7 @@ internal abstract partial class TieredPool
     /// <summary>Ends an epoch: places may be recalled again, and threads may keep items again where half of the budget is free.</summary>
     internal void EndEpoch()
     {
-        if (Volatile.Read(ref _recalled) != 0)
+        if (IsTight || Volatile.Read(ref _recalled) != 0) // a recall may say that it is tight when its epoch has ended
         {
             IsTight = IsTight && !Budget.IsAmple(0);
             Volatile.Write(ref _recalled, 0);

@@ -245,6 +245,7 @@ internal static class Trimmer
     {
         Clock.Change(Timeout.Infinite, Timeout.Infinite);
         Volatile.Write(ref s_running, 0);
+        Interlocked.MemoryBarrierProcessWide(); // a put stores its item, then looks at the clock, with no barrier in between
 
         // Something may have been made between the look and the stop; its Wake saw a running clock.
         bool empty = !ThreadTier.HasMagazines();
