@@ -134,7 +134,15 @@ internal static class AdviseVerb
             return ExitRule.BadUsage;
         }
 
-        if (isCommand && (parsed.GetValue(Native) ?? NativeProgram.IsNative(words[0])))
+        if (!isCommand && parsed.GetValue(Native) == true)
+        {
+            Console.Error.WriteLine(
+                $"tidepool: --native true starts a command with a library, which a running process cannot load: {words[0]}. "
+                    + "Before a command write --.");
+            return ExitRule.BadUsage;
+        }
+
+        if (isCommand && (parsed.GetValue(Native) ?? NativeProgram.IsNative(words)))
         {
             return await RunNativeAsync(parsed, words, stop);
         }
@@ -166,7 +174,7 @@ internal static class AdviseVerb
         }
 
         NativeRecording recording = await NativeSampler.RunAsync(words, parsed.GetValue(Seconds) ?? DefaultSeconds, stop);
-        AdviceReport report = await NativeReport.OfAsync(Path.GetFileName(words[0]), recording, new AdviceLimits());
+        AdviceReport report = await NativeReport.OfAsync(Path.GetFileName(words[0]), recording, new AdviceLimits(), stop);
         AdviceText.Print(ConsoleReport.CreateConsole(), report);
         return await WriteAsync(parsed, report);
     }

@@ -59,6 +59,7 @@ internal sealed record AdviceReport
         long lost = sampling.Slices.Sum(static slice => slice.LostEvents);
         int samples = sampling.Slices.Sum(static slice => slice.Samples.Count);
         bool isTorn = IsTorn(lost, samples);
+        string advice = target.Runtime == NativeReport.Runtime ? "look for a shorter time (--seconds)" : "sample with a smaller budget";
         return new AdviceReport
         {
             Target = target,
@@ -76,7 +77,7 @@ internal sealed record AdviceReport
                     {
                         Site = site,
                         Verdict = Verdict.NotEnoughEvidence,
-                        Reason = $"{lost} events were lost, more than {Quantity.Percent(MostLost)}: sample with a smaller budget.",
+                        Reason = $"{lost} events were lost, more than {Quantity.Percent(MostLost)}: {advice}.",
                     }
                     : judge(site)),
             ],

@@ -12,6 +12,8 @@ internal sealed class AddressNames
 
     private const string Program = "addr2line";
 
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
     private readonly Dictionary<(LoggedModule Module, ulong Offset), StackPlace[]> _places = [];
 
     /// <summary>Whether nothing could be named, because the program is missing.</summary>
@@ -20,7 +22,8 @@ internal sealed class AddressNames
     /// <summary>Names the addresses of a log.</summary>
     /// <param name="log">The log.</param>
     /// <param name="addresses">Return addresses.</param>
-    public static async Task<AddressNames> ReadAsync(SampleLog log, IEnumerable<ulong> addresses)
+    /// <param name="stop">Ends the search: what is left stays without a name.</param>
+    public static async Task<AddressNames> ReadAsync(SampleLog log, IEnumerable<ulong> addresses, CancellationToken stop)
     {
         var names = new AddressNames();
         var known = from address in addresses.Distinct()
@@ -29,7 +32,7 @@ internal sealed class AddressNames
                     group CallOf(address, module) by module;
         foreach (IGrouping<LoggedModule, ulong> module in known)
         {
-            await names.ReadAsync(module.Key, [.. module]);
+            await names.ReadAsync(module.Key, [.. module], stop);
         }
 
         return names;
@@ -48,13 +51,16 @@ internal sealed class AddressNames
             : [Unnamed(module, CallOf(address, module))];
     }
 
-    /// <summary>Reads what addr2line answers with <c>-a -f -i</c>: an address, then pairs of a function and a place.</summary>
+    /// <summary>
+    /// Reads what addr2line answers with <c>-a -f -i</c>: an address, then pairs of a function and a place. It ends where the answer is
+    /// not of this form.
+    /// </summary>
     internal static IEnumerable<(ulong Offset, StackPlace[] Places)> Parse(LoggedModule module, TextReader answer)
     {
         string? line = answer.ReadLine();
-        while (line is not null)
+        while (line is not null && line.StartsWith("0x", StringComparison.Ordinal)
+            && ulong.TryParse(line.AsSpan(2), NumberStyles.HexNumber, CultureInfo.InvariantCulture, out ulong offset))
         {
-            ulong offset = ulong.Parse(line.AsSpan(2), NumberStyles.HexNumber, CultureInfo.InvariantCulture);
             List<StackPlace> places = [];
             while ((line = answer.ReadLine()) is not null && !line.StartsWith("0x", StringComparison.Ordinal))
             {
@@ -82,7 +88,7 @@ internal sealed class AddressNames
     /// <summary>The address of the call in the file: the return address may be the first of the next function or line.</summary>
     private static ulong CallOf(ulong address, LoggedModule module) => address - 1 - module.Load;
 
-    private async Task ReadAsync(LoggedModule module, ulong[] offsets)
+    private async Task ReadAsync(LoggedModule module, ulong[] offsets, CancellationToken stop)
     {
         var info = new ProcessStartInfo(Program, ["-a", "-f", "-i", "-C", "-e", module.Path])
         {
@@ -91,6 +97,7 @@ internal sealed class AddressNames
             RedirectStandardError = true,
             UseShellExecute = false,
         };
+        info.Environment["DEBUGINFOD_URLS"] = ""; // asks no server
         Process process;
         try
         {
@@ -104,21 +111,46 @@ internal sealed class AddressNames
 
         using (process)
         {
-            Task<string> answer = process.StandardOutput.ReadToEndAsync();
-            Task<string> errors = process.StandardError.ReadToEndAsync();
-            foreach (ulong offset in offsets)
-            {
-                await process.StandardInput.WriteLineAsync($"0x{offset:x}");
-            }
-
-            process.StandardInput.Close();
-            await errors; // a file that it cannot read: its addresses stay without names
-            foreach ((ulong offset, StackPlace[] places) in Parse(module, new StringReader(await answer)))
+            string answer = await AskAsync(process, offsets, stop);
+            foreach ((ulong offset, StackPlace[] places) in Parse(module, new StringReader(answer)))
             {
                 _places[(module, offset)] = places;
             }
+        }
+    }
 
-            await process.WaitForExitAsync();
+    /// <summary>The whole answer; nothing when the program ends before, takes too long, or is not waited for any more.</summary>
+    private static async Task<string> AskAsync(Process process, ulong[] offsets, CancellationToken stop)
+    {
+        using var limit = CancellationTokenSource.CreateLinkedTokenSource(stop);
+        limit.CancelAfter(Patience);
+        try
+        {
+            Task<string> answer = process.StandardOutput.ReadToEndAsync(limit.Token);
+            Task<string> errors = process.StandardError.ReadToEndAsync(limit.Token);
+            await WriteAsync(process.StandardInput, offsets, limit.Token);
+            await errors; // a file that it cannot read: its addresses stay without names
+            string text = await answer;
+            await process.WaitForExitAsync(limit.Token);
+            return text;
+        }
+        catch (OperationCanceledException)
+        {
+            ProcessEnd.Kill(process);
+            return "";
+        }
+    }
+
+    private static async Task WriteAsync(StreamWriter input, ulong[] offsets, CancellationToken stop)
+    {
+        try
+        {
+            await input.WriteAsync(string.Concat(offsets.Select(static offset => $"0x{offset:x}\n")).AsMemory(), stop);
+            input.Close();
+        }
+        catch (IOException)
+        {
+            // It has ended: what it answered before is read.
         }
     }
 }

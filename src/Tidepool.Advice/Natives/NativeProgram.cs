@@ -7,6 +7,15 @@ internal static class NativeProgram
 {
     private const int ProgramHeaderInterpreter = 3;
     private const int BlockBytes = 1 << 20;
+    private const int ClassIndex = 4;
+    private const byte Class64 = 2;
+
+    /// <summary>Programs that start another, which their later words name.</summary>
+    private static readonly string[] Launchers =
+    [
+        "env", "nice", "ionice", "chrt", "taskset", "numactl", "nohup", "setsid", "stdbuf", "time", "timeout", "sudo", "sh", "bash", "dash",
+        "zsh",
+    ];
 
     /// <summary>What every host of .NET has in its file, and what native code that was compiled ahead of time exports.</summary>
     private static ReadOnlySpan<byte> BundleMark =>
@@ -15,17 +24,29 @@ internal static class NativeProgram
         0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
     ];
 
-    /// <summary>Whether a command starts a native program: a file of machine code (ELF) that is no host of .NET.</summary>
-    /// <param name="command">The first word of a command line: a path, or a name that is looked for on the path.</param>
-    public static bool IsNative(string command)
+    /// <summary>
+    /// Whether a command starts a native program: a file of machine code (ELF) that is no host of .NET, and does not start one as
+    /// <c>env</c>, <c>nice</c> or a shell do.
+    /// </summary>
+    /// <param name="words">A command line. Its first word is a path, or a name that is looked for on the path.</param>
+    public static bool IsNative(IReadOnlyList<string> words) =>
+        OperatingSystem.IsLinux() && FileOf(words[0]) is { } file && IsElf(HeadOf(file)) && !IsDotnet(words[0])
+            && !(Launchers.Contains(Path.GetFileName(words[0])) && words.Skip(1).SelectMany(PartsOf).Any(IsDotnet));
+
+    /// <summary>A word as it is, and what a shell would make of it.</summary>
+    private static IEnumerable<string> PartsOf(string word) =>
+        [word, .. word.Split([' ', '\t', '\n', ';', '&', '|', '(', ')', '"', '\''], StringSplitOptions.RemoveEmptyEntries)];
+
+    /// <summary>Whether a word is <c>dotnet</c>, or names a host of .NET or native code that was compiled from .NET.</summary>
+    private static bool IsDotnet(string word)
     {
-        if (!OperatingSystem.IsLinux() || FileOf(command) is not { } file || Path.GetFileName(file) == "dotnet")
+        if (Path.GetFileName(word) == "dotnet")
         {
-            return false;
+            return true;
         }
 
-        byte[] head = HeadOf(file);
-        return IsElf(head) && !Contains(file, BundleMark) && !Contains(file, "DotNetRuntimeDebugHeader"u8);
+        return FileOf(word) is { } file && IsElf(HeadOf(file))
+            && (Path.GetFileName(file) == "dotnet" || Contains(file, BundleMark) || Contains(file, "DotNetRuntimeDebugHeader"u8));
     }
 
     /// <summary>Whether the loader starts the program, so that a library can be preloaded. Scripts have an interpreter.</summary>
@@ -37,6 +58,11 @@ internal static class NativeProgram
             return true; // the start itself will say what is wrong, or an interpreter is started
         }
 
+        if (head[ClassIndex] != Class64)
+        {
+            return false; // the library has 64 bits
+        }
+
         using FileStream stream = File.OpenRead(file);
         long offset = BinaryPrimitives.ReadInt64LittleEndian(head.AsSpan(32));
         int size = BinaryPrimitives.ReadInt16LittleEndian(head.AsSpan(54));
@@ -44,12 +70,14 @@ internal static class NativeProgram
         Span<byte> type = stackalloc byte[4];
         for (int i = 0; i < count; i++)
         {
-            stream.Position = offset + (long)i * size;
-            if (stream.ReadAtLeast(type, type.Length, throwOnEndOfStream: false) < type.Length)
+            long position = offset + (long)i * size;
+            if (position < 0 || position > stream.Length - type.Length)
             {
                 return false;
             }
 
+            stream.Position = position;
+            stream.ReadExactly(type);
             if (BinaryPrimitives.ReadInt32LittleEndian(type) == ProgramHeaderInterpreter)
             {
                 return true;

@@ -26,13 +26,18 @@ internal static class NativeReport
     /// <param name="name">The name of the program.</param>
     /// <param name="recording">What was recorded.</param>
     /// <param name="limits">The limits of the verdicts.</param>
-    public static async Task<AdviceReport> OfAsync(string name, NativeRecording recording, AdviceLimits limits)
+    /// <param name="stop">
+    /// Ends the search for names and the measurement of costs early, with what is known by then. One that is cancelled already has ended
+    /// the window, and does not end this.
+    /// </param>
+    public static async Task<AdviceReport> OfAsync(string name, NativeRecording recording, AdviceLimits limits, CancellationToken stop)
     {
+        stop = stop.IsCancellationRequested ? CancellationToken.None : stop;
         SampleLog log = recording.Log;
-        AddressNames names = await AddressNames.ReadAsync(log, NativeSites.AddressesOf(log));
+        AddressNames names = await AddressNames.ReadAsync(log, NativeSites.AddressesOf(log), stop);
         IReadOnlyList<SampleSlice> slices = NativeSites.SlicesOf(recording, names);
         double seconds = Math.Max(1, recording.End - log.Start) / 1e9;
-        var advisor = new NativeAdvisor(slices.Count, seconds, AllocatorClock.PairSeconds, limits);
+        var advisor = new NativeAdvisor(slices.Count, seconds, new AllocatorClock(stop).PairSeconds, limits);
         var sampling = new SamplingResult
         {
             Slices = [slices[0] with { LostEvents = log.Lost }, .. slices.Skip(1)],

@@ -10,7 +10,9 @@ internal sealed record NativeRecording
     /// <summary>The log of the process that allocated most.</summary>
     public required SampleLog Log { get; init; }
 
-    /// <summary>When the window was over, in nanoseconds of the log's clock.</summary>
+    /// <summary>
+    /// When the window was over, in nanoseconds of the log's clock: for a process that had ended before the command, behind its last record.
+    /// </summary>
     public required long End { get; init; }
 
     /// <summary>The exit code; null when the program was stopped because the window was over.</summary>
@@ -38,22 +40,23 @@ internal static class NativeSampler
         {
             throw new TargetException(
                 TargetProblem.WrongTarget,
-                $"'{words[0]}' is linked statically, so no library can be preloaded: link it dynamically, or link the library itself.");
+                $"'{words[0]}' is linked statically or has no 64 bits, so the library cannot be preloaded: link it dynamically, or link the "
+                    + "library itself.");
         }
 
         DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
         try
         {
-            (int? code, long end) = await RunAsync(words, library, Path.Combine(folder.FullName, "log"), seconds, stop);
-            return Read(words, folder, code, end);
+            WindowEnd window = await RunAsync(words, library, Path.Combine(folder.FullName, "log"), seconds, stop);
+            return Read(words, folder, window);
         }
         finally
         {
-            folder.Delete(recursive: true);
+            Delete(folder);
         }
     }
 
-    private static async Task<(int? ExitCode, long End)> RunAsync(
+    private static async Task<WindowEnd> RunAsync(
         IReadOnlyList<string> words, string library, string log, double seconds, CancellationToken stop)
     {
         using Process process = Start(words, library, log);
@@ -62,14 +65,17 @@ internal static class NativeSampler
         try
         {
             await process.WaitForExitAsync(window.Token);
-            return (process.ExitCode, Now());
+            return WindowEnd.Now(process.Id, process.ExitCode);
         }
         catch (OperationCanceledException)
         {
-            long end = Now();
-            process.Kill(entireProcessTree: true);
-            await process.WaitForExitAsync(CancellationToken.None);
-            return (null, end);
+            var end = WindowEnd.Now(process.Id, exitCode: null);
+            if (ProcessEnd.Kill(process))
+            {
+                await process.WaitForExitAsync(CancellationToken.None);
+            }
+
+            return end;
         }
     }
 
@@ -90,16 +96,27 @@ internal static class NativeSampler
         }
     }
 
-    /// <summary>The clock of the log: that of the system which never goes back, in nanoseconds.</summary>
-    private static long Now() => (long)(Stopwatch.GetTimestamp() * (1e9 / Stopwatch.Frequency));
-
-    /// <summary>Chooses among the processes the one that allocated most.</summary>
-    private static NativeRecording Read(IReadOnlyList<string> words, DirectoryInfo folder, int? code, long end)
+    /// <summary>Removes the logs. A process that the command left behind may add one meanwhile: then they stay among temporary files.
+    /// </summary>
+    private static void Delete(DirectoryInfo folder)
     {
-        SampleLog[] logs;
         try
         {
-            logs = [.. folder.GetFiles().Select(static file => SampleLogReader.Read(File.ReadAllBytes(file.FullName)))];
+            folder.Delete(recursive: true);
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            // The report is worth more than the folder.
+        }
+    }
+
+    /// <summary>Chooses among the processes the one that allocated most.</summary>
+    private static NativeRecording Read(IReadOnlyList<string> words, DirectoryInfo folder, WindowEnd window)
+    {
+        IReadOnlyList<SampleLog> logs;
+        try
+        {
+            logs = SampleLogReader.ReadAll(folder.GetFiles().Select(static file => File.ReadAllBytes(file.FullName)));
         }
         catch (InvalidDataException failure)
         {
@@ -110,7 +127,7 @@ internal static class NativeSampler
         SampleLog? log = logs.MaxBy(static log => log.Blocks.Count);
         if (log is null)
         {
-            string ended = code is { } known ? $" It ended with code {known}." : "";
+            string ended = window.ExitCode is { } known ? $" It ended with code {known}." : "";
             throw new TargetException(
                 TargetProblem.WrongTarget,
                 $"'{string.Join(' ', words)}' did not load the preload library: it has more privileges than you, its loader is another, or "
@@ -121,6 +138,12 @@ internal static class NativeSampler
             ? throw new TargetException(
                 TargetProblem.WrongTarget,
                 $"'{string.Join(' ', words)}' runs .NET, whose objects are not of malloc: say --native false, or give the program itself.")
-            : new NativeRecording { Log = log, End = end, ExitCode = code, OtherProcesses = logs.Length - 1 };
+            : new NativeRecording
+            {
+                Log = log,
+                End = window.EndOf(log),
+                ExitCode = window.ExitCode,
+                OtherProcesses = logs.Count - 1,
+            };
     }
 }

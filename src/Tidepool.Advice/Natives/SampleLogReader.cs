@@ -8,6 +8,9 @@ internal static class SampleLogReader
 {
     private const int Version = 1;
     private const int WordBytes = 8;
+    private const int ModuleWords = 3;
+    private const int AllocationWords = 4;
+    private const int ReleaseWords = 2;
 
     private enum Kind
     {
@@ -18,12 +21,34 @@ internal static class SampleLogReader
         Classes = 5,
     }
 
+    /// <summary>Reads those of several files that can be read. A file whose process was killed before its log began says nothing.</summary>
+    /// <param name="files">The bytes of the files.</param>
+    /// <exception cref="InvalidDataException">Some are damaged, or of another version of the library, and none is left.</exception>
+    public static IReadOnlyList<SampleLog> ReadAll(IEnumerable<byte[]> files)
+    {
+        List<SampleLog> logs = [];
+        InvalidDataException? first = null;
+        foreach (byte[] file in files.Where(static file => IsBegun(file)))
+        {
+            try
+            {
+                logs.Add(Read(file));
+            }
+            catch (InvalidDataException failure)
+            {
+                first ??= failure;
+            }
+        }
+
+        return logs.Count == 0 && first is not null ? throw new InvalidDataException(first.Message, first) : logs;
+    }
+
     /// <summary>Reads a log; the process may still write to it.</summary>
     /// <param name="file">The bytes of the file.</param>
     /// <exception cref="InvalidDataException">It is no log, or one of another version of the library.</exception>
     public static SampleLog Read(ReadOnlySpan<byte> file)
     {
-        if (file.Length < 64 || !file[..16].SequenceEqual("tidepool-samples"u8))
+        if (file.Length < 64 || !IsBegun(file))
         {
             throw new InvalidDataException("it is no log of samples.");
         }
@@ -36,7 +61,7 @@ internal static class SampleLogReader
 
         int header = BinaryPrimitives.ReadInt32LittleEndian(file[20..]);
         long used = LongOf(file, 6);
-        if (header < 64 || used < 0 || header + used > file.Length)
+        if (header < 64 || used < 0 || used > file.Length - (long)header)
         {
             throw new InvalidDataException("its header is damaged.");
         }
@@ -55,6 +80,8 @@ internal static class SampleLogReader
             Classes = body.Classes,
         };
     }
+
+    private static bool IsBegun(ReadOnlySpan<byte> file) => file.StartsWith("tidepool-samples"u8);
 
     private static long LongOf(ReadOnlySpan<byte> words, int index) => BinaryPrimitives.ReadInt64LittleEndian(words[(index * WordBytes)..]);
 
@@ -82,10 +109,27 @@ internal static class SampleLogReader
                     throw new InvalidDataException("a record is longer than the log.");
                 }
 
-                Add((Kind)(head & 0xff), (int)(head >> 32), records[WordBytes..bytes]);
+                var kind = (Kind)(head & 0xff);
+                int argument = (int)(head >> 32);
+                ReadOnlySpan<byte> words = records[WordBytes..bytes];
+                if (words.Length < BytesOf(kind, argument))
+                {
+                    throw new InvalidDataException("a record is shorter than its kind.");
+                }
+
+                Add(kind, argument, words);
                 records = records[bytes..];
             }
         }
+
+        /// <summary>The least bytes of a record behind its first word.</summary>
+        private static long BytesOf(Kind kind, int argument) => kind switch
+        {
+            Kind.Module => argument < 0 ? long.MaxValue : ModuleWords * WordBytes + (long)argument,
+            Kind.Allocation => AllocationWords * WordBytes,
+            Kind.Release => ReleaseWords * WordBytes,
+            _ => 0,
+        };
 
         private void Add(Kind kind, int argument, ReadOnlySpan<byte> words)
         {
@@ -93,7 +137,7 @@ internal static class SampleLogReader
             {
                 case Kind.Module:
                     Modules.Add(new LoggedModule(
-                        Encoding.UTF8.GetString(words.Slice(3 * WordBytes, argument)),
+                        Encoding.UTF8.GetString(words.Slice(ModuleWords * WordBytes, argument)),
                         (ulong)LongOf(words, 0),
                         (ulong)LongOf(words, 1),
                         (ulong)LongOf(words, 2)));

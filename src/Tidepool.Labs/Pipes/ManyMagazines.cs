@@ -27,6 +27,7 @@ internal static class ManyMagazines
     private const int MostEpochs = 16;
     private const int FewestTurns = 10;
     private const int StackBytes = 256 << 10;
+    private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(1); // what the goal allows
 
     /// <summary>Measures; the process must be fresh.</summary>
     /// <remarks>
@@ -39,15 +40,36 @@ internal static class ManyMagazines
         Run(); // compiles
         Life[] lives = [.. Enumerable.Range(0, Repeats).Select(static _ => Run())];
         int epochs = lives.Min(static life => life.Epochs.Count);
-        double Longest(Func<Life, List<double?>> what, int rank) => Enumerable.Range(0, epochs).Max(
-            epoch => lives.Select(life => what(life)[epoch]).OfType<double>().Order().Skip(rank).FirstOrDefault());
-        return new()
+        Dictionary<string, double> metrics = new() { ["epochs_count"] = epochs };
+        Add(EpochTime, LongestOf([.. lives.Select(static life => life.Epochs)], Repeats / 2));
+        Add(GateWait, LongestOf([.. lives.Select(static life => life.Waits)], 0));
+        return metrics;
+
+        void Add(string metric, double? value)
         {
-            [EpochTime] = Longest(static life => life.Epochs, Repeats / 2),
-            [GateWait] = Longest(static life => life.Waits, 0),
-            ["epochs_count"] = epochs,
-        };
+            if (value is { } known)
+            {
+                metrics[metric] = known;
+            }
+        }
     }
+
+    /// <summary>Of the epochs that all lives have, the longest; of an epoch that of a rank among its repeats.</summary>
+    /// <param name="lives">What was measured of the epochs of each life; null where nothing could be.</param>
+    /// <param name="rank">How many shorter ones there are.</param>
+    /// <returns>Null unless there is one of each epoch.</returns>
+    internal static double? LongestOf(IReadOnlyList<IReadOnlyList<double?>> lives, int rank)
+    {
+        double?[] ranked =
+        [
+            .. Enumerable.Range(0, lives.Min(static life => life.Count)).Select(
+                epoch => lives.Select(life => life[epoch]).Where(static value => value is not null).Order().Skip(rank).FirstOrDefault()),
+        ];
+        return ranked.Contains(null) ? null : ranked.Max();
+    }
+
+    /// <summary>Whether a wait says something of the gate: the thread ran often enough, or waited longer than any goal allows.</summary>
+    internal static bool IsKnown(int turns, TimeSpan longest) => turns >= FewestTurns || longest > LongestWait;
 
     private static Life Run()
     {
@@ -133,7 +155,8 @@ internal static class ManyMagazines
         {
             long since = Volatile.Read(ref _waitsSince);
             long longest = Math.Max(Volatile.Read(ref _longest), since == 0 ? 0 : Stopwatch.GetTimestamp() - since);
-            return Volatile.Read(ref _turns) - _turnsBefore < FewestTurns ? null : Stopwatch.GetElapsedTime(0, longest);
+            TimeSpan wait = Stopwatch.GetElapsedTime(0, longest);
+            return IsKnown(Volatile.Read(ref _turns) - _turnsBefore, wait) ? wait : null;
         }
 
         public void Dispose()

@@ -77,7 +77,7 @@ public sealed class NativeAdviceTests(ITestOutputHelper output)
         string[] words = [NativePrograms.Planted, mode, $"{Seconds}"];
         NativeRecording recording = await NativeSampler.RunAsync(words, Patience.TotalSeconds, stop.Token);
         Assert.Equal(0, recording.ExitCode);
-        AdviceReport report = await NativeReport.OfAsync("planted", recording, limits ?? Limits);
+        AdviceReport report = await NativeReport.OfAsync("planted", recording, limits ?? Limits, stop.Token);
         output.WriteLine($"{recording.Log.Blocks.Count} samples, {report.Sampling.Seconds:0.0} s");
         foreach (SiteAdvice site in report.Sites)
         {
