@@ -11,7 +11,7 @@ internal sealed record NativeRecording
     public required SampleLog Log { get; init; }
 
     /// <summary>
-    /// When the window was over, in nanoseconds of the log's clock: for a process that had ended before the command, behind its last record.
+    /// When the window was over, in nanoseconds of the log's clock: for a process that ended before the command, behind its last record.
     /// </summary>
     public required long End { get; init; }
 
@@ -40,8 +40,8 @@ internal static class NativeSampler
         {
             throw new TargetException(
                 TargetProblem.WrongTarget,
-                $"'{words[0]}' is linked statically or has no 64 bits, so the library cannot be preloaded: link it dynamically, or link the "
-                    + "library itself.");
+                $"'{words[0]}' is linked statically or has no 64 bits, so the library cannot be preloaded: link it dynamically, or link "
+                    + "the library itself.");
         }
 
         DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
@@ -96,8 +96,7 @@ internal static class NativeSampler
         }
     }
 
-    /// <summary>Removes the logs. A process that the command left behind may add one meanwhile: then they stay among temporary files.
-    /// </summary>
+    /// <summary>Removes the logs. A process that the command left behind may add one meanwhile: then they stay.</summary>
     private static void Delete(DirectoryInfo folder)
     {
         try

@@ -68,8 +68,14 @@ internal static class ManyMagazines
         return ranked.Contains(null) ? null : ranked.Max();
     }
 
-    /// <summary>Whether a wait says something of the gate: the thread ran often enough, or waited longer than any goal allows.</summary>
-    internal static bool IsKnown(int turns, TimeSpan longest) => turns >= FewestTurns || longest > LongestWait;
+    /// <summary>The longest wait of an epoch in which the other thread ran so many turns; null when it ran too seldom to know.</summary>
+    /// <param name="turns">How often it asked for the gate.</param>
+    /// <param name="longest">The longest wait that it saw.</param>
+    /// <param name="epoch">What the epoch took, which no wait for its gate is longer than.</param>
+    internal static TimeSpan? WaitOf(int turns, TimeSpan longest, TimeSpan epoch) =>
+        turns >= FewestTurns || longest > LongestWait ? longest
+        : epoch <= LongestWait ? epoch
+        : null;
 
     private static Life Run()
     {
@@ -94,8 +100,9 @@ internal static class ManyMagazines
             witness.Begin();
             long started = Stopwatch.GetTimestamp();
             Trimmer.Epoch(all: false);
-            life.Epochs.Add(Stopwatch.GetElapsedTime(started).TotalMicroseconds);
-            life.Waits.Add(witness.Longest()?.TotalMicroseconds);
+            TimeSpan epoch = Stopwatch.GetElapsedTime(started);
+            life.Epochs.Add(epoch.TotalMicroseconds);
+            life.Waits.Add(witness.Longest(epoch)?.TotalMicroseconds);
         }
 
         end.Set();
@@ -151,12 +158,11 @@ internal static class ManyMagazines
         }
 
         /// <summary>The longest wait since <see cref="Begin"/>; null when the system let the thread run too seldom to know.</summary>
-        public TimeSpan? Longest()
+        public TimeSpan? Longest(TimeSpan epoch)
         {
             long since = Volatile.Read(ref _waitsSince);
             long longest = Math.Max(Volatile.Read(ref _longest), since == 0 ? 0 : Stopwatch.GetTimestamp() - since);
-            TimeSpan wait = Stopwatch.GetElapsedTime(0, longest);
-            return IsKnown(Volatile.Read(ref _turns) - _turnsBefore, wait) ? wait : null;
+            return WaitOf(Volatile.Read(ref _turns) - _turnsBefore, Stopwatch.GetElapsedTime(0, longest), epoch);
         }
 
         public void Dispose()

@@ -19,9 +19,12 @@ public sealed class ManyMagazinesTests
     }
 
     [Theory]
-    [InlineData(10, 0, true)]
-    [InlineData(9, 1000, false)]
-    [InlineData(0, 1001, true)] // it ran seldom because it waited
-    public void A_wait_beyond_the_goal_counts_however_often_the_thread_ran(int turns, int microseconds, bool expected) =>
-        Assert.Equal(expected, ManyMagazines.IsKnown(turns, TimeSpan.FromMicroseconds(microseconds)));
+    [InlineData(10, 0, 5000, 0)]
+    [InlineData(9, 1000, 5000, null)]
+    [InlineData(0, 1001, 5000, 1001)] // it ran seldom because it waited
+    [InlineData(0, 0, 1000, 1000)] // no longer than the epoch
+    public void A_wait_is_known_when_the_thread_ran_often_or_the_wait_is_bounded(int turns, int longest, int epoch, int? expected) =>
+        Assert.Equal(
+            expected,
+            ManyMagazines.WaitOf(turns, TimeSpan.FromMicroseconds(longest), TimeSpan.FromMicroseconds(epoch))?.TotalMicroseconds);
 }
