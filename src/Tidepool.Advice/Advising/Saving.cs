@@ -36,8 +36,8 @@ internal sealed record Saving
         {
             BytesPerSecond = bytes,
 
-            // Where renting costs what allocating does, all that may be saved is collections.
-            Processors = new Interval(allocating > 0 ? processors / factor : 0, processors, processors * factor),
+            // It begins without collections: what else the program allocates may cause as many.
+            Processors = new Interval(allocating / factor, processors, processors * factor),
         };
     }
 
