@@ -289,7 +289,7 @@ internal sealed partial class StreamCore
     }
 
     /// <summary>Gives up what a core does not keep: another change may be under way, so no other stream may have it.</summary>
-    private void DropSpares()
+    private void FreeSpares()
     {
         if (!IsTangled)
         {

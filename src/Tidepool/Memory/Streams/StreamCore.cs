@@ -288,7 +288,7 @@ internal sealed partial class StreamCore
     {
         Exception? failure = null;
         Release(ref failure);
-        DropSpares();
+        FreeSpares();
         StreamFlags kept = Flags & ~(StreamFlags.HasAppended | StreamFlags.HasRented);
         long maxLength = MaxLength;
         Restore();
