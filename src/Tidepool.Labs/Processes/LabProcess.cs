@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Text;
 using System.Text.Json;
 
 namespace Tidepool.Labs;
@@ -7,20 +6,13 @@ namespace Tidepool.Labs;
 /// <summary>A child process that measures for one lab; one request at a time.</summary>
 internal sealed class LabProcess : IDisposable
 {
+    private readonly ChildProcess _child;
     private readonly Process _process;
-    private readonly StringBuilder _errors = new();
 
     private LabProcess(Process process)
     {
+        _child = new ChildProcess(process);
         _process = process;
-        _process.ErrorDataReceived += (_, line) =>
-        {
-            lock (_errors)
-            {
-                _errors.AppendLine(line.Data);
-            }
-        };
-        _process.BeginErrorReadLine();
     }
 
     /// <summary>The number of the process.</summary>
@@ -116,20 +108,7 @@ internal sealed class LabProcess : IDisposable
     }
 
     /// <summary>Ends the child.</summary>
-    public void Dispose()
-    {
-        try
-        {
-            _process.Kill(entireProcessTree: true);
-            _process.WaitForExit();
-        }
-        catch (InvalidOperationException)
-        {
-            // It has ended by itself.
-        }
-
-        _process.Dispose();
-    }
+    public void Dispose() => _child.Dispose();
 
     private async Task SendAsync(ChildRequest request, CancellationToken stop)
     {
@@ -163,13 +142,7 @@ internal sealed class LabProcess : IDisposable
         }
     }
 
-    private LabProcessException Ended()
-    {
-        lock (_errors)
-        {
-            return new LabProcessException($"The measuring process ended early. {_errors.ToString().Trim()}");
-        }
-    }
+    private LabProcessException Ended() => new($"The measuring process ended early. {_child.Errors}");
 }
 
 /// <summary>A measuring process failed.</summary>

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Text;
 using System.Text.Json;
 
 namespace Tidepool.Labs;
@@ -9,22 +8,15 @@ internal sealed class PinnedProcess : IDisposable
 {
     private static readonly TimeSpan LongestAnswer = TimeSpan.FromMinutes(1);
 
+    private readonly ChildProcess _child;
     private readonly Process _process;
     private readonly string _name;
-    private readonly StringBuilder _errors = new();
 
     private PinnedProcess(Process process, string name)
     {
+        _child = new ChildProcess(process);
         _process = process;
         _name = name;
-        _process.ErrorDataReceived += (_, line) =>
-        {
-            lock (_errors)
-            {
-                _errors.AppendLine(line.Data);
-            }
-        };
-        _process.BeginErrorReadLine();
     }
 
     /// <summary>The number of the process.</summary>
@@ -88,27 +80,11 @@ internal sealed class PinnedProcess : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose()
-    {
-        try
-        {
-            _process.Kill(entireProcessTree: true);
-            _process.WaitForExit();
-        }
-        catch (InvalidOperationException)
-        {
-            // It has ended by itself.
-        }
-
-        _process.Dispose();
-    }
+    public void Dispose() => _child.Dispose();
 
     private LabProcessException Ended()
     {
         _process.WaitForExit(TimeSpan.FromSeconds(2));
-        lock (_errors)
-        {
-            return new LabProcessException($"{_name} ended early. {_errors.ToString().Trim()}".TrimEnd());
-        }
+        return new LabProcessException($"{_name} ended early. {_child.Errors}".TrimEnd());
     }
 }
