@@ -402,13 +402,9 @@ internal sealed partial class PoolState<T>
         }
     }
 
-    /// <summary>When an idle resource is to be kept alive: soon where its reset is done with that.</summary>
-    private long KeepAliveDue(ResourceSlot<T> slot)
-    {
-        long interval = _settings.KeepAliveInterval;
-        return ResourceSettings.After(
-            slot.KeptAlive, slot.HasResetPending ? Math.Min(interval, ResourceSettings.ResetPendingFor) : interval);
-    }
+    /// <summary>When to keep an idle resource alive: soon where that completes its reset.</summary>
+    private long KeepAliveDue(ResourceSlot<T> slot) =>
+        ResourceSettings.After(slot.KeptAlive, _settings.KeepAliveAfter(slot.HasResetPending));
 
     /// <summary>
     /// Sets when to look at an idle resource again; one that is kept only for the smallest size is due after another idle timeout.

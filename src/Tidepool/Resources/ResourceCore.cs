@@ -64,8 +64,7 @@ internal sealed partial class ResourceCore<T> : IMeteredResources, ILivePool
         _leavesAlone = !_looksForBroken && _resetMode is (ResetMode.None or ResetMode.OnRent);
         _freshFor = Math.Min(traits.Validates ? settings.ValidateAfterIdle : ResourceSettings.NoLimit, ResourceSettings.NoLimit / 2);
         _resetsLater = traits.ResetsLater && _resetMode is ResetMode.OnReturn or ResetMode.Background;
-        long soonestKeepAlive = _resetsLater ? ResourceSettings.ResetPendingFor : ResourceSettings.NoLimit;
-        _soonestIdleDue = Math.Min(settings.IdleTimeout, Math.Min(settings.KeepAliveInterval, soonestKeepAlive));
+        _soonestIdleDue = Math.Min(settings.IdleTimeout, settings.KeepAliveAfter(hasResetPending: _resetsLater));
         Gate = group?.Gate ?? new PoolGate<T>(settings.TimeProvider, this, static core => ((ResourceCore<T>)core).OnTimer());
         Timer = Gate.Timer;
         Clock = Gate.Clock;

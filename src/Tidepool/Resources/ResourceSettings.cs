@@ -7,6 +7,7 @@ internal sealed class ResourceSettings(ResourcePoolOptions options)
     internal const long NoLimit = long.MaxValue;
     private const long Longest = uint.MaxValue - 1; // what a timer takes
     private const string Parameter = nameof(options);
+    private const long ResetPendingFor = 1000; // how long a resource stays idle whose reset is still to be done
 
     private static readonly TimeSpan LongestIdle = TimeSpan.FromMinutes(5);
 
@@ -38,10 +39,7 @@ internal sealed class ResourceSettings(ResourcePoolOptions options)
         ? options.LifetimeJitter
         : throw Refusal(nameof(options.LifetimeJitter), options.LifetimeJitter, "0 to 1", Parameter);
 
-    /// <summary>How long a resource stays idle whose reset is still to be done, in milliseconds.</summary>
-    internal const long ResetPendingFor = 1000;
-
-    internal long KeepAliveInterval { get; } = Milliseconds(options.KeepAliveInterval, nameof(options.KeepAliveInterval), 1, Parameter);
+    private long KeepAliveInterval { get; } = Milliseconds(options.KeepAliveInterval, nameof(options.KeepAliveInterval), 1, Parameter);
 
     internal bool TakesOldest { get; } = Defined(options.ReuseOrder, nameof(options.ReuseOrder)) == ReuseOrder.FirstIn;
 
@@ -71,6 +69,11 @@ internal sealed class ResourceSettings(ResourcePoolOptions options)
 
     /// <summary>Whether no option must see each rental and return, or all idle resources.</summary>
     internal bool AllowsHot => !TakesOldest && MinIdle == 0 && LeakCapture == LeakCapture.None && !ReclaimLeaks && LeakThreshold == NoLimit;
+
+    /// <summary>How long a resource stays idle until it is kept alive, in milliseconds.</summary>
+    /// <param name="hasResetPending">Whether that completes its reset.</param>
+    internal long KeepAliveAfter(bool hasResetPending) =>
+        hasResetPending ? Math.Min(KeepAliveInterval, ResetPendingFor) : KeepAliveInterval;
 
     /// <summary>The default of <c>IdleTimeout</c>: five minutes, or the lifetime where that is shorter.</summary>
     internal static TimeSpan DefaultIdleTimeout(TimeSpan lifetime) =>
