@@ -64,7 +64,7 @@ internal sealed class MySqlAdapter : DbAdapter
 
     internal override bool AnnouncesConnecting => true;
 
-    /// <summary>The reset sees to all that an error leaves.</summary>
+    /// <summary>The reset removes all that an error leaves.</summary>
     internal override SessionResidue LeftByError => SessionResidue.Objects;
 
     /// <summary>Whether sessions with prepared statements are kept, with the provider's version that is loaded.</summary>
@@ -80,7 +80,7 @@ internal sealed class MySqlAdapter : DbAdapter
         remembered is InitialState { Socket: { } socket } && socket.Poll(0, SelectMode.SelectRead);
 
     /// <summary>
-    /// The reset sees to all but one thing. MariaDB breaks a session that it resets while a distributed transaction is prepared on it: from
+    /// The reset removes all but one thing. MariaDB breaks a session that it resets while a distributed transaction is prepared on it: from
     /// then on it refuses each table of InnoDB (1031), and no variable tells.
     /// </summary>
     internal override SessionResidue FindResidue(string text) =>

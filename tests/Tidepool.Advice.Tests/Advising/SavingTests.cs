@@ -122,7 +122,7 @@ public sealed class SavingTests
     [Trait("Category", "Environment")]
     public void What_a_pool_saves_is_told_in_seconds()
     {
-        // What other tests do meanwhile counts as well, so the limits are such that only another unit is beyond them.
+        // Other tests run meanwhile and count too: the limits are so wide that only a wrong unit exceeds them.
         Assert.InRange(Math.Abs(new PoolCosts().SavedSeconds(1_000_000, hasReferences: false)), 0, 1);
         Assert.InRange(Math.Abs(new PoolCosts().SavedSecondsPerByte("MemoryStream", 65_536)), 0, 1e-5);
         Assert.InRange(Math.Abs(new PoolCosts().SavedSecondsPerByte("StringBuilder", 16_024)), 0, 1e-5);

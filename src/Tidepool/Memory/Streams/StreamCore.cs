@@ -50,7 +50,6 @@ internal sealed partial class StreamCore
     /// <summary>What the window does not know better: see <see cref="Length"/>.</summary>
     internal long StoredLength;
 
-
     internal long MaxLength;
     internal StreamFlags Flags;
     internal PooledMemoryStreamOptions? Options;

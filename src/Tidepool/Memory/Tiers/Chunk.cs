@@ -19,7 +19,7 @@ internal sealed class Chunk
 
     internal void Add(object item)
     {
-        Places.AsSpan()[Count] = item; // other than the array's own, a span's element is stored without a look at its type
+        Places.AsSpan()[Count] = item; // through a span, which needs no look at the type of the array's elements
         Count++;
     }
 

@@ -4,7 +4,7 @@ namespace Tidepool;
 
 /// <summary>
 /// One stack of chunks of the shared tier, with the emptied chunks that wait for reuse, and on top the one through which single items come
-/// and go. Every method holds its lock for a few instructions. Room for empty chunks is made where full ones are put, so that who takes
+/// and go. Every method holds its lock for a few instructions. Room for empty chunks is made where full ones are put, so that taking
 /// one allocates nothing.
 /// </summary>
 internal sealed class Stripe
