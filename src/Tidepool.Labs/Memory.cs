@@ -218,7 +218,7 @@ internal sealed class MemoryLab : ILab
             Layout = SectionLayout.Metrics,
             Varies = ["magazines"],
         };
-        plan.Add(new Probe { Key = EpochKey, Section = section, Ours = true, Run = _ => ManyMagazines.Measure() });
+        plan.Add(new Probe { Key = EpochKey, Section = section, Ours = true, Run = _ => ManyMagazines.Measure(plan.Mode) });
         plan.Add(new MetricRule(Bars.EpochTime, ManyMagazines.EpochTime, [EpochKey]));
         plan.Add(new MetricRule(Bars.EpochGate, ManyMagazines.GateWait, [EpochKey]));
     }

@@ -7,7 +7,7 @@ namespace Tidepool.Labs;
 internal static class LabServer
 {
     /// <summary>Sessions that the measuring processes of a full run may have at a time.</summary>
-    private const int MaxConnections = 400;
+    private const int MaxConnections = 1000;
 
     private const string Variable = "TIDEPOOL_LAB_POSTGRES";
 
