@@ -33,6 +33,15 @@ internal static class NativeProgram
         OperatingSystem.IsLinux() && FileOf(words[0]) is { } file && IsElf(HeadOf(file)) && !IsDotnet(words[0])
             && !(Launchers.Contains(Path.GetFileName(words[0])) && words.Skip(1).SelectMany(PartsOf).Any(IsDotnet));
 
+    /// <summary>Whether the file of a process is a native program, as far as it may be read. It may load a runtime of .NET.</summary>
+    /// <param name="id">The process.</param>
+    public static bool IsNativeProcess(int id)
+    {
+        string file = $"/proc/{id}/exe"; // opens the file of the process, also where another has its name meanwhile
+        return OperatingSystem.IsLinux() && IsElf(HeadOf(file)) && File.ResolveLinkTarget(file, returnFinalTarget: false)?.Name != "dotnet"
+            && !IsDotnetFile(file);
+    }
+
     /// <summary>A word as it is, and what a shell would make of it.</summary>
     private static IEnumerable<string> PartsOf(string word) =>
         [word, .. word.Split([' ', '\t', '\n', ';', '&', '|', '(', ')', '"', '\''], StringSplitOptions.RemoveEmptyEntries)];
@@ -45,9 +54,11 @@ internal static class NativeProgram
             return true;
         }
 
-        return FileOf(word) is { } file && IsElf(HeadOf(file))
-            && (Path.GetFileName(file) == "dotnet" || Contains(file, BundleMark) || Contains(file, "DotNetRuntimeDebugHeader"u8));
+        return FileOf(word) is { } file && IsElf(HeadOf(file)) && (Path.GetFileName(file) == "dotnet" || IsDotnetFile(file));
     }
+
+    /// <summary>Whether a file is a host of .NET but <c>dotnet</c>, or native code that was compiled from .NET.</summary>
+    private static bool IsDotnetFile(string file) => Contains(file, BundleMark) || Contains(file, "DotNetRuntimeDebugHeader"u8);
 
     /// <summary>Whether the loader starts the program, so that a library can be preloaded. Scripts have an interpreter.</summary>
     /// <param name="command">The first word of a command line.</param>

@@ -8,6 +8,8 @@ namespace Tidepool.Advice;
 /// <summary>Finds the .NET processes of this machine, and says why one cannot be looked at.</summary>
 internal static partial class TargetCatalog
 {
+    private const int MostNamed = 4;
+
     /// <summary>Every process that offers a diagnostic port to this user, without this one, in the order of their numbers.</summary>
     public static IReadOnlyList<TargetProcess> List() =>
     [
@@ -29,27 +31,81 @@ internal static partial class TargetCatalog
             return FindById(id);
         }
 
-        return Choose(target, List());
+        IReadOnlyList<TargetProcess> processes = List();
+        return FittingOf(target, processes).Length == 0 && NativesOf(target) is [_, ..] natives
+            ? throw Native(natives)
+            : Choose(target, processes);
     }
 
     /// <summary>Chooses by name: one whose name is exactly this wins over those that contain it.</summary>
     /// <exception cref="TargetException">No process fits, or several do.</exception>
     internal static TargetProcess Choose(string name, IReadOnlyList<TargetProcess> processes)
     {
-        TargetProcess[] exact = [.. processes.Where(process => process.Name.Equals(name, StringComparison.OrdinalIgnoreCase))];
-        TargetProcess[] fitting = exact.Length > 0
-            ? exact
-            : [.. processes.Where(process => process.Name.Contains(name, StringComparison.OrdinalIgnoreCase))];
-        return fitting switch
+        return FittingOf(name, processes) switch
         {
             [var one] => one,
             [] => throw new TargetException(
                 TargetProblem.WrongTarget,
                 $"no .NET process that you may attach to has '{name}' in its name. See: tidepool ps"),
-            _ => throw new TargetException(
+            var fitting => throw new TargetException(
                 TargetProblem.WrongTarget,
                 $"{fitting.Length} processes fit '{name}': {string.Join(", ", fitting.Select(p => $"{p.Id} {p.Name}"))}. Give the number."),
         };
+    }
+
+    /// <summary>Why native programs are not looked at while they run.</summary>
+    /// <param name="processes">One or more.</param>
+    internal static TargetException Native(IReadOnlyList<TargetProcess> processes)
+    {
+        string some = string.Join(", ", processes.Take(MostNamed).Select(static process => $"{process.Id} {process.Name}"));
+        string more = processes.Count > MostNamed ? $" and {processes.Count - MostNamed} more" : "";
+        string subject = processes is [var one]
+            ? $"process {one.Id} ({one.Name}) is a native program"
+            : $"{processes.Count} native programs fit: {some}{more}";
+        return new TargetException(
+            TargetProblem.WrongTarget,
+            $"{subject}. Run it as: tidepool advise -- COMMAND. The library that records what it allocates has to be there from its "
+                + "start.");
+    }
+
+    /// <summary>The processes whose name is exactly this; those that contain it where there is none.</summary>
+    private static TargetProcess[] FittingOf(string name, IEnumerable<TargetProcess> processes)
+    {
+        TargetProcess[] fitting = [.. processes.Where(process => process.Name.Contains(name, StringComparison.OrdinalIgnoreCase))];
+        TargetProcess[] exact = [.. fitting.Where(process => process.Name.Equals(name, StringComparison.OrdinalIgnoreCase))];
+        return exact.Length > 0 ? exact : fitting;
+    }
+
+    /// <summary>This user's native programs of a name.</summary>
+    private static TargetProcess[] NativesOf(string name)
+    {
+        List<TargetProcess> named = [];
+        foreach (Process process in Process.GetProcesses())
+        {
+            using (process)
+            {
+                named.Add(new TargetProcess { Id = process.Id, Name = NameOf(process) });
+            }
+        }
+
+        return [.. FittingOf(name, named).Where(static process => process.Name.Length > 0 && IsNative(process.Id))];
+    }
+
+    /// <summary>Whether a process of this user runs a native program without a runtime of .NET.</summary>
+    private static bool IsNative(int id) =>
+        id != Environment.ProcessId && SystemProcess.OwnerOf(id) == SystemProcess.User && NativeProgram.IsNativeProcess(id)
+            && !SystemProcess.IsRuntimeLoaded(id);
+
+    private static string NameOf(Process process)
+    {
+        try
+        {
+            return process.ProcessName;
+        }
+        catch (InvalidOperationException)
+        {
+            return ""; // it has ended
+        }
     }
 
     private static TargetProcess FindById(int id)
@@ -59,9 +115,11 @@ internal static partial class TargetCatalog
             throw new TargetException(TargetProblem.WrongTarget, $"process {id} is tidepool itself.");
         }
 
+        string name;
         try
         {
             using var process = Process.GetProcessById(id);
+            name = NameOf(process);
         }
         catch (ArgumentException)
         {
@@ -77,9 +135,15 @@ internal static partial class TargetCatalog
 
         if (!DiagnosticsClient.GetPublishedProcesses().Contains(id))
         {
+            bool isRuntimeLoaded = SystemProcess.IsRuntimeLoaded(id);
+            if (!isRuntimeLoaded && NativeProgram.IsNativeProcess(id))
+            {
+                throw Native([new TargetProcess { Id = id, Name = name }]);
+            }
+
             throw new TargetException(
-                SystemProcess.IsRuntimeLoaded(id) ? TargetProblem.OutOfReach : TargetProblem.WrongTarget,
-                SystemProcess.IsRuntimeLoaded(id)
+                isRuntimeLoaded ? TargetProblem.OutOfReach : TargetProblem.WrongTarget,
+                isRuntimeLoaded
                     ? $"process {id} is a .NET process without a diagnostic port. Its socket was deleted, it was started with "
                         + "DOTNET_EnableDiagnostics=0, or its TMPDIR is not yours."
                     : $"process {id} is not a .NET process, or has no diagnostic port. See: tidepool ps");

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Tidepool.Advice.Tests.Targets;
 
 public sealed class TargetCatalogTests
@@ -42,4 +44,53 @@ public sealed class TargetCatalogTests
         "itself",
         Assert.Throws<TargetException>(() => TargetCatalog.Find($"{Environment.ProcessId}")).Message,
         StringComparison.Ordinal);
+
+    [Fact]
+    public void One_native_program_is_told_from_several()
+    {
+        TargetException one = TargetCatalog.Native([Processes[0]]);
+        Assert.Equal(TargetProblem.WrongTarget, one.Problem);
+        Assert.StartsWith(
+            "process 1 (orders) is a native program. Run it as: tidepool advise -- COMMAND.", one.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "6 native programs fit: 1 orders, 2 orders-worker, 3 Billing, 1 orders and 2 more. Run",
+            TargetCatalog.Native([.. Processes, .. Processes]).Message,
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_process_of_dotnet_is_no_native_one() => Assert.False(NativeProgram.IsNativeProcess(Environment.ProcessId));
+
+    [Fact]
+    [Trait("Category", "Environment")]
+    public void A_native_process_is_refused_by_number_and_by_name_with_the_way_out()
+    {
+        if (!OperatingSystem.IsLinux())
+        {
+            return; // native programs are looked at on Linux only
+        }
+
+        string name = $"tpn{Environment.ProcessId}";
+        string program = Path.Combine(Path.GetTempPath(), name);
+        File.Copy(NativeProgram.FileOf("sleep")!, program, overwrite: true);
+        using var process = Process.Start(program, ["600"]);
+        try
+        {
+            foreach (string target in (string[])[$"{process.Id}", name, name[1..].ToUpperInvariant()])
+            {
+                var refused = Assert.Throws<TargetException>(() => TargetCatalog.Find(target));
+                Assert.Equal(TargetProblem.WrongTarget, refused.Problem);
+                Assert.StartsWith($"process {process.Id} ({name}) is a native program", refused.Message, StringComparison.Ordinal);
+            }
+
+            File.Delete(program); // its file may be gone, as after an update
+            Assert.Contains("native", Assert.Throws<TargetException>(() => TargetCatalog.Find(name)).Message, StringComparison.Ordinal);
+        }
+        finally
+        {
+            process.Kill();
+            process.WaitForExit();
+            File.Delete(program);
+        }
+    }
 }
