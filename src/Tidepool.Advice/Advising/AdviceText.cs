@@ -97,10 +97,10 @@ internal static class AdviceText
                 + $"{site.Samples} samples");
         string place = site.File.Length == 0 ? "" : $"  {Path.GetFileName(site.File)}:{site.Line}";
         console.WriteLine($"  {site.Method}{place}");
-        console.WriteLine($"  {advice.Reason}");
+        Paragraph.Write(console, advice.Reason);
         if (site.Lifetime is { } lifetime)
         {
-            console.WriteLine($"  {LifetimeText.Line(lifetime)}{NativeText.Release(site)}");
+            Paragraph.Write(console, $"{LifetimeText.Line(lifetime)}{NativeText.Release(site)}");
         }
 
         if (advice.Verdict != Verdict.Pool)
@@ -110,18 +110,20 @@ internal static class AdviceText
 
         if (advice.Saving is { } saving)
         {
-            console.WriteLine($"  saves {Saving.Text(saving, processors)}, as estimated");
+            Paragraph.Write(console, $"saves {Saving.Text(saving, processors)}, as estimated");
         }
 
-        console.WriteLine(
-            $"  sizes: half up to {Quantity.Bytes(site.Quantile(0.5))}, nine tenths up to {Quantity.Bytes(site.Quantile(0.9))}, "
+        Paragraph.Write(
+            console,
+            $"sizes: half up to {Quantity.Bytes(site.Quantile(0.5))}, nine tenths up to {Quantity.Bytes(site.Quantile(0.9))}, "
                 + $"largest {Quantity.Bytes(site.Quantile(1))}");
         if (advice.Classes.Count > 0)
         {
-            console.WriteLine($"  classes of {advice.Kind}, in bytes: {string.Join(", ", advice.Classes)}");
+            Paragraph.Write(console, $"classes of {advice.Kind}, in bytes: {string.Join(", ", advice.Classes)}");
         }
 
-        console.Write(new Text($"  - {advice.Before}\n  + {advice.After}\n", new Style(Color.Grey)));
+        Paragraph.WriteCode(console, "- ", advice.Before!);
+        Paragraph.WriteCode(console, "+ ", advice.After!);
     }
 
     private static string Seconds(double seconds) => seconds.ToString("0.0", CultureInfo.InvariantCulture);

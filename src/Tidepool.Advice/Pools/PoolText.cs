@@ -55,7 +55,7 @@ internal static class PoolText
             };
             console.Write(new Text(verdict, new Style(color, decoration: Decoration.Bold)));
             console.WriteLine($"  {pool.Name} ({pool.Kind}), {finding.Subject}{RatesOf(pool, finding)}");
-            console.WriteLine($"  {finding.Reason}");
+            Paragraph.Write(console, finding.Reason);
             foreach (string line in finding.Reports.SelectMany(static text => text.Split('\n')).Take(MostReportLines))
             {
                 console.Write(new Text($"    {line.Trim()}\n", new Style(Color.Grey)));
@@ -67,8 +67,9 @@ internal static class PoolText
         if (pool is { Verdict: PoolVerdict.Change, HitRates: [.., var best] rates } && best.HitRate > rates[0].HitRate)
         {
             string more = pool.Kind == "ArrayPool" ? "places" : "more places";
-            console.WriteLine(
-                $"  hit rate by {more}: "
+            Paragraph.Write(
+                console,
+                $"hit rate by {more}: "
                     + string.Join(", ", rates.Where(static rate => rate.Places is 0 or 1 or 4 or 16 or 64 or 256 or 1024 or 4096)
                         .Select(static rate => $"{rate.Places} {Quantity.Percent(rate.HitRate)}")));
         }
@@ -85,16 +86,17 @@ internal static class PoolText
 
     private static void PrintCode(IAnsiConsole console, PoolFinding finding)
     {
-        string code = (finding.Before is null ? "" : $"  - {Indented(finding.Before)}\n")
-            + (finding.After is null ? "" : $"  + {Indented(finding.After)}\n")
-            + (finding.Native is null
-                ? ""
-                : $"  the same for the native library, a file for -DTIDEPOOL_SIZE_CLASSES:\n    {Indented(finding.Native)}\n");
-        if (code.Length > 0)
+        (string Mark, string? Code)[] parts = [("- ", finding.Before), ("+ ", finding.After)];
+        foreach (var (mark, code) in parts.Where(static part => part.Code is not null))
         {
-            console.Write(new Text(code, new Style(Color.Grey)));
+            Paragraph.WriteCode(console, mark, code!);
+        }
+
+        if (finding.Native is { } header)
+        {
+            string subject = finding.After is null ? "for" : "the same for";
+            Paragraph.Write(console, $"{subject} the native library, a file for -DTIDEPOOL_SIZE_CLASSES:");
+            Paragraph.WriteCode(console, "  ", header);
         }
     }
-
-    private static string Indented(string code) => code.TrimEnd().Replace("\n", "\n    ", StringComparison.Ordinal);
 }
