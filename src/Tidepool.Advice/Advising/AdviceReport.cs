@@ -59,7 +59,6 @@ internal sealed record AdviceReport
         long lost = sampling.Slices.Sum(static slice => slice.LostEvents);
         int samples = sampling.Slices.Sum(static slice => slice.Samples.Count);
         bool isTorn = IsTorn(lost, samples);
-        string advice = target.Runtime == NativeReport.Runtime ? "look for a shorter time (--seconds)" : "sample with a smaller budget";
         return new AdviceReport
         {
             Target = target,
@@ -77,7 +76,7 @@ internal sealed record AdviceReport
                     {
                         Site = site,
                         Verdict = Verdict.NotEnoughEvidence,
-                        Reason = $"{lost} events were lost, more than {Quantity.Percent(MostLost)}: {advice}.",
+                        Reason = $"{lost} events were lost, more than {Quantity.Percent(MostLost)}: {HowToLoseLess(target.Runtime)}.",
                     }
                     : judge(site)),
             ],
@@ -91,6 +90,11 @@ internal sealed record AdviceReport
 
     private static SiteAdvice WithSaving(SiteAdvice advice, double seconds, CollectorLoad collections, IPoolCosts? costs) =>
         advice.Verdict == Verdict.Pool ? advice with { Saving = Saving.Of(advice.Site, seconds, collections, costs) } : advice;
+
+    /// <summary>What another run does so that fewer events are lost.</summary>
+    /// <param name="runtime">The runtime of the process.</param>
+    internal static string HowToLoseLess(string runtime) =>
+        runtime == NativeReport.Runtime ? "look for a shorter time (--seconds)" : "sample with a smaller --budget";
 
     /// <summary>Whether too many events were lost for any verdict.</summary>
     /// <param name="lost">Events that were lost.</param>

@@ -26,7 +26,11 @@ internal static class AdviceDiffText
         console.WriteLine();
         console.WriteLine(Row("", "before", "now", "change", ""));
         console.WriteLine(RowOf("allocated/s", diff.Bytes, Quantity.Bytes));
-        console.WriteLine(RowOf("collections/s", diff.Collections, Quantity.Count));
+        if (diff.Before.Process.Runtime != NativeReport.Runtime || diff.After.Process.Runtime != NativeReport.Runtime)
+        {
+            console.WriteLine(RowOf("collections/s", diff.Collections, Quantity.Count));
+        }
+
         PrintSites(console, diff);
         foreach (PoolChange pool in diff.Pools)
         {

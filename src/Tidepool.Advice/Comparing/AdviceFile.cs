@@ -79,7 +79,7 @@ internal sealed record AdviceFile
 
         if (AdviceReport.IsTorn(Window.LostEvents, Sites.Sum(static site => site.Samples)))
         {
-            return $"{Window.LostEvents} events were lost, so its rates are too low: sample with a smaller --budget.";
+            return $"{Window.LostEvents} events were lost, so its rates are too low: {AdviceReport.HowToLoseLess(Process.Runtime)}.";
         }
 
         if (Sites.FirstOrDefault(static site => !site.BytesPerSecond.IsSound) is { } unsound)

@@ -110,7 +110,8 @@ internal static partial class NativeFrame
     private static partial Regex Standard();
 
     [GeneratedRegex(
-        @"^(x|xx|g_|_)?(malloc|calloc|realloc|reallocarray|zalloc|malloc0|try_malloc|strdup|strndup|memdup|aligned_alloc)$")]
+        @"^(x|xx|z|ztry|g_|g_try_|_|CRYPTO_|OPENSSL_)?(malloc|calloc|realloc|reallocarray|zalloc|malloc0|try_malloc|strdup|strndup|memdup|"
+            + @"aligned_alloc)(_usable)?(_internal)?$")]
     private static partial Regex Wrapper();
 
     [GeneratedRegex(

@@ -11,7 +11,7 @@ internal static class NativeText
         double seconds = report.Sampling.Seconds;
         yield return string.Create(
             CultureInfo.InvariantCulture,
-            $"native: one byte in {native.MeanBytes:n0} sampled from its start on, for {seconds:0.0} s; {EndOf(native)}");
+            $"native: one byte in {native.MeanBytes:n0} sampled for {seconds:0.0} s from its start; {EndOf(native)}");
         yield return $"lifetimes: young is freed within {Quantity.Time(NativeSites.YoungSeconds(seconds) * 1000)}, kept lives for "
             + $"{Quantity.Time(NativeSites.KeptSeconds(seconds) * 1000)} and more";
         if (native.OtherProcesses > 0)
@@ -43,5 +43,5 @@ internal static class NativeText
         ? string.Create(CultureInfo.InvariantCulture, $"{seconds * 1e6:0.#} µs")
         : Quantity.Time(seconds * 1000);
 
-    private static string EndOf(NativeWindow native) => native.ExitCode is { } code ? $"it ended with code {code}" : "it was stopped then";
+    private static string EndOf(NativeWindow native) => native.ExitCode is { } code ? $"ended with code {code}" : "stopped then";
 }
