@@ -73,7 +73,7 @@ internal static partial class SarifReport
             PoolVerdict.Suspect => 2,
             _ => 1,
         };
-        string after = finding.After is null ? "" : $" Then: {finding.After}";
+        string after = (finding.After ?? finding.Native) is { } then ? $" Then: {then}" : "";
         Match place = SourceLine().Match(string.Join('\n', finding.Reports));
         return Result(
             rule,

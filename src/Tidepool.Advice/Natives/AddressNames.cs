@@ -38,6 +38,14 @@ internal sealed class AddressNames
         return names;
     }
 
+    /// <summary>The names that an answer of addr2line gives the addresses of one module.</summary>
+    internal static AddressNames Of(LoggedModule module, TextReader answer)
+    {
+        var names = new AddressNames();
+        names.Add(module, answer);
+        return names;
+    }
+
     /// <summary>The frames at a return address, those that were inlined first; one without a name where nothing names it.</summary>
     public IReadOnlyList<StackPlace> PlacesOf(SampleLog log, ulong address)
     {
@@ -112,10 +120,15 @@ internal sealed class AddressNames
         using (process)
         {
             string answer = await AskAsync(process, offsets, stop);
-            foreach ((ulong offset, StackPlace[] places) in Parse(module, new StringReader(answer)))
-            {
-                _places[(module, offset)] = places;
-            }
+            Add(module, new StringReader(answer));
+        }
+    }
+
+    private void Add(LoggedModule module, TextReader answer)
+    {
+        foreach ((ulong offset, StackPlace[] places) in Parse(module, answer))
+        {
+            _places[(module, offset)] = places;
         }
     }
 

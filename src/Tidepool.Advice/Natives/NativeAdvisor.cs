@@ -91,12 +91,14 @@ internal sealed class NativeAdvisor(int slices, double window, Func<long, double
                 "auto one = std::allocate_shared<T>(tp::allocator<T>(), ...);  // <tidepool/allocator.hpp>");
         }
 
-        return site.Quantile(1) <= LargestClass && IsOneSize(site)
+        bool isOneSize = IsOneSize(site);
+        string blocks = isOneSize ? $"blocks of one size, {site.Quantile(0.5)} bytes" : "blocks of several sizes";
+        return isOneSize && site.Quantile(1) <= LargestClass
             ? Advisor.Advise(
-                site, "objects", $"blocks of one size, {site.Quantile(0.5)} bytes; {rest}", "T* one = new T(...);",
+                site, "objects", $"{blocks}; {rest}", "T* one = new T(...);",
                 "tp::lease<T> one = pool.rent(...);  // tp::pool<T> pool; of <tidepool/pool.hpp>")
             : Advisor.Advise(
-                site, "buffers", $"blocks of several sizes; {rest}", "char* bytes = new char[n];",
+                site, "buffers", $"{blocks}; {rest}", "char* bytes = new char[n];",
                 "auto bytes = tp::rent<char>(n);  // <tidepool/buffer.hpp>");
     }
 

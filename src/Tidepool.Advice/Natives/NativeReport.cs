@@ -33,20 +33,31 @@ internal static class NativeReport
     public static async Task<AdviceReport> OfAsync(string name, NativeRecording recording, AdviceLimits limits, CancellationToken stop)
     {
         stop = stop.IsCancellationRequested ? CancellationToken.None : stop;
+        AddressNames names = await AddressNames.ReadAsync(recording.Log, NativeSites.AddressesOf(recording.Log), stop);
+        return Of(name, recording, names, new AllocatorClock(stop).PairSeconds, limits);
+    }
+
+    /// <summary>The report on what was recorded, once its addresses have names. Pure.</summary>
+    /// <param name="name">The name of the program.</param>
+    /// <param name="recording">What was recorded.</param>
+    /// <param name="names">The names.</param>
+    /// <param name="pairSeconds">What a malloc and a free of a size cost.</param>
+    /// <param name="limits">The limits of the verdicts.</param>
+    internal static AdviceReport Of(
+        string name, NativeRecording recording, AddressNames names, Func<long, double> pairSeconds, AdviceLimits limits)
+    {
         SampleLog log = recording.Log;
-        AddressNames names = await AddressNames.ReadAsync(log, NativeSites.AddressesOf(log), stop);
         IReadOnlyList<SampleSlice> slices = NativeSites.SlicesOf(recording, names);
-        double seconds = Math.Max(1, recording.End - log.Start) / 1e9;
-        var advisor = new NativeAdvisor(slices.Count, seconds, new AllocatorClock(stop).PairSeconds, limits);
+        var advisor = new NativeAdvisor(slices.Count, recording.Seconds, pairSeconds, limits);
         var sampling = new SamplingResult
         {
             Slices = [slices[0] with { LostEvents = log.Lost }, .. slices.Skip(1)],
-            Seconds = seconds,
+            Seconds = recording.Seconds,
         };
-        AdviceReport report = AdviceReport.Of(
-            new TargetProcess { Id = log.Process, Name = name, Runtime = Runtime }, sampling, 0, advisor.Judge);
-        return report with
+        var target = new TargetProcess { Id = log.Process, Name = name, Runtime = Runtime };
+        return AdviceReport.Of(target, sampling, 0, advisor.Judge) with
         {
+            Pools = new PoolReport { Pools = NativeClassJudge.Judge(recording, limits) is { } classes ? [classes] : [] },
             Native = new NativeWindow
             {
                 MeanBytes = log.MeanBytes,

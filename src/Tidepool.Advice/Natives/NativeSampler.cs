@@ -15,6 +15,9 @@ internal sealed record NativeRecording
     /// </summary>
     public required long End { get; init; }
 
+    /// <summary>The seconds of the window; never nothing.</summary>
+    public double Seconds => Math.Max(1, End - Log.Start) / 1e9;
+
     /// <summary>The exit code; null when the program was stopped because the window was over.</summary>
     public int? ExitCode { get; init; }
 

@@ -24,7 +24,7 @@ internal static class NativeSites
     public static IReadOnlyList<SampleSlice> SlicesOf(NativeRecording recording, AddressNames names)
     {
         SampleLog log = recording.Log;
-        double window = Math.Max(1, recording.End - log.Start) / 1e9;
+        double window = recording.Seconds;
         Dictionary<int, (StackPlace Place, string Type)> sites = log.Blocks.Select(static block => block.Stack).Distinct()
             .ToDictionary(static stack => stack, stack => SiteOf(StackOf(log, stack, names)));
         var samples = new List<AllocationSample>[SamplingPlan.Slices];

@@ -5,10 +5,7 @@ namespace Tidepool.Advice;
 /// <summary>Writes a table of size classes as code that one can paste. Pure.</summary>
 internal static class ClassText
 {
-    private const int InARow = 12;
-    private const int NativeMost = 64;
-    private const int NativeLargest = 32_768;
-    private const int NativeSmall = 1024;
+    private const int InARow = 8; // fits 80 columns, indented
 
     /// <summary>The option of a buffer pool.</summary>
     public static string CSharp(IReadOnlyList<int> lengths) => $"Sizes = SizeClasses.FromLengths(\n{Rows(lengths)}),";
@@ -22,24 +19,18 @@ internal static class ClassText
     /// <returns>Null when none of them is as short as what the library keeps in classes, or they are no lengths.</returns>
     public static string? Native(IReadOnlyList<int> lengths, int elementBytes)
     {
-        if (elementBytes <= 0 || lengths.Count == 0 || (long)lengths[0] * elementBytes > NativeLargest)
+        if (elementBytes <= 0 || lengths.Count == 0 || (long)lengths[0] * elementBytes > NativeClasses.Largest)
         {
             return null;
         }
 
-        int[] powers = [.. Enumerable.Range(4, 12).Select(static bit => 1 << bit)];
+        IReadOnlyList<int> powers = NativeClasses.Powers;
         var bytes = lengths.Select(length => (long)length * elementBytes);
-        int[] sizes = [.. bytes.Where(static size => size <= NativeLargest).Select(Align)];
+        int[] sizes = [.. bytes.Where(static size => size <= NativeClasses.Largest).Select(NativeClasses.Align)];
         // Where there are too many, the smallest go first: they save least.
-        int[] chosen = [.. sizes.Except(powers).OrderDescending().Take(NativeMost - powers.Length).Concat(powers).Order()];
+        int[] chosen = [.. sizes.Except(powers).OrderDescending().Take(NativeClasses.Most - powers.Count).Concat(powers).Order()];
         return "#pragma once\n\n#include <cstdint>\n\nnamespace tp::detail {\ninline constexpr std::uint32_t class_sizes[] = {\n"
             + $"{Rows(chosen)}}};\n}}  // namespace tp::detail\n";
-    }
-
-    private static int Align(long bytes)
-    {
-        int step = bytes <= NativeSmall ? 16 : 128;
-        return (int)((bytes + step - 1) / step * step);
     }
 
     private static string Rows(IEnumerable<int> numbers) => string.Join(

@@ -1,5 +1,11 @@
 namespace Tidepool.Advice;
 
+/// <summary>A request, or what a sampled one stands for.</summary>
+/// <param name="Asked">The length that was asked for.</param>
+/// <param name="Given">The length that was handed out.</param>
+/// <param name="Times">How many requests it stands for.</param>
+internal readonly record struct SizeRequest(int Asked, int Given, double Times);
+
 /// <summary>Size classes for the requests of a pool, judged on requests that they were not made from.</summary>
 internal sealed record SizeClassFit
 {
@@ -37,25 +43,32 @@ internal sealed record SizeClassFit
     /// </summary>
     /// <param name="requests">What was asked for and what was given, in their order.</param>
     /// <returns>Null when the requests are too few.</returns>
-    public static SizeClassFit? Of(IReadOnlyList<(int Asked, int Given)> requests)
+    public static SizeClassFit? Of(IReadOnlyList<(int Asked, int Given)> requests) => Of(
+        [.. requests.Where(static request => request.Asked > 0).Select(static request => new SizeRequest(request.Asked, request.Given, 1))],
+        Fit);
+
+    /// <summary>Lets the earlier half of the requests make a table, and measures it on the later half.</summary>
+    /// <param name="requests">The requests in their order, each of 1 or more.</param>
+    /// <param name="fit">Makes the table.</param>
+    /// <returns>Null when the requests are too few.</returns>
+    public static SizeClassFit? Of(IReadOnlyList<SizeRequest> requests, Func<IReadOnlyList<SizeRequest>, SizeClasses> fit)
     {
-        var usable = requests.Where(static request => request.Asked > 0).ToArray();
-        if (usable.Length < FewestRequests)
+        if (requests.Count < FewestRequests)
         {
             return null;
         }
 
-        var early = usable.AsSpan(0, usable.Length / 2);
-        var late = usable.AsSpan(early.Length);
-        SizeClasses table = Fit(early);
+        int half = requests.Count / 2;
+        SizeClasses table = fit([.. requests.Take(half)]);
+        int heldOut = requests.Count - half;
         (double Now, double Then, double Asked)[] blocks = new (double, double, double)[Blocks];
-        for (int i = 0; i < late.Length; i++)
+        for (int i = 0; i < heldOut; i++)
         {
-            ref var block = ref blocks[(int)((long)i * Blocks / late.Length)];
-            (int asked, int given) = late[i];
-            block.Now += given;
-            block.Then += table.IndexOf(asked) is >= 0 and var index ? table.LengthOf(index) : asked;
-            block.Asked += asked;
+            ref var block = ref blocks[(int)((long)i * Blocks / heldOut)];
+            var (asked, given, times) = requests[half + i];
+            block.Now += given * times;
+            block.Then += (table.IndexOf(asked) is >= 0 and var index ? table.LengthOf(index) : asked) * times;
+            block.Asked += asked * times;
         }
 
         double now = blocks.Sum(static block => block.Now);
@@ -63,7 +76,7 @@ internal sealed record SizeClassFit
         double wanted = blocks.Sum(static block => block.Asked);
         return new SizeClassFit
         {
-            HeldOut = late.Length,
+            HeldOut = heldOut,
             WasteNow = 1 - wanted / now,
             Waste = 1 - wanted / then,
             Gain = GainOf(blocks, 1 - then / now),
@@ -72,11 +85,11 @@ internal sealed record SizeClassFit
     }
 
     /// <summary>The best classes, and every power of two, so that an unseen length finds a class of at most twice its length.</summary>
-    private static SizeClasses Fit(ReadOnlySpan<(int Asked, int Given)> requests)
+    private static SizeClasses Fit(IReadOnlyList<SizeRequest> requests)
     {
         Dictionary<int, long> histogram = [];
         HashSet<int> classes = [];
-        foreach (var (asked, given) in requests)
+        foreach (var (asked, given, _) in requests)
         {
             histogram[asked] = histogram.GetValueOrDefault(asked) + 1;
             classes.Add(given);

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Xunit.Abstractions;
 
 namespace Tidepool.Advice.Tests.Natives;
@@ -55,6 +56,18 @@ public sealed class NativeAdviceTests(ITestOutputHelper output)
         SiteAdvice rare = Of(trickle, "tiny_rate");
         Assert.Equal(Verdict.DoNotPool, rare.Verdict);
         Assert.Contains("a pool cannot save more", rare.Reason, StringComparison.Ordinal);
+    }
+
+    [NativeProgramFact]
+    public async Task Size_classes_that_do_not_fit_are_replaced()
+    {
+        AdviceReport report = await AdviseAsync("classes");
+        PoolAdvice classes = Assert.Single(report.Pools.Pools);
+        Assert.Equal(("malloc", PoolVerdict.Change), (classes.Name, classes.Verdict));
+        Assert.InRange(classes.Classes!.Gain.Value, 0.15, 0.2); // 8320 for 8200 instead of 10240, 2176 for 2100 instead of 2304
+        Assert.Contains(" 8320,", Assert.Single(classes.Findings).Native, StringComparison.Ordinal);
+        using JsonDocument json = JsonDocument.Parse(AdviceJson.Write(report));
+        ReportSchema.AssertFits(json.RootElement, "advise.schema.json");
     }
 
     private static SiteAdvice Of(AdviceReport report, string function) =>

@@ -10,32 +10,52 @@ public sealed class NativeProgramFactAttribute : FactAttribute
     public NativeProgramFactAttribute() => Skip = NativePrograms.WhyNot;
 }
 
-/// <summary>Compiles the planted programs, once.</summary>
+/// <summary>A fact about C++ code: skipped where the compiler is missing.</summary>
+public sealed class CompilerFactAttribute : FactAttribute
+{
+    public CompilerFactAttribute() => Skip = NativePrograms.WhyNoCompiler;
+}
+
+/// <summary>Compiles C++, the planted programs once.</summary>
 internal static class NativePrograms
 {
-    private static readonly Lazy<string> Built = new(Build);
+    private static readonly Lazy<string> BuiltPlanted = new(static () => Build("planted"));
+    private static readonly Lazy<string> BuiltCounted = new(static () => Build("counted"));
 
-    /// <summary>Why there are none; null where there are.</summary>
-    public static string? WhyNot { get; } =
+    /// <summary>Why nothing can be compiled; null where it can.</summary>
+    public static string? WhyNoCompiler { get; } =
         !OperatingSystem.IsLinux() ? "Native programs are looked at on Linux only."
         : !CanRun("g++") ? "g++ is missing: apt-get install g++"
-        : !CanRun("addr2line") ? "addr2line is missing: apt-get install binutils"
-        : FindLibrary();
+        : null;
+
+    /// <summary>Why there are no programs; null where there are.</summary>
+    public static string? WhyNot { get; } =
+        WhyNoCompiler ?? (!CanRun("addr2line") ? "addr2line is missing: apt-get install binutils" : FindLibrary());
 
     /// <summary>The program of <c>planted.cpp</c>, with debugging information.</summary>
-    public static string Planted => Built.Value;
+    public static string Planted => BuiltPlanted.Value;
 
-    private static string Source => Path.Combine(
-        typeof(NativePrograms).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
-            .Single(static attribute => attribute.Key == "RepositoryRoot").Value!,
-        "tests", "Tidepool.Advice.Tests", "Natives", "planted.cpp");
+    /// <summary>The program of <c>counted.cpp</c>, with debugging information.</summary>
+    public static string Counted => BuiltCounted.Value;
 
-    private static string Build()
+    /// <summary>The folder of the repository.</summary>
+    public static string Root { get; } = typeof(NativePrograms).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
+        .Single(static attribute => attribute.Key == "RepositoryRoot").Value!;
+
+    /// <summary>Runs a program to its end; the test fails when that is not 0.</summary>
+    public static void Run(string program, params string[] arguments)
     {
-        string program = Path.Combine(AppContext.BaseDirectory, "planted");
-        using Process compiler = Process.Start("g++", ["-std=c++20", "-O2", "-g", "-pthread", "-o", program, Source]);
-        compiler.WaitForExit();
-        Assert.Equal(0, compiler.ExitCode);
+        using Process process = Process.Start(new ProcessStartInfo(program, arguments) { RedirectStandardError = true })!;
+        string errors = process.StandardError.ReadToEnd();
+        process.WaitForExit();
+        Assert.True(process.ExitCode == 0, $"{program} {string.Join(' ', arguments)}\n{errors}");
+    }
+
+    private static string Build(string name)
+    {
+        string program = Path.Combine(AppContext.BaseDirectory, name);
+        string source = Path.Combine(Root, "tests", "Tidepool.Advice.Tests", "Natives", name + ".cpp");
+        Run("g++", "-std=c++20", "-O2", "-g", "-pthread", "-o", program, source);
         return program;
     }
 

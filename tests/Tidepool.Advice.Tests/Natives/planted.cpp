@@ -50,6 +50,13 @@ struct particle {
   return bytes;
 }
 
+// Sizes that lie above a class of the library, freed at once.
+[[gnu::noinline]] char* ill_fitting(unsigned turn) {
+  char* bytes = static_cast<char*>(std::malloc(turn % 5 == 0 ? 2100 : 8200));
+  keep(bytes);
+  return bytes;
+}
+
 // Only while the program starts.
 [[gnu::noinline]] char* start_burst() {
   char* bytes = new char[5000];
@@ -125,6 +132,12 @@ void churn(clock::time_point start, clock::time_point end) {
   }
 }
 
+void classes(clock::time_point, clock::time_point end) {
+  for (unsigned turn = 0; clock::now() < end; ++turn) {
+    for (unsigned i = 0; i < 20; ++i) std::free(ill_fitting(i));
+  }
+}
+
 void containers(clock::time_point, clock::time_point end) {
   std::map<int, particle> nodes;
   for (int turn = 0; clock::now() < end; ++turn) {
@@ -166,13 +179,14 @@ void cache(clock::time_point start, clock::time_point end) {
 
 int main(int count, char** words) {
   if (count != 3) {
-    std::fputs("usage: planted churn|containers|crossing|trickle|cache SECONDS\n", stderr);
+    std::fputs("usage: planted churn|classes|containers|crossing|trickle|cache SECONDS\n", stderr);
     return 2;
   }
   auto start = planted::clock::now();
   auto end = start + std::chrono::seconds(std::atoi(words[2]));
   std::string mode = words[1];
   if (mode == "churn") planted::churn(start, end);
+  if (mode == "classes") planted::classes(start, end);
   if (mode == "containers") planted::containers(start, end);
   if (mode == "crossing") planted::crossing(start, end);
   if (mode == "trickle") planted::trickle(start, end);
