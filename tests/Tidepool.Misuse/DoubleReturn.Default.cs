@@ -118,4 +118,37 @@ public sealed class DoubleReturnDefault() : DoubleReturn(PoolChecks.Default)
 
         AssertNoTwoRentersOfArrays();
     }
+
+    [Fact]
+    public void An_array_that_no_thread_keeps_throws_while_it_is_one_of_the_last()
+    {
+        int[][] arrays = [.. Enumerable.Range(0, 2).Select(_ => Pool.AsArrayPool().Rent(6_000_000))];
+        Array.ForEach(arrays, a => Threads.Run(() => Pool.AsArrayPool().Return(a)));
+        foreach (int[] array in arrays)
+        {
+            Throws(MisuseKind.DoubleReturn, () => Pool.AsArrayPool().Return(array));
+        }
+
+        Assert.NotSame(Pool.AsArrayPool().Rent(6_000_000), Pool.AsArrayPool().Rent(6_000_000));
+        Array.ForEach(arrays, a => Pool.AsArrayPool().Return(a));
+    }
+
+    [Fact]
+    public void While_the_budget_is_tight_an_array_throws_that_is_one_of_the_last()
+    {
+        BufferPool<int> pool = NewPool<int>(new() { Budget = 16 * 128 * sizeof(int), Checks = PoolChecks.Default });
+        int[][] arrays = [.. Enumerable.Range(0, 16).Select(_ => pool.AsArrayPool().Rent(128))];
+        Array.ForEach(arrays, a => pool.AsArrayPool().Return(a));
+        Assert.True(pool.Core.IsTight);
+        arrays = [.. arrays.Select(_ => pool.AsArrayPool().Rent(128))];
+        foreach (int[] array in arrays)
+        {
+            pool.AsArrayPool().Return(array);
+            Assert.Throws<PoolMisuseException>(() => pool.AsArrayPool().Return(array));
+        }
+
+        Assert.Equal((16, 0, 16), (pool.GetStatistics().Idle, pool.GetStatistics().Leased, pool.GetStatistics().Misuses));
+        Assert.Equal(16, arrays.Select(_ => pool.AsArrayPool().Rent(128)).Distinct().Count());
+        Array.ForEach(arrays, a => pool.AsArrayPool().Return(a));
+    }
 }

@@ -10,13 +10,24 @@ public abstract class ObjectMisuseTest : PoolTest
     protected static string NewName(string test) => $"{test}-{Interlocked.Increment(ref s_number)}";
 
     /// <summary>A pool of this test alone.</summary>
-    protected ObjectPool<Thing> NewObjects(PoolChecks mode, bool stacks = false, int leakSampling = 0)
+    protected ObjectPool<Thing> NewObjects(PoolChecks mode, bool stacks = false, int leakSampling = 0, int budget = 4096)
     {
         ObjectPool<Thing> pool = ObjectPool<Thing>.Create(
             static () => new Thing(),
             static thing => thing.TryReset(),
-            new() { Name = NewName(GetType().Name), Checks = mode, CaptureStacks = stacks, LeakSampling = leakSampling });
+            new() { Name = NewName(GetType().Name), Checks = mode, CaptureStacks = stacks, LeakSampling = leakSampling, Budget = budget });
         Watch(pool);
+        return pool;
+    }
+
+    /// <summary>A pool whose budget is tight: as many objects are idle as it may keep, and no thread keeps any of its own.</summary>
+    protected ObjectPool<Thing> NewTightObjects(PoolChecks mode)
+    {
+        const int Budget = 16;
+        ObjectPool<Thing> pool = NewObjects(mode, budget: Budget);
+        Thing[] things = [.. Enumerable.Range(0, Budget).Select(_ => pool.RentRaw())];
+        Array.ForEach(things, pool.ReturnRaw);
+        Assert.Equal((Budget, 0), (pool.GetStatistics().Idle, pool.GetStatistics().Dropped));
         return pool;
     }
 

@@ -40,7 +40,25 @@ public class PlantedBugTests(ITestOutputHelper output)
         },
         {
             "ObjectScenario", "a returned single item is put under no lock",
-            In("Stripe.TryReturnOne").Replace("singles.Add(item);", "_gate.Exit(); singles.Add(item);")
+            In("Stripe.ReturnOne").Replace("singles.Add(item);", "_gate.Exit(); singles.Add(item);")
+        },
+        {
+            "TwiceScenario", "a raw item that lies idle is taken again",
+            In("Stripe.ReturnOne").Replace("singles.HoldsLately(item, oldest: 0)", "singles.IsFull")
+        },
+        {
+            "TwiceScenario", "a raw item is compared outside of the lock",
+            In("Stripe.ReturnOne").Replace(
+                "if (!hasTicket && singles.HoldsLately(item, oldest: 0)) { _gate.Exit(); return ReturnOutcome.Retired; }",
+                "_gate.Exit(); if (!hasTicket && singles.HoldsLately(item, 0)) { return ReturnOutcome.Retired; } _gate.Enter();")
+        },
+        {
+            "TwiceScenario", "the item that was returned last is not compared",
+            In("Chunk.HoldsLately").Replace("Count - 1", "Count - 2")
+        },
+        {
+            "TwiceScenario", "a raw item that was refused is kept elsewhere",
+            In("ObjectCore.ReturnRaw").Replace("outcome == ReturnOutcome.Retired", "outcome > ReturnOutcome.Closed")
         },
         {
             "ExchangeScenario", "an empty chunk is handed out and stays",
@@ -220,6 +238,7 @@ public class PlantedBugTests(ITestOutputHelper output)
     [InlineData("CountScenario", 2_000)]
     [InlineData("HandleScenario", 4_000)]
     [InlineData("ObjectScenario", 4_000)]
+    [InlineData("TwiceScenario", 2_000)]
     [InlineData("RestScenario", 1_000)]
     [InlineData("StreamScenario", 2_000)]
     [InlineData("HotSlotScenario", 4_000)]

@@ -36,6 +36,9 @@ public class ExplorationTests(ITestOutputHelper output)
     public void An_object_is_in_one_place_at_a_time_whatever_renters_and_policies_do() => Explore(new ObjectScenario());
 
     [Fact]
+    public void Of_racing_returns_of_a_raw_object_to_a_tight_pool_one_is_accepted() => Explore(new TwiceScenario());
+
+    [Fact]
     public void An_item_that_rests_is_rented_by_one_and_only_after_others() => Explore(new RestScenario());
 
     [Fact]

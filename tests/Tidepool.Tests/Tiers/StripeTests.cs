@@ -21,7 +21,7 @@ public sealed class StripeTests : PoolTest
         object[] items = [.. Enumerable.Range(0, count).Select(static _ => new object())];
         foreach (object item in items)
         {
-            Assert.True(stripe.TryReturnOne(item, ChunkCapacity, _pool.Core.Budget));
+            Assert.Equal(ReturnOutcome.Returned, stripe.ReturnOne(item, hasTicket: false, _pool.Core.Budget));
             AssertValid(stripe, [.. items.TakeWhile(i => i != item), item]);
         }
 
@@ -42,9 +42,9 @@ public sealed class StripeTests : PoolTest
     {
         Stripe stripe = NewStripe();
         object before = new(), inside = new(), after = new();
-        stripe.TryReturnOne(before, ChunkCapacity, _pool.Core.Budget);
+        stripe.ReturnOne(before, hasTicket: false, _pool.Core.Budget);
         Push(stripe, inside);
-        stripe.TryReturnOne(after, ChunkCapacity, _pool.Core.Budget);
+        stripe.ReturnOne(after, hasTicket: false, _pool.Core.Budget);
         Assert.Equal([after, inside, before], new[] { stripe.RentOne(), stripe.RentOne(), stripe.RentOne() });
     }
 
@@ -53,15 +53,61 @@ public sealed class StripeTests : PoolTest
     {
         Stripe stripe = NewStripe();
         Budget budget = new(250, null);
-        Assert.True(stripe.TryReturnOne(new object(), ChunkCapacity, budget));
-        Assert.True(stripe.TryReturnOne(new object(), ChunkCapacity, budget));
-        Assert.False(stripe.TryReturnOne(new object(), ChunkCapacity, budget));
+        Assert.Equal(ReturnOutcome.Returned, stripe.ReturnOne(new object(), hasTicket: false, budget));
+        Assert.Equal(ReturnOutcome.Returned, stripe.ReturnOne(new object(), hasTicket: false, budget));
+        Assert.Equal(ReturnOutcome.Closed, stripe.ReturnOne(new object(), hasTicket: false, budget));
         Assert.Equal(200, budget.Used);
         Assert.NotNull(stripe.RentOne());
-        Assert.True(stripe.TryReturnOne(new object(), ChunkCapacity, budget));
+        Assert.Equal(ReturnOutcome.Returned, stripe.ReturnOne(new object(), hasTicket: false, budget));
         stripe.RentOne();
         stripe.Release(budget);
         Assert.Equal(100, budget.Used);
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(13)]
+    [InlineData(14)]
+    [InlineData(29)]
+    public void An_item_that_lies_in_the_open_chunk_is_not_taken_again_without_a_ticket(int count)
+    {
+        Stripe stripe = NewStripe();
+        object[] items = [.. Enumerable.Range(0, count).Select(static _ => new object())];
+        Array.ForEach(items, item => stripe.ReturnOne(item, hasTicket: false, _pool.Core.Budget));
+        object[] open = items[((count - 1) / Items.Capacity * Items.Capacity)..];
+        foreach (object item in open)
+        {
+            Assert.True(stripe.HoldsLately(item));
+            Assert.Equal(ReturnOutcome.Retired, stripe.ReturnOne(item, hasTicket: false, _pool.Core.Budget));
+        }
+
+        AssertValid(stripe, items);
+        SharedCounts counts = default;
+        stripe.AddTo(ref counts);
+        Assert.Equal((count, count), (counts.Idle, counts.Returned));
+        Assert.Same(items[^1], stripe.RentOne());
+        Assert.False(stripe.HoldsLately(items[^1]));
+        Assert.Equal(ReturnOutcome.Returned, stripe.ReturnOne(items[^1], hasTicket: false, _pool.Core.Budget));
+    }
+
+    [Fact]
+    public void An_item_of_the_chunk_that_was_put_last_is_not_taken_again_either()
+    {
+        Stripe stripe = NewStripe();
+        object[] items = [.. Enumerable.Range(0, 10).Select(static _ => new object())];
+        Push(stripe, items);
+        Assert.Equal(ReturnOutcome.Retired, stripe.ReturnOne(items[3], hasTicket: false, _pool.Core.Budget));
+        AssertValid(stripe, items);
+    }
+
+    [Fact]
+    public void With_a_ticket_nothing_is_compared()
+    {
+        Stripe stripe = NewStripe();
+        object item = new();
+        stripe.ReturnOne(item, hasTicket: true, _pool.Core.Budget);
+        Assert.Equal(ReturnOutcome.Returned, stripe.ReturnOne(item, hasTicket: true, _pool.Core.Budget));
+        Assert.False(stripe.IsValid(new HashSet<object>(ReferenceEqualityComparer.Instance)));
     }
 
     [Fact]
@@ -69,7 +115,7 @@ public sealed class StripeTests : PoolTest
     {
         Stripe stripe = NewStripe();
         object[] items = [.. Enumerable.Range(0, 40).Select(static _ => new object())];
-        Array.ForEach(items, item => stripe.TryReturnOne(item, ChunkCapacity, _pool.Core.Budget));
+        Array.ForEach(items, item => stripe.ReturnOne(item, hasTicket: false, _pool.Core.Budget));
         var taken = new List<Chunk>();
         stripe.Trim(all: false, taken);
         Assert.Empty(taken); // all have come since the last epoch
@@ -132,9 +178,10 @@ public sealed class StripeTests : PoolTest
                     break;
                 case var other when other < rate:
                     var item = new object();
-                    if (stripe.TryReturnOne(item, ChunkCapacity, budget))
+                    if (stripe.ReturnOne(item, hasTicket: false, budget) == ReturnOutcome.Returned)
                     {
                         stack.Add(item);
+                        Assert.Equal(ReturnOutcome.Retired, stripe.ReturnOne(item, hasTicket: false, budget));
                     }
 
                     break;

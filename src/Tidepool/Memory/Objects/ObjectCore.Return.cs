@@ -13,7 +13,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
             slot.Record!.TryEnd(CallerStack.Capture);
         }
 
-        if (!TryPutTight(_slots, slot))
+        if (PutTight(_slots, slot, hasTicket: true) != ReturnOutcome.Returned)
         {
             Put(_slots, slot, hasTicket: true);
         }
@@ -79,7 +79,17 @@ internal sealed partial class ObjectCore<T, TPolicy>
             EndRecord(item);
         }
 
-        if (ResetRaw(item))
+        if (!ResetRaw(item))
+        {
+            return;
+        }
+
+        ReturnOutcome outcome = PutTight(_raw, item, hasTicket: false);
+        if (outcome == ReturnOutcome.Retired)
+        {
+            OnTwice(item);
+        }
+        else if (outcome == ReturnOutcome.Closed)
         {
             KeepRaw(item);
         }
@@ -89,7 +99,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal void KeepRaw(T item)
     {
-        if (!TryPutTight(_raw, item) && !Put(_raw, item, hasTicket: false))
+        if (!Put(_raw, item, hasTicket: false))
         {
             OnTwice(item);
         }
@@ -101,7 +111,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RefuseRaw(T item)
     {
-        if (!Retired && ThreadTier.FindSlow(_raw) is { } magazine && magazine.Holds(item))
+        if (!Retired && (ThreadTier.FindSlow(_raw) is { } magazine ? magazine.Holds(item) : _raw.Shared.HoldsLately(item)))
         {
             OnTwice(item);
             return;

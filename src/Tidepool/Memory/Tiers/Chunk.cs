@@ -1,3 +1,6 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
 namespace Tidepool;
 
 /// <summary>Idle items on their way through the shared tier. Owned by one thread or one stripe at a time.</summary>
@@ -46,6 +49,23 @@ internal sealed class Chunk
         into.Add(last);
         last.Clear();
         Count -= count;
+    }
+
+    /// <summary>Whether the item is one of the newest, down to the place <paramref name="oldest"/>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool HoldsLately(object item, int oldest)
+    {
+        // No bounds check: 0 <= oldest, Count <= Places.Length.
+        ref object? first = ref MemoryMarshal.GetArrayDataReference(Places);
+        for (nint i = Count - 1; i >= oldest; i--)
+        {
+            if (Unsafe.Add(ref first, i) == item)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     internal ReadOnlySpan<object?> Content() => Places.AsSpan(0, Count);

@@ -6,9 +6,9 @@ internal enum ReturnOutcome
     /// <summary>The rental has ended.</summary>
     Returned,
 
-    /// <summary>The ticket was retired before.</summary>
+    /// <summary>It had ended before: the ticket was retired, or an item without one lies idle.</summary>
     Retired,
 
-    /// <summary>The home magazine is closed, or the slot must be posted: the way of other threads must be taken.</summary>
+    /// <summary>Not here: the home magazine is closed, the slot must be posted, or the budget of the shared tier has no room.</summary>
     Closed,
 }

@@ -92,39 +92,51 @@ internal sealed class SharedTier
     }
 
     /// <summary>Takes back one rented item, and counts its return.</summary>
-    /// <returns>False when the budget has no room or the pool is retired: the item stays the caller's.</returns>
+    /// <param name="item">The item.</param>
+    /// <param name="hasTicket">True if a ticket excludes a second return. False: it is compared with the newest items.</param>
+    /// <returns>
+    /// Closed when the budget has no room or the pool is retired: the item stays the caller's. Retired when it lies here already.
+    /// </returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool TryReturnOne(object item)
+    internal ReturnOutcome ReturnOne(object item, bool hasTicket)
     {
         TieredPool pool = _bucket.Pool;
         if (!_bucket.IsKept || pool.Retired)
         {
-            return false;
+            return ReturnOutcome.Closed;
         }
 
         Schedule.Point("shared return one");
         Stripe own = Own();
-        if (!own.TryReturnOne(item, _bucket.ChunkCapacity, pool.Budget) && !TryReturnAgain(own, item))
+        ReturnOutcome outcome = own.ReturnOne(item, hasTicket, pool.Budget);
+        if (outcome == ReturnOutcome.Closed)
         {
-            return false;
+            outcome = ReturnAgain(own, item, hasTicket);
         }
 
-        AfterPut();
-        return true;
+        if (outcome == ReturnOutcome.Returned)
+        {
+            AfterPut();
+        }
+
+        return outcome;
     }
 
     /// <summary>As for chunks: room that other stripes keep charged may be enough.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryReturnAgain(Stripe own, object item)
+    private ReturnOutcome ReturnAgain(Stripe own, object item, bool hasTicket)
     {
         if (_bucket.ItemBytes > _bucket.Pool.Budget.Limit)
         {
-            return false; // no reserves are as much
+            return ReturnOutcome.Closed; // no reserves are as much
         }
 
         _bucket.Pool.ReleaseReserves();
-        return own.TryReturnOne(item, _bucket.ChunkCapacity, _bucket.Pool.Budget);
+        return own.ReturnOne(item, hasTicket, _bucket.Pool.Budget);
     }
+
+    /// <summary>Whether the item is one of the last few that some stripe took.</summary>
+    internal bool HoldsLately(object item) => Array.Exists(_stripes, s => s is not null && s.HoldsLately(item));
 
     /// <summary>Rents the item that was put last, from the caller's stripe first, and counts the rental.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

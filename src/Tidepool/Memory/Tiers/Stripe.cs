@@ -13,6 +13,7 @@ internal sealed class Stripe
 
     private readonly Stack<Chunk> _empties = new();
     private readonly List<Chunk> _chunks = [];
+    private readonly Bucket _bucket;
     private readonly long _itemBytes;
     private ShortLock _gate;
 
@@ -25,7 +26,7 @@ internal sealed class Stripe
     // At least what is held: what was charged stays so until the next trim, so that chunks that come and go cost no charge.
     private long _charged;
 
-    internal Stripe(Bucket bucket) => _itemBytes = bucket.ItemBytes;
+    internal Stripe(Bucket bucket) => (_bucket, _itemBytes) = (bucket, bucket.ItemBytes);
 
     internal bool IsEmpty => Volatile.Read(ref _held) == 0;
 
@@ -107,45 +108,68 @@ internal sealed class Stripe
     }
 
     /// <summary>Takes back one rented item, puts it on top, and counts the return.</summary>
-    /// <returns>False when the budget has no room.</returns>
+    /// <param name="item">The item.</param>
+    /// <param name="hasTicket">True if a ticket excludes a second return. False: it is compared with the newest items.</param>
+    /// <param name="budget">What it is charged to.</param>
+    /// <returns>Closed when the budget has no room, retired when the item lies here already: nothing was changed.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool TryReturnOne(object item, int chunkCapacity, Budget budget)
+    internal ReturnOutcome ReturnOne(object item, bool hasTicket, Budget budget)
     {
         _gate.Enter(); // nothing throws until it is left
         long held = _held + _itemBytes;
         if (_singles is not { Count: < Items.Capacity } singles || held > _charged)
         {
             _gate.Exit();
-            return TryReturnFirst(item, chunkCapacity, budget);
+            return ReturnFirst(item, hasTicket, budget);
+        }
+
+        if (!hasTicket && singles.HoldsLately(item, oldest: 0))
+        {
+            _gate.Exit();
+            return ReturnOutcome.Retired;
         }
 
         singles.Add(item);
         _held = held;
         _returned++;
         _gate.Exit();
-        return true;
+        return ReturnOutcome.Returned;
     }
 
     /// <summary>Puts a returned item on top, where that may take a chunk or a charge.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryReturnFirst(object item, int chunkCapacity, Budget budget)
+    private ReturnOutcome ReturnFirst(object item, bool hasTicket, Budget budget)
     {
         using (_gate.Hold())
         {
+            if (!hasTicket && IsNewest(item))
+            {
+                return ReturnOutcome.Retired;
+            }
+
             if (_singles is { Count: >= Items.Capacity })
             {
                 StackSingles();
             }
 
-            _singles ??= _empties.TryPop(out Chunk? empty) ? empty : new Chunk(chunkCapacity);
+            _singles ??= _empties.TryPop(out Chunk? empty) ? empty : new Chunk(_bucket.ChunkCapacity);
             if (!TryHold(_itemBytes, budget))
             {
-                return false;
+                return ReturnOutcome.Closed;
             }
 
             _singles.Add(item);
             _returned++;
-            return true;
+            return ReturnOutcome.Returned;
+        }
+    }
+
+    /// <summary>Whether the item is one of the last few that were put here.</summary>
+    internal bool HoldsLately(object item)
+    {
+        using (_gate.Hold())
+        {
+            return IsNewest(item);
         }
     }
 
@@ -268,6 +292,13 @@ internal sealed class Stripe
     {
         _chunks.EnsureCapacity(_chunks.Count + 2);
         _empties.EnsureCapacity(Math.Min(_chunks.Capacity, MaxEmpties));
+    }
+
+    /// <summary>Whether the item is one of the last few of the chunk on top.</summary>
+    private bool IsNewest(object item)
+    {
+        Chunk? top = _singles is { Count: > 0 } ? _singles : _chunks.Count > 0 ? _chunks[^1] : null;
+        return top is not null && top.HoldsLately(item, Math.Max(0, top.Count - Items.Capacity));
     }
 
     private int CountChunks() => _chunks.Count + (_singles is { Count: > 0 } ? 1 : 0);

@@ -89,7 +89,7 @@ internal abstract partial class TieredPool
     /// <param name="bucket">The kind of item.</param>
     /// <param name="item">The item.</param>
     /// <param name="hasTicket">Whether its ticket makes sure that it is returned once.</param>
-    /// <returns>False when the item lies in the thread's magazine already: nothing was changed.</returns>
+    /// <returns>False when the item lies idle already, as far as was looked: nothing was changed.</returns>
     [MethodImpl(MethodImplOptions.NoInlining)]
     protected bool Put(Bucket bucket, object item, bool hasTicket)
     {
@@ -105,19 +105,26 @@ internal abstract partial class TieredPool
         }
 
         // 2. In the shared tier, as a single item.
-        if (!bucket.Shared.TryReturnOne(item) && !(RecallPlaces(bucket) && bucket.Shared.TryReturnOne(item)))
+        ReturnOutcome outcome = bucket.Shared.ReturnOne(item, hasTicket);
+        if (outcome == ReturnOutcome.Closed && RecallPlaces(bucket))
+        {
+            outcome = bucket.Shared.ReturnOne(item, hasTicket);
+        }
+
+        if (outcome == ReturnOutcome.Closed)
         {
             // 3. The budget refuses it: it is given up.
             EvictReturned(bucket, item);
         }
 
-        return true;
+        return outcome != ReturnOutcome.Retired;
     }
 
     /// <summary>Keeps a returned item in the shared tier, where the budget leaves threads no places of their own.</summary>
-    /// <returns>False for <see cref="Put"/> to decide.</returns>
+    /// <returns>Closed for <see cref="Put"/> to decide, retired when the item lies there already.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    protected bool TryPutTight(Bucket bucket, object item) => IsTight && bucket.Shared.TryReturnOne(item);
+    protected ReturnOutcome PutTight(Bucket bucket, object item, bool hasTicket) =>
+        IsTight ? bucket.Shared.ReturnOne(item, hasTicket) : ReturnOutcome.Closed;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void EvictReturned(Bucket bucket, object item)
