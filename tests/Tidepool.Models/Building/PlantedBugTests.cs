@@ -43,6 +43,11 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("Stripe.ReturnOne").Replace("singles.Add(item);", "_gate.Exit(); singles.Add(item);")
         },
         {
+            "TwiceScenario", "a lock is tried by a plain store",
+            In("ShortLock.TryEnter").Replace(
+                "Interlocked.CompareExchange(ref _isHeld, 1, 0) == 0", "Volatile.Read(ref _isHeld) == 0 && (_isHeld = 1) == 1")
+        },
+        {
             "TwiceScenario", "a raw item that lies idle is taken again",
             In("Stripe.ReturnOne").Replace("singles.HoldsLately(item, oldest: 0)", "singles.IsFull")
         },

@@ -111,6 +111,22 @@ public sealed class StripeTests : PoolTest
     }
 
     [Fact]
+    public void Threads_that_meet_twice_within_few_steps_get_stripes_of_their_own()
+    {
+        Bucket bucket = _pool.Core.Buckets()[0];
+        Stripe stripe = NewStripe();
+        bucket.Shared.IsGathered = true;
+        stripe.NoteMeeting();
+        Assert.True(bucket.Shared.IsGathered);
+        ComeAndGo(stripe, 16);
+        stripe.NoteMeeting();
+        Assert.True(bucket.Shared.IsGathered);
+        ComeAndGo(stripe, 15);
+        stripe.NoteMeeting();
+        Assert.False(bucket.Shared.IsGathered);
+    }
+
+    [Fact]
     public void An_epoch_takes_the_oldest_half_of_the_chunks_that_no_rental_reached()
     {
         Stripe stripe = NewStripe();
@@ -193,6 +209,15 @@ public sealed class StripeTests : PoolTest
 
             Assert.Equal(stack.Count == 0, stripe.IsEmpty);
             AssertValid(stripe, stack);
+        }
+    }
+
+    private void ComeAndGo(Stripe stripe, int times)
+    {
+        for (int i = 0; i < times; i++)
+        {
+            stripe.ReturnOne(new object(), hasTicket: false, _pool.Core.Budget);
+            stripe.RentOne();
         }
     }
 

@@ -7,6 +7,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
 {
     /// <summary>A slot for a lease, its rental counted. The lease begins it.</summary>
     /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal PooledObject<T, TPolicy> RentSlot()
     {
         ThrowIfRetired();
@@ -30,6 +31,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
 
     /// <summary>An object for a raw rental, its rental counted.</summary>
     /// <exception cref="ObjectDisposedException">The pool was disposed.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T RentRaw()
     {
         ThrowIfRetired();

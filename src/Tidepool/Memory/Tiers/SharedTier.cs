@@ -22,9 +22,26 @@ internal sealed class SharedTier
         StripesFor(int.TryParse(AppContext.GetData(Property) as string, out int given) ? given : Environment.ProcessorCount);
 
     private readonly Bucket _bucket;
-    private readonly Stripe?[] _stripes = new Stripe?[StripeCount];
+    private readonly Stripe?[] _stripes;
+    private bool _isGathered;
 
-    internal SharedTier(Bucket bucket) => _bucket = bucket;
+    internal SharedTier(Bucket bucket)
+        : this(bucket, StripeCount)
+    {
+    }
+
+    /// <summary>Makes a tier with as many stripes, a power of two.</summary>
+    internal SharedTier(Bucket bucket, int stripes) => (_bucket, _stripes) = (bucket, new Stripe?[stripes]);
+
+    /// <summary>
+    /// Whether single items come and go through one stripe, whatever processor a thread runs on: in a tight pool, until threads meet at its
+    /// lock.
+    /// </summary>
+    internal bool IsGathered
+    {
+        get => Volatile.Read(ref _isGathered);
+        set => Volatile.Write(ref _isGathered, value);
+    }
 
     /// <summary>One stripe for each processor, rounded up to a power of two.</summary>
     internal static int StripesFor(int processors) =>
@@ -76,7 +93,7 @@ internal sealed class SharedTier
         }
 
         Schedule.Point("shared put");
-        Stripe own = Own();
+        Stripe own = StripeAt(Home());
         if (!own.TryPush(chunk, pool.Budget, ref spare))
         {
             // Room that other stripes keep charged for chunks that were taken from them may be enough.
@@ -107,7 +124,7 @@ internal sealed class SharedTier
         }
 
         Schedule.Point("shared return one");
-        Stripe own = Own();
+        Stripe own = StripeAt(HomeOfOne());
         ReturnOutcome outcome = own.ReturnOne(item, hasTicket, pool.Budget);
         if (outcome == ReturnOutcome.Closed)
         {
@@ -143,7 +160,7 @@ internal sealed class SharedTier
     internal object? TryRentOne()
     {
         Stripe?[] stripes = _stripes;
-        int start = Home();
+        int start = HomeOfOne();
         for (int step = 0; step < stripes.Length; step++)
         {
             Schedule.Point("shared rent one");
@@ -240,11 +257,14 @@ internal sealed class SharedTier
         Release();
     }
 
-    private static int Home() => StripeCount == 1 ? 0 : Thread.GetCurrentProcessorId() & (StripeCount - 1);
+    private int Home() => _stripes.Length == 1 ? 0 : Thread.GetCurrentProcessorId() & (_stripes.Length - 1);
 
-    private Stripe Own()
+    /// <summary>Where a single item goes to, and where one is looked for first.</summary>
+    private int HomeOfOne() => IsGathered ? 0 : Home();
+
+    private Stripe StripeAt(int index)
     {
-        ref Stripe? place = ref _stripes[Home()];
+        ref Stripe? place = ref _stripes[index];
         return Volatile.Read(ref place) ?? Interlocked.CompareExchange(ref place, new Stripe(_bucket), null) ?? place;
     }
 }

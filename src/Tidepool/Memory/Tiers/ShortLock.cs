@@ -24,6 +24,10 @@ internal struct ShortLock
         }
     }
 
+    /// <summary>Enters if no other thread is inside.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool TryEnter() => Interlocked.CompareExchange(ref _isHeld, 1, 0) == 0;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Exit() => Volatile.Write(ref _isHeld, 0);
 

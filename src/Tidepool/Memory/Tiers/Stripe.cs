@@ -11,6 +11,9 @@ internal sealed class Stripe
 {
     private const int MaxEmpties = 256;
 
+    // Threads that wait for the lock twice in so many single items would rather have locks of their own.
+    private const int Near = 32;
+
     private readonly Stack<Chunk> _empties = new();
     private readonly List<Chunk> _chunks = [];
     private readonly Bucket _bucket;
@@ -25,6 +28,7 @@ internal sealed class Stripe
     private long _returned;
     // At least what is held: what was charged stays so until the next trim, so that chunks that come and go cost no charge.
     private long _charged;
+    private long _lastMeeting = -Near; // how many single items had come and gone then
 
     internal Stripe(Bucket bucket) => (_bucket, _itemBytes) = (bucket, bucket.ItemBytes);
 
@@ -83,7 +87,12 @@ internal sealed class Stripe
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal object? RentOne()
     {
-        _gate.Enter(); // nothing throws until it is left
+        if (!_gate.TryEnter())
+        {
+            EnterLate();
+        }
+
+        // Nothing throws until it is left.
         if (_singles is not { Count: > 0 } singles)
         {
             if (!OpenTop())
@@ -115,7 +124,12 @@ internal sealed class Stripe
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ReturnOutcome ReturnOne(object item, bool hasTicket, Budget budget)
     {
-        _gate.Enter(); // nothing throws until it is left
+        if (!_gate.TryEnter())
+        {
+            EnterLate();
+        }
+
+        // Nothing throws until it is left.
         long held = _held + _itemBytes;
         if (_singles is not { Count: < Items.Capacity } singles || held > _charged)
         {
@@ -171,6 +185,26 @@ internal sealed class Stripe
         {
             return IsNewest(item);
         }
+    }
+
+    /// <summary>Enters, where another thread was inside.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void EnterLate()
+    {
+        _gate.Enter();
+        NoteMeeting();
+    }
+
+    /// <summary>Notes that two threads have met at the lock. The caller holds it.</summary>
+    internal void NoteMeeting()
+    {
+        long now = _rented + _returned;
+        if (now - _lastMeeting < Near && _bucket.Shared.IsGathered)
+        {
+            _bucket.Shared.IsGathered = false; // written once: all threads read it
+        }
+
+        _lastMeeting = now;
     }
 
     internal Chunk? PopEmpty()

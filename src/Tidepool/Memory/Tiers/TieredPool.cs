@@ -47,6 +47,11 @@ internal abstract partial class TieredPool
         private set
         {
             _isTight = value;
+            foreach (Bucket bucket in Buckets())
+            {
+                bucket.Shared.IsGathered = value;
+            }
+
             OnTightChanged();
         }
     }
