@@ -6,7 +6,7 @@ namespace Tidepool.Labs;
 /// <summary>The tables of the docs, made from published figures and committed results.</summary>
 internal static class DocTables
 {
-    private const string NoResults = "_No results are committed yet. `./tidepool lab` shows yours._\n";
+    internal const string NoResults = "_No results are committed yet. `./tidepool lab` shows yours._\n";
 
     private const string NoBars = "None: nothing is asked of this lab's rows but to stand side by side.\n";
 
@@ -160,7 +160,8 @@ internal static class DocTables
 
     private static string Describe(MachineResults machine, ResultFile file) => Describe(machine, [file]);
 
-    private static string Describe(MachineResults machine, IEnumerable<ResultFile> files)
+    /// <summary>One line: the machine, and when the results were measured.</summary>
+    internal static string Describe(MachineResults machine, IEnumerable<ResultFile> files)
     {
         string Fact(string name) => string.Join(" to ", Ends(files.Select(file => file.Machine[name]?.ToString() ?? "?")));
         return $"`{machine.Machine}`: {Fact("processor")}, {Fact("cores")} cores, {Fact("system")}, {Fact("runtime")}, "
@@ -245,6 +246,7 @@ internal static class DocTables
 
     private static string Subject(ReportRow row) => row.Ours ? $"**{Code(row.Subject)}**" : Code(row.Subject);
 
-    private static string Escape(string text) =>
+    /// <summary>A text that may stand in a cell of a table.</summary>
+    internal static string Escape(string text) =>
         text.Replace("<", "&lt;", StringComparison.Ordinal).Replace("|", "\\|", StringComparison.Ordinal);
 }

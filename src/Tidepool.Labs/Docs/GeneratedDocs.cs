@@ -14,6 +14,7 @@ internal static class GeneratedDocs
         yield return RenderFile(Path.Combine(repository, "README.md"), ("readme-ratios", DocTables.Readme(machines)));
         yield return (Path.Combine(repository, "docs", "results", "readme.svg"), RatioPlot.Draw(machines));
         yield return RenderFile(Path.Combine(repository, "docs", "labs", "README.md"), ("ratios", DocTables.Ratios(machines)));
+        yield return RenderFile(Path.Combine(repository, "docs", "labs", "goals.md"), ("goals", MissedGoals.Table(machines)));
         yield return RenderFile(
             Path.Combine(repository, "docs", "connections.md"),
             ("pool-sizes", DocTables.Part("connections", ConnectionsLab.Sizes, machines)),

@@ -10,6 +10,9 @@ internal sealed class MeanRatioRule(Bar bar, IReadOnlyList<CellGroup> groups, st
     public override IEnumerable<WorkloadKey> Needs => others.SelectMany(KeysWith).Distinct();
 
     /// <inheritdoc/>
+    public override IEnumerable<Comparison> Comparisons => others.Select(other => Comparison.OfMeans(groups, ours, other));
+
+    /// <inheritdoc/>
     public override Verdict Judge(LabResults results)
     {
         var judged = new List<(VerdictState State, RatioEstimate Ratio, string Other)>();
@@ -24,14 +27,12 @@ internal sealed class MeanRatioRule(Bar bar, IReadOnlyList<CellGroup> groups, st
         }
 
         var worst = judged.MaxBy(one => one.Ratio.Value);
-        int cells = groups.Sum(group => group.Cells.Count);
-        string over = groups.Count > 1 ? $"{groups.Count} groups" : cells == 1 ? groups[0].Cells[0].Describe() : $"{cells} cells";
         string of = judged.Count > 1 ? $", worst of {judged.Count}" : "";
         return new(
             Bar,
             Combine([.. judged.Select(one => one.State)]),
             worst.Ratio.Value,
-            $"{Text(worst.Ratio.Low)} .. {Text(worst.Ratio.High)}{of}: {ours} / {worst.Other}, {over}");
+            $"{Text(worst.Ratio.Low)} .. {Text(worst.Ratio.High)}{of}: {Comparison.OfMeans(groups, ours, worst.Other).Text}");
     }
 
     /// <inheritdoc/>

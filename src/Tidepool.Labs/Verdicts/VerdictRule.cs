@@ -14,6 +14,9 @@ internal abstract class VerdictRule(Bar bar)
     /// <summary>Judges.</summary>
     public abstract Verdict Judge(LabResults results);
 
+    /// <summary>What the bar compares; the detail of its verdict ends with the text of one of them, the worst.</summary>
+    public virtual IEnumerable<Comparison> Comparisons => [];
+
     /// <summary>The workloads that need more rounds before the bar can be judged.</summary>
     public virtual IEnumerable<WorkloadKey> Undecided(LabResults results) => [];
 
@@ -60,6 +63,9 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
     public override IEnumerable<WorkloadKey> Needs => pairs.SelectMany(pair => new[] { pair.Ours, pair.Other }).Distinct();
 
     /// <inheritdoc/>
+    public override IEnumerable<Comparison> Comparisons => pairs.Select(pair => Comparison.Of(pair.Ours, pair.Other));
+
+    /// <inheritdoc/>
     public override Verdict Judge(LabResults results)
     {
         var judged = new List<(VerdictState State, RatioEstimate Ratio, WorkloadKey Ours, WorkloadKey Other)>();
@@ -75,7 +81,7 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
 
         var worst = judged.MaxBy(pair => pair.Ratio.Value);
         var state = Combine([.. judged.Select(pair => pair.State)]);
-        return new(Bar, state, worst.Ratio.Value, Describe(judged.Count, worst.Ratio, worst.Ours, worst.Other));
+        return new(Bar, state, worst.Ratio.Value, Describe(judged.Count, worst.Ratio, Comparison.Of(worst.Ours, worst.Other)));
     }
 
     /// <inheritdoc/>
@@ -96,14 +102,8 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
             ? VerdictState.Unclear
             : state;
 
-    private static string Describe(int count, RatioEstimate ratio, WorkloadKey ours, WorkloadKey other)
-    {
-        string against = ours.Cell.Equals(other.Cell)
-            ? $"{ours.Subject} / {other.Subject}, {ours.Cell.Describe()}"
-            : $"{ours.Subject}, {ours.Cell.Describe()} / {other.Subject}, {other.Cell.Describe()}";
-        string worst = count > 1 ? $", worst of {count}" : "";
-        return $"{Text(ratio.Low)} .. {Text(ratio.High)}{worst}: {against}";
-    }
+    private static string Describe(int count, RatioEstimate ratio, Comparison worst) =>
+        $"{Text(ratio.Low)} .. {Text(ratio.High)}{(count > 1 ? $", worst of {count}" : "")}: {worst.Text}";
 }
 
 /// <summary>

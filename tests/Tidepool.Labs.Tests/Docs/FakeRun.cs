@@ -29,4 +29,11 @@ internal static class FakeRun
             [outcome],
             Stopped: false);
     }
+
+    /// <summary>What a run committed would be, read back.</summary>
+    public static MachineResults MachineOf(LabReport report)
+    {
+        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
+        return new("here", file.Labs.ToDictionary(lab => lab.Name, lab => (file, lab)));
+    }
 }

@@ -72,7 +72,7 @@ public class GeneratedDocsTests
     [Fact]
     public void Published_rows_stand_beside_todays()
     {
-        string table = DocTables.Published(LabCatalog.Find("arrays")!, [MachineOf(FakeRun.OfArrays())]);
+        string table = DocTables.Published(LabCatalog.Find("arrays")!, [FakeRun.MachineOf(FakeRun.OfArrays())]);
 
         Assert.Contains(
             "| byte | 100 | 32.5 ns | 10.0 ns | 30.8 ns (0.95) | - | 44.8 ns (1.37) | - | - | 0.40 |",
@@ -97,7 +97,7 @@ public class GeneratedDocsTests
             new LabRunOptions { Child = new ChildCommand("none", []) },
             [new LabOutcome(lab, plan, results, 1, [])],
             Stopped: false);
-        string table = DocTables.Published(lab, [MachineOf(report)]);
+        string table = DocTables.Published(lab, [FakeRun.MachineOf(report)]);
 
         Assert.Contains(
             "| 64 | 85.2 ms | 34.1 ms | 0.40 | 40.0 ns | 20.0 ns | 0.50 | 5.00 ns | 0.13 | - | - |",
@@ -108,11 +108,5 @@ public class GeneratedDocsTests
     private static double Number(XElement element, string attribute) =>
         double.Parse(element.Attribute(attribute)!.Value, CultureInfo.InvariantCulture);
 
-    private static MachineResults ArraysMachine() => MachineOf(FakeRun.OfArrays(leaseAtCallSites: 8));
-
-    private static MachineResults MachineOf(LabReport report)
-    {
-        var file = ResultJson.Read(ResultJson.Write(report, [.. report.Labs.Select(ReportBuilder.Build)]));
-        return new("here", file.Labs.ToDictionary(lab => lab.Name, lab => (file, lab)));
-    }
+    private static MachineResults ArraysMachine() => FakeRun.MachineOf(FakeRun.OfArrays(leaseAtCallSites: 8));
 }
