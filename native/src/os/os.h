@@ -57,6 +57,19 @@ uint64_t random_seed();
 
 void write_all(int file_descriptor, const char* text, size_t length);
 
+// While it lives, the calling thread is not cancelled (pthread_cancel). Functions of the C library that may wait, such as open, end a
+// thread that was; its locks would stay locked. None of the functions here does that.
+class NoCancellation {
+ public:
+  NoCancellation();
+  ~NoCancellation();
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 // Sleeps while *word == expected, until woken or the time is over (0: no limit).
 void wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t milliseconds);
 void wake_one(std::atomic<uint32_t>* word);

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -20,6 +21,7 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
+// Calls that may wait are made by number: the C library's functions end a thread that was cancelled, with the locks that it holds.
 namespace tp::os {
 
 namespace {
@@ -214,7 +216,7 @@ uint64_t now_ms() {
 uint64_t random_seed() {
   KeepErrno keep;
   uint64_t seed = 0;
-  if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
+  if (syscall(SYS_getrandom, &seed, sizeof(seed), GRND_NONBLOCK) != static_cast<long>(sizeof(seed))) {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
     seed = (static_cast<uint64_t>(now.tv_nsec) << 32) ^ reinterpret_cast<uintptr_t>(&seed) ^ static_cast<uint64_t>(getpid());
@@ -225,12 +227,19 @@ uint64_t random_seed() {
 void write_all(int file_descriptor, const char* text, size_t length) {
   KeepErrno keep;
   while (length != 0) {
-    ssize_t written = ::write(file_descriptor, text, length);
+    long written = syscall(SYS_write, file_descriptor, text, length);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
     text += written;
     length -= static_cast<size_t>(written);
   }
+}
+
+NoCancellation::NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+
+NoCancellation::~NoCancellation() {
+  int disabled = 0;
+  pthread_setcancelstate(before_, &disabled);
 }
 
 void wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t milliseconds) {
@@ -271,7 +280,7 @@ TP_COLD static void barrier_by_protection() {
     munmap(page, page_size());
   }
   timespec while_stores_arrive{0, 1'000'000};
-  nanosleep(&while_stores_arrive, nullptr);
+  syscall(SYS_nanosleep, &while_stores_arrive, nullptr);
 }
 
 void barrier_of_process() {

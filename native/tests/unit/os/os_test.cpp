@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "os/lock.h"
+#include "support/cancellation.h"
 #include "support/memory.h"
 #include "support/pattern.h"
 #include "support/process.h"
@@ -234,6 +236,30 @@ TEST(Os, AWaiterWakesUpByCallByTimeAndNotAtAllWhenTheWordIsAnother) {
   word.store(2);
   os::wake_one(&word);
   waiter.join();
+}
+
+TEST(Os, SeedsAndTextsAreNoPointsOfCancellation) {
+  int ends[2];
+  ASSERT_EQ(0, pipe(ends));
+  EXPECT_TRUE(test::ends_though_cancelled([] { os::random_seed(); }));
+  ASSERT_TRUE(test::ends_though_cancelled([&] { os::write_all(ends[1], "text", 4); }));
+  char text[8] = {};
+  EXPECT_EQ(4, read(ends[0], text, sizeof(text)));
+  EXPECT_STREQ("text", text);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(Os, AThreadIsNotCancelledWhileItMustNotBe) {
+  EXPECT_TRUE(test::ends_though_cancelled([] {
+    os::NoCancellation outer;
+    { os::NoCancellation inner; }
+    pthread_testcancel();
+  }));
+  { os::NoCancellation over; }
+  int state = PTHREAD_CANCEL_DISABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+  EXPECT_EQ(PTHREAD_CANCEL_ENABLE, state) << "as it was before";
 }
 
 TEST(Lock, OneAtATime) {
