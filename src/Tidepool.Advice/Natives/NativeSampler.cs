@@ -11,7 +11,7 @@ internal sealed record NativeRecording
     public required SampleLog Log { get; init; }
 
     /// <summary>
-    /// When the window was over, in nanoseconds of the log's clock: for a process that ended before the command, behind its last record.
+    /// When the window was over, in nanoseconds of the log's clock: for a program that ended before the command, behind its last record.
     /// </summary>
     public required long End { get; init; }
 
@@ -23,6 +23,20 @@ internal sealed record NativeRecording
 
     /// <summary>How many other processes of the command were recorded.</summary>
     public int OtherProcesses { get; init; }
+
+    /// <summary>Chooses the process that allocated most; null where none was recorded.</summary>
+    /// <param name="logs">The logs of the command's processes.</param>
+    /// <param name="window">How the window was over.</param>
+    public static NativeRecording? Of(IReadOnlyList<SampleLog> logs, WindowEnd window) =>
+        logs.MaxBy(static log => log.Blocks.Count) is not { } most
+            ? null
+            : new NativeRecording
+            {
+                Log = most,
+                End = window.EndOf(most, logs),
+                ExitCode = window.ExitCode,
+                OtherProcesses = logs.Count(log => !logs.Any(log.IsContinuedBy)) - 1,
+            };
 }
 
 /// <summary>Runs a native program with the library that records what it allocates.</summary>
@@ -112,13 +126,18 @@ internal static class NativeSampler
         }
     }
 
-    /// <summary>Chooses among the processes the one that allocated most.</summary>
+    /// <summary>Reads the logs in a folder. Symbolic links are left out: the library makes none.</summary>
+    /// <exception cref="InvalidDataException">Some are damaged, or of another version of the library, and none is left.</exception>
+    internal static IReadOnlyList<SampleLog> LogsIn(DirectoryInfo folder) => SampleLogReader.ReadAll(
+        folder.EnumerateFiles("*", new EnumerationOptions { AttributesToSkip = FileAttributes.ReparsePoint })
+            .Select(static file => File.ReadAllBytes(file.FullName)));
+
     private static NativeRecording Read(IReadOnlyList<string> words, DirectoryInfo folder, WindowEnd window)
     {
         IReadOnlyList<SampleLog> logs;
         try
         {
-            logs = SampleLogReader.ReadAll(folder.GetFiles().Select(static file => File.ReadAllBytes(file.FullName)));
+            logs = LogsIn(folder);
         }
         catch (InvalidDataException failure)
         {
@@ -126,8 +145,8 @@ internal static class NativeSampler
                 TargetProblem.OutOfReach, $"what '{words[0]}' recorded cannot be read: {failure.Message} Build the native library again.");
         }
 
-        SampleLog? log = logs.MaxBy(static log => log.Blocks.Count);
-        if (log is null)
+        var recording = NativeRecording.Of(logs, window);
+        if (recording is null)
         {
             string ended = window.ExitCode is { } known ? $" It ended with code {known}." : "";
             throw new TargetException(
@@ -136,16 +155,10 @@ internal static class NativeSampler
                     + $"the library is too old for this tool.{ended}");
         }
 
-        return log.Modules.Any(static module => Path.GetFileName(module.Path) is "libcoreclr.so")
+        return recording.Log.Modules.Any(static module => Path.GetFileName(module.Path) is "libcoreclr.so")
             ? throw new TargetException(
                 TargetProblem.WrongTarget,
                 $"'{string.Join(' ', words)}' runs .NET, whose objects are not of malloc: say --native false, or give the program itself.")
-            : new NativeRecording
-            {
-                Log = log,
-                End = window.EndOf(log),
-                ExitCode = window.ExitCode,
-                OtherProcesses = logs.Count - 1,
-            };
+            : recording;
     }
 }

@@ -59,6 +59,15 @@ internal sealed record SampleLog
     /// <summary>The sizes of the library's classes, ascending.</summary>
     public required IReadOnlyList<int> Classes { get; init; }
 
+    /// <summary>When the last of its records was written; when it began where it has none.</summary>
+    public long Last => Blocks.Select(static block => Math.Max(block.Time, block.FreeTime ?? 0)).DefaultIfEmpty(Start).Max();
+
+    /// <summary>
+    /// Whether another log continues it: a process that executes another program keeps its number. Two sandboxes with one number look
+    /// like that too when one runs after the other.
+    /// </summary>
+    public bool IsContinuedBy(SampleLog other) => other.Process == Process && other.Start > Last;
+
     /// <summary>The module that has an address; null where none has.</summary>
     public LoggedModule? ModuleOf(ulong address) => Modules.FirstOrDefault(module => address >= module.Begin && address < module.End);
 }

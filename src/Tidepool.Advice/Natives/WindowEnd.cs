@@ -13,10 +13,14 @@ internal sealed record WindowEnd(long Time, int Command, IReadOnlySet<int> Runni
     public static WindowEnd Now(int command, int? exitCode) => new(
         (long)(Stopwatch.GetTimestamp() * (1e9 / Stopwatch.Frequency)), command, RunningNow(), exitCode);
 
-    /// <summary>When the window of a process was over: behind its last record if it had ended before the command.</summary>
-    public long EndOf(SampleLog log) => log.Process == Command || Running.Contains(log.Process)
-        ? Time
-        : Math.Min(Time, log.Blocks.Select(static block => Math.Max(block.Time, block.FreeTime ?? 0)).DefaultIfEmpty(log.Start).Max() + 1);
+    /// <summary>
+    /// When the window of a program was over: behind its last record if its process had ended before the command, or had executed another.
+    /// </summary>
+    public long EndOf(SampleLog log, IReadOnlyList<SampleLog> logs)
+    {
+        bool runs = log.Process == Command || Running.Contains(log.Process);
+        return runs && !logs.Any(log.IsContinuedBy) ? Time : Math.Min(Time, log.Last + 1);
+    }
 
     private static HashSet<int> RunningNow()
     {

@@ -70,6 +70,17 @@ public sealed class NativeAdviceTests(ITestOutputHelper output)
         ReportSchema.AssertFits(json.RootElement, "advise.schema.json");
     }
 
+    [NativeProgramFact]
+    public async Task A_program_that_a_shell_executes_has_a_log_of_its_own()
+    {
+        using var stop = new CancellationTokenSource(Patience);
+        string[] words = ["sh", "-c", $"exec {NativePrograms.Planted} trickle 1"];
+        NativeRecording recording = await NativeSampler.RunAsync(words, Patience.TotalSeconds, stop.Token);
+        Assert.Equal(0, recording.ExitCode);
+        Assert.Equal(0, recording.OtherProcesses);
+        Assert.Contains(recording.Log.Modules, static module => module.Path == NativePrograms.Planted);
+    }
+
     private static SiteAdvice Of(AdviceReport report, string function) =>
         Assert.Single(report.Sites, site => site.Site.Method == "planted::" + function);
 

@@ -54,6 +54,30 @@ public sealed class SampleLogReaderTests
         Assert.Throws<InvalidDataException>(() => SampleLogReader.Read(Log(Record(kind, argument, words)))).Message,
         StringComparison.Ordinal);
 
+    [Fact]
+    public void Every_file_of_a_folder_is_read_and_no_link()
+    {
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-test-");
+        DirectoryInfo elsewhere = Directory.CreateTempSubdirectory("tidepool-test-");
+        try
+        {
+            string target = Path.Combine(elsewhere.FullName, "log.9");
+            File.WriteAllBytes(target, Good);
+            foreach (string name in (string[])["log.7", "log.7.1", "log.8"])
+            {
+                File.WriteAllBytes(Path.Combine(folder.FullName, name), Good);
+            }
+
+            File.CreateSymbolicLink(Path.Combine(folder.FullName, "log.9"), target);
+            Assert.Equal(3, NativeSampler.LogsIn(folder).Count);
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+            elsewhere.Delete(recursive: true);
+        }
+    }
+
     private static byte[] Log(params byte[][] records)
     {
         byte[] body = [.. records.SelectMany(static record => record)];
