@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,14 +23,12 @@ enum class Kind : uint64_t { module = 1, stack = 2, allocation = 3, release = 4,
 enum class State : uint32_t { off, on, waiting };
 
 constexpr size_t header_bytes = 4096;
-constexpr size_t step_bytes = size_t{1} << 20;  // the file grows by so much
+constexpr size_t first_bytes = size_t{64} << 10;  // of the file; it doubles,
+constexpr size_t step_bytes = size_t{1} << 20;    // and from here on grows by so much
 constexpr size_t most_bytes = size_t{1} << 29;
-constexpr size_t most_modules = 256;
+constexpr size_t most_module_words = 8192;
 constexpr size_t most_path = 1024;
-
-struct Module {
-  uintptr_t begin, end;
-};
+constexpr unsigned most_names = 100;
 
 constinit Lock lock;
 constinit std::atomic<State> state{State::off};
@@ -41,8 +40,12 @@ constinit size_t limit = 0;
 constinit uint64_t mean = 0;
 constinit char prefix_of_all[most_path] = {};
 constinit char path[most_path + 32] = {};
-constinit Module modules[most_modules] = {};
-constinit size_t module_count = 0;
+constinit dev_t device = 0;  // of the file: its name may be another's by now
+constinit ino_t inode = 0;
+// The records of modules, one behind another. A child of a fork keeps them and need not ask the loader: a thread that the child does
+// not have may have held the loader's lock.
+constinit uint64_t modules[most_module_words] = {};
+constinit size_t module_words = 0;
 constinit uint64_t noted_stacks[stacks::most_stacks / 64 + 1] = {};
 
 uint64_t now() {
@@ -55,37 +58,54 @@ uint64_t thread_number() { return static_cast<uint64_t>(syscall(SYS_gettid)); }
 
 Header& header() { return *reinterpret_cast<Header*>(map); }
 
-// The file is opened for each step: a program may close descriptors that it did not open.
-bool extend(int flags, size_t bytes) {
-  int file = ::open(path, flags | O_RDWR | O_CLOEXEC, 0600);
-  if (file < 0) return false;
-  int error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
-  if (map == nullptr && error == 0) {
-    void* mapped = mmap(nullptr, limit, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (mapped == MAP_FAILED) error = errno;
-    else map = static_cast<char*>(mapped);
+size_t largest_file() {
+  rlimit most{};
+  if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur >= most_bytes) return most_bytes;
+  return static_cast<size_t>(most.rlim_cur) / first_bytes * first_bytes;
+}
+
+// Gives the file so many bytes. The limit is looked at each time, since a signal ends a process that exceeds it.
+bool reserve(int file, size_t bytes) {
+  int error = EFBIG;
+  if (bytes <= largest_file()) {
+    do error = posix_fallocate(file, static_cast<off_t>(usable), static_cast<off_t>(bytes - usable));
+    while (error == EINTR);
   }
-  ::close(file);
   errno = error;
   if (error == 0) usable = bytes;
   return error == 0;
 }
 
-size_t largest_file() {
-  rlimit most{};
-  if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur >= most_bytes) return most_bytes;
-  return static_cast<size_t>(most.rlim_cur) / step_bytes * step_bytes;
+// The file is opened for each step: a program may close descriptors that it did not open.
+bool extend(size_t bytes) {
+  os::NoCancellation while_open;
+  int file = ::open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return false;
+  struct stat found{};
+  bool is_ours = fstat(file, &found) == 0 && found.st_dev == device && found.st_ino == inode;
+  bool extended = is_ours && reserve(file, bytes);
+  ::close(file);
+  return extended;
 }
+
+bool grow(size_t needed) {
+  size_t bytes = usable + (usable < step_bytes ? usable : step_bytes);
+  if (bytes > limit) bytes = limit;
+  return needed <= bytes && extend(bytes);
+}
+
+uint64_t head_of(Kind kind, uint64_t argument, size_t words) { return static_cast<uint64_t>(kind) | words << 8 | argument << 32; }
+size_t words_of(const uint64_t* record) { return record[0] >> 8 & 0xffffff; }
 
 // Makes room behind the last record; the caller fills it, then calls publish.
 uint64_t* begin_record(Kind kind, uint64_t argument, size_t words) {
   size_t bytes = (words + 1) * sizeof(uint64_t);
-  if (filled + bytes > usable && (usable + step_bytes > limit || !extend(0, usable + step_bytes))) {
+  if (filled + bytes > usable && !grow(filled + bytes)) {
     header().lost.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
   auto* record = reinterpret_cast<uint64_t*>(map + filled);
-  record[0] = static_cast<uint64_t>(kind) | (words + 1) << 8 | argument << 32;
+  record[0] = head_of(kind, argument, words + 1);
   filled += bytes;
   return record + 1;
 }
@@ -99,29 +119,74 @@ void note_classes() {
   publish();
 }
 
-void make_path() {
+void note_module(const uint64_t* record) {
+  size_t words = words_of(record) - 1;
+  uint64_t* copy = begin_record(Kind::module, record[0] >> 32, words);
+  if (copy == nullptr) return;
+  memcpy(copy, record + 1, words * sizeof(uint64_t));
+  publish();
+}
+
+void note_known_modules() {
+  for (size_t at = 0; at < module_words; at += words_of(modules + at)) note_module(modules + at);
+}
+
+void add_to_path(uint64_t number) {
   char digits[24];
   char* digit = digits + sizeof(digits) - 1;
   *digit = 0;
-  for (auto process = static_cast<uint64_t>(getpid()); process != 0; process /= 10) *--digit = static_cast<char>('0' + process % 10);
-  strcpy(path, prefix_of_all);
+  for (; number != 0; number /= 10) *--digit = static_cast<char>('0' + number % 10);
   strcat(path, ".");
   strcat(path, digit);
 }
 
-void begin() {
-  make_path();
+// A file that was not there. Negative: errno says why.
+int create() {
+  for (unsigned taken = 0; taken < most_names; ++taken) {
+    strcpy(path, prefix_of_all);
+    add_to_path(static_cast<uint64_t>(getpid()));
+    if (taken != 0) add_to_path(taken);
+    int file = ::open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
+}
+
+bool map_file(int file) {
+  struct stat made{};
+  if (fstat(file, &made) != 0 || !reserve(file, first_bytes)) return false;
+  void* mapped = mmap(nullptr, limit, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (mapped == MAP_FAILED) return false;
+  map = static_cast<char*>(mapped);
+  device = made.st_dev;
+  inode = made.st_ino;
+  return true;
+}
+
+// Creates the file and maps it, or leaves none.
+bool make_file() {
+  os::NoCancellation while_open;
   limit = largest_file();
-  module_count = 0;
-  memset(noted_stacks, 0, sizeof(noted_stacks));
-  filled = header_bytes;
-  errno = EFBIG;
-  if (limit == 0 || !extend(O_CREAT | O_TRUNC, step_bytes)) {
+  usable = 0;
+  int file = create();
+  if (file < 0) return false;
+  bool mapped = map_file(file);
+  int error = errno;
+  if (!mapped) ::unlink(path);
+  ::close(file);
+  errno = error;
+  return mapped;
+}
+
+void begin() {
+  if (!make_file()) {
     auto error = static_cast<size_t>(errno);
     Text().add("tidepool: TIDEPOOL_SAMPLE_LOG: ").add(path).add(" cannot be written, errno ").add(error).add("\n").write_to(2);
     state.store(State::off, std::memory_order_relaxed);
     return;
   }
+  memset(noted_stacks, 0, sizeof(noted_stacks));
+  filled = header_bytes;
   memcpy(header().magic, "tidepool-samples", sizeof(header().magic));
   header().version = version;
   header().header_bytes = header_bytes;
@@ -129,6 +194,7 @@ void begin() {
   header().start = now();
   header().process = static_cast<uint64_t>(getpid());
   note_classes();
+  note_known_modules();
   state.store(State::on, std::memory_order_release);
 }
 
@@ -141,8 +207,8 @@ bool is_usable() {
 bool is_noted(stacks::StackId stack) { return (noted_stacks[stack / 64] >> (stack % 64) & 1) != 0; }
 
 bool is_in_module(uintptr_t address) {
-  for (size_t i = 0; i < module_count; ++i) {
-    if (address >= modules[i].begin && address < modules[i].end) return true;
+  for (size_t at = 0; at < module_words; at += words_of(modules + at)) {
+    if (address >= modules[at + 2] && address < modules[at + 3]) return true;
   }
   return false;
 }
@@ -162,27 +228,15 @@ Missing find_missing(stacks::StackId stack) {
   return {true, false};
 }
 
-void write_module(const Module& module, uintptr_t load, const char* file, size_t length) {
-  size_t path_words = (length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-  uint64_t* words = begin_record(Kind::module, length, 3 + path_words);
-  if (words == nullptr) return;
-  words[0] = load;
-  words[1] = module.begin;
-  words[2] = module.end;
-  memset(words + 3, 0, path_words * sizeof(uint64_t));
-  memcpy(words + 3, file, length);
-  publish();
-}
-
 // The loader holds its lock here and takes ours; nothing waits for the loader while it holds ours.
-int note_module(dl_phdr_info* info, size_t, void*) {
-  Module module{UINTPTR_MAX, 0};
+int add_module(dl_phdr_info* info, size_t, void*) {
+  uintptr_t first = UINTPTR_MAX, end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD) continue;
     uintptr_t start = info->dlpi_addr + segment.p_vaddr;
-    if (start < module.begin) module.begin = start;
-    if (start + segment.p_memsz > module.end) module.end = start + segment.p_memsz;
+    if (start < first) first = start;
+    if (start + segment.p_memsz > end) end = start + segment.p_memsz;
   }
   char program[most_path];
   const char* file = info->dlpi_name;
@@ -192,10 +246,17 @@ int note_module(dl_phdr_info* info, size_t, void*) {
     file = program;
     length = read > 0 ? static_cast<size_t>(read) : 0;
   }
+  size_t words = 4 + (length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   Locked locked(lock);
-  if (!is_usable() || module_count == most_modules || is_in_module(module.begin)) return 0;
-  modules[module_count++] = module;
-  write_module(module, info->dlpi_addr, file, length);
+  if (!is_usable() || is_in_module(first) || words > most_module_words - module_words) return 0;
+  uint64_t* record = modules + module_words;
+  module_words += words;
+  record[0] = head_of(Kind::module, length, words);
+  record[1] = info->dlpi_addr;
+  record[2] = first;
+  record[3] = end;
+  memcpy(record + 4, file, length);
+  note_module(record);
   return 0;
 }
 
@@ -221,7 +282,7 @@ bool is_open() { return state.load(std::memory_order_acquire) != State::off; }
 void note_stack(stacks::StackId stack) {
   int saved = errno;
   Missing missing = find_missing(stack);
-  if (missing.modules) dl_iterate_phdr(note_module, nullptr);
+  if (missing.modules) dl_iterate_phdr(add_module, nullptr);
   if (missing.stack) {
     Locked locked(lock);
     stacks::Frames frames = stacks::frames_of(stack);

@@ -1,6 +1,10 @@
 // The sample log: every sample of the heap profile and its free, in the order in which they came, for `tidepool advise`. It is a
 // file that is mapped into memory: what was recorded is complete however the process ends. It never calls the allocator.
 //
+// The file is "PREFIX.PROCESS", or "PREFIX.PROCESS.1" and so on where a name is taken: a program that executes another keeps its
+// number, and processes of two sandboxes may have one. It is always a new file, and never what a symbolic link leads to. It grows
+// from 64 KiB, since most processes of a command record little.
+//
 // A header, then records of 64-bit words. The first word of a record has its kind in the lowest 8 bits, its length in words in the
 // next 24, and an argument in the upper 32:
 //
@@ -34,13 +38,14 @@ struct Header {
   std::atomic<uint64_t> lost;  // records that found no room
 };
 
-// Begins a log in the file "PREFIX.process", at most once and before the first sample; null: none. A child of a fork begins its own
-// with its first sample. Writes a line on standard error when the file cannot be made.
+// Begins a log, at most once and before the first sample; a prefix of null: none. A child of a fork begins its own with its first
+// sample, with the modules that its parent knew. Writes a line on standard error, and leaves no file, when none can be made.
 void open(const char* prefix, uint64_t mean_bytes);
 
 bool is_open();
 
-// Records the modules and the frames of a stack, unless the log has them. Call it without locks: it asks the loader.
+// Records the frames of a stack, unless the log has them, and all modules before a frame outside of those it has. Call it without
+// locks: only the loader knows modules.
 void note_stack(stacks::StackId stack);
 
 // Calls for one block must come in their order.
