@@ -35,6 +35,8 @@ internal sealed class ConnectionsLab : ILab
     private static readonly Cell ManyPlain = Cell.Of(("load", $"{Callers} callers on {Some}"), ("between", "no reset"));
     private static readonly Cell OpenPlain = Cell.Of(("operation", "open and dispose"), ("between", "no reset"));
 
+    private static PoolProbes Probes => new(Postgres, static () => LabServer.ConnectionString is not null, LabServer.Missing);
+
     /// <inheritdoc/>
     public string Name => "connections";
 
@@ -241,7 +243,7 @@ internal sealed class ConnectionsLab : ILab
         FailoverKind[] kinds = plan.Mode == LabMode.Full ? Enum.GetValues<FailoverKind>() : [FailoverKind.SessionsEnded];
         foreach (FailoverKind kind in kinds)
         {
-            AddProbes(
+            Probes.Add(
                 plan,
                 section,
                 Cell.Of(("server", kind.Name())),
@@ -272,7 +274,7 @@ internal sealed class ConnectionsLab : ILab
         IReadOnlyList<ServerFault> faults = Faults.Of(plan.Mode);
         foreach (ServerFault fault in faults)
         {
-            AddProbes(plan, section, CellOf(fault), pool => Faults.Run(fault, pool), PoolKinds.Pools);
+            Probes.Add(plan, section, CellOf(fault), pool => Faults.Run(fault, pool), PoolKinds.Pools);
         }
 
         Cell[] away =
@@ -283,26 +285,6 @@ internal sealed class ConnectionsLab : ILab
                 Bars.ConnectionFaultsServed,
                 Faults.NotServed,
                 [.. faults.Select(static fault => new WorkloadKey(CellOf(fault), PoolKinds.Ours))]));
-    }
-
-    private static void AddProbes(
-        LabPlan plan,
-        Section section,
-        Cell cell,
-        Func<PoolKind, IReadOnlyDictionary<string, double>?> run,
-        IReadOnlyList<PoolKind> pools)
-    {
-        foreach (PoolKind pool in pools)
-        {
-            plan.Add(new Probe
-            {
-                Key = new(cell, pool.Name(Postgres)),
-                Section = section,
-                Ours = pool == PoolKind.Tidepool,
-                Run = _ => LabServer.ConnectionString is null ? null : run(pool),
-                Missing = LabServer.Missing,
-            });
-        }
     }
 
     private static Cell CellOf(ServerFault fault) => Cell.Of(("fault", fault.Name()));
@@ -325,7 +307,7 @@ internal sealed class ConnectionsLab : ILab
         IReadOnlyList<Outage> outages = Outage.Of(plan.Mode);
         foreach (Outage outage in outages)
         {
-            AddProbes(plan, section, CellOf(outage), pool => Recovery.Run(outage, pool), PoolKinds.Pools);
+            Probes.Add(plan, section, CellOf(outage), pool => Recovery.Run(outage, pool), PoolKinds.Pools);
         }
 
         Cell[] cells = [.. outages.Select(CellOf)];

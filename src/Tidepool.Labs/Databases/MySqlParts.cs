@@ -72,19 +72,10 @@ internal static class MySqlParts
             Order = order,
         };
         IReadOnlyList<MySqlFault> faults = MySqlFaults.Of(plan.Mode);
+        var probes = new PoolProbes(Provider, static () => MySqlLabServer.ConnectionString is not null, MySqlLabServer.Missing);
         foreach (MySqlFault fault in faults)
         {
-            foreach (PoolKind pool in PoolKinds.Pools)
-            {
-                plan.Add(new Probe
-                {
-                    Key = new(CellOf(fault), pool.Name(Provider)),
-                    Section = section,
-                    Ours = pool == PoolKind.Tidepool,
-                    Run = _ => MySqlLabServer.ConnectionString is null ? null : MySqlFaults.Run(fault, pool),
-                    Missing = MySqlLabServer.Missing,
-                });
-            }
+            probes.Add(plan, section, CellOf(fault), pool => MySqlFaults.Run(fault, pool), PoolKinds.Pools);
         }
 
         plan.Add(new MetricRatioRule(
