@@ -3,6 +3,7 @@ using System.Data.Common;
 using System.Transactions;
 using Dapper;
 using Microsoft.Data.Sqlite;
+using MySqlConnector;
 using Npgsql;
 using Tidepool.Data.Tests.Support;
 
@@ -105,6 +106,66 @@ public sealed class DataSourceTests : IDisposable
         PooledDbException error = await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync());
         Assert.IsType<SqliteException>(error.PoolError.InnerException);
         await Assert.ThrowsAsync<PooledDbException>(() => pool.WarmUpAsync(1));
+    }
+
+    /// <summary>A caller would be given it, and each of its statements would fail.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_connection_that_is_closed_after_its_opening_is_a_failed_creation(bool isAsync)
+    {
+        PooledDbException error = await FailToOpenAsync(new TwoDoorProvider { OpensNothing = true }, isAsync);
+        Assert.Contains("has opened a connection that is not open (Closed)", error.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_connection_that_can_neither_be_opened_nor_disposed_tells_why_it_was_not_opened(bool isAsync)
+    {
+        PooledDbException error = await FailToOpenAsync(new TwoDoorProvider { FailAt = 1, CannotDispose = true }, isAsync);
+        Assert.Equal("open failed", error.GetBaseException().Message);
+    }
+
+    private static async Task<PooledDbException> FailToOpenAsync(TwoDoorProvider provider, bool isAsync)
+    {
+        await using var pool = new PooledDbDataSource(provider, "Server=nowhere", new PooledDbOptions { Adapter = DbAdapter.Generic });
+        return isAsync
+            ? await Assert.ThrowsAsync<PooledDbException>(async () => await pool.OpenConnectionAsync())
+            : Assert.Throws<PooledDbException>(pool.OpenConnection);
+    }
+
+    /// <summary>
+    /// What the pool gives up after <see cref="ResourcePoolOptions.CreateTimeout"/> the provider need not try for longer: a caller that
+    /// blocks would wait for it.
+    /// </summary>
+    [Theory]
+    [InlineData("", 60_000, 15)]
+    [InlineData("", 2_500, 3)]
+    [InlineData("", 1, 1)]
+    [InlineData("0", 2_500, 3)]
+    [InlineData("2", 60_000, 2)]
+    [InlineData("0", 3_600_000, 1024)]
+    [InlineData("0", -1, 0)]
+    [InlineData("20", -1, 20)]
+    public void An_opening_takes_no_longer_than_a_creation(string seconds, int createMilliseconds, int expected)
+    {
+        var options = new PooledDbOptions
+        {
+            Pool = new() { MaxSize = 1, CreateTimeout = TimeSpan.FromMilliseconds(createMilliseconds) },
+        };
+        foreach ((DbProviderFactory factory, string word) in new (DbProviderFactory, string)[]
+        {
+            (NpgsqlFactory.Instance, "Timeout"),
+            (MySqlConnectorFactory.Instance, "Connection Timeout"),
+        })
+        {
+            string text = seconds.Length == 0 ? "Host=nowhere" : $"Host=nowhere;{word}={seconds}";
+            using var pool = new PooledDbDataSource(factory, text, options);
+            using DbConnection native = pool.Inner.CreateConnection();
+            Assert.Equal(expected, native.ConnectionTimeout);
+            Assert.Equal(seconds.Length > 0, pool.ConnectionString.Contains($"Timeout={seconds}", StringComparison.Ordinal));
+        }
     }
 
     [Fact]

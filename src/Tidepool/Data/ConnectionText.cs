@@ -8,6 +8,9 @@ internal sealed class ConnectionText
 {
     private const string Pooling = "Pooling";
 
+    /// <summary>The most seconds that a provider takes for an opening: Npgsql refuses more.</summary>
+    private const int LongestOpening = 1024;
+
     private static readonly string[] HostNames = ["Host", "Server", "Data Source", "DataSource", "Address", "Addr"];
     private static readonly string[] FileParameters = ["mode", "cache", "immutable", "nolock", "psow", "vfs"];
     private static readonly string[] DatabaseNames = ["Database", "Initial Catalog"];
@@ -67,6 +70,28 @@ internal sealed class ConnectionText
         DbConnectionStringBuilder builder = factory?.CreateConnectionStringBuilder() ?? new DbConnectionStringBuilder();
         builder.ConnectionString = text;
         return new ConnectionText(builder);
+    }
+
+    /// <summary>The text for the provider: its pool is off, and an opening takes no longer than the pool waits for one.</summary>
+    /// <param name="factory">The provider.</param>
+    /// <param name="word">Its word for the seconds that an opening may take, 0 without limit.</param>
+    /// <param name="limit">How long the pool waits; infinite leaves the text as it is.</param>
+    internal string LimitOpening(DbProviderFactory factory, string word, TimeSpan limit)
+    {
+        if (limit <= TimeSpan.Zero || factory.CreateConnectionStringBuilder() is not { } builder)
+        {
+            return Unpooled;
+        }
+
+        builder.ConnectionString = Unpooled;
+        long own = Convert.ToInt64(Find(builder, word) ?? DefaultOf(builder, word), CultureInfo.InvariantCulture);
+        int most = (int)Math.Clamp(Math.Ceiling(limit.TotalSeconds), 1, LongestOpening);
+        if (own == 0 || own > most)
+        {
+            builder[word] = most;
+        }
+
+        return builder.ConnectionString;
     }
 
     /// <summary>The provider's own builder, which knows its words and their defaults.</summary>

@@ -66,6 +66,12 @@ public abstract class DbAdapter
     internal virtual bool ReopensAfterDispose => false;
 
     /// <summary>
+    /// The provider's word for the seconds that an opening may take, 0 without limit; null where it is not known. It bounds also the
+    /// connection by which a provider asks the server to cancel a statement.
+    /// </summary>
+    internal virtual string? OpeningTimeout => null;
+
+    /// <summary>
     /// Finds what an SQL text may leave on the session that executes it: rather too much than too little. The default assumes anything, so
     /// that each reset is a full one.
     /// </summary>
@@ -142,8 +148,7 @@ public abstract class DbAdapter
     public virtual async ValueTask<bool> ValidateAsync(DbConnection connection, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(connection);
-        await ExecuteAsync(isAsync: true, connection, "SELECT 1", cancellationToken).ConfigureAwait(false);
-        return true;
+        return await SelectOneAsync(isAsync: true, connection, 0, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Asks on the calling thread whether a session lives. Throwing, or false, ends it.</summary>
@@ -151,9 +156,17 @@ public abstract class DbAdapter
     public virtual bool Validate(DbConnection connection)
     {
         ArgumentNullException.ThrowIfNull(connection);
-        ExecuteAsync(isAsync: false, connection, "SELECT 1", CancellationToken.None).EnsureCompleted();
-        return true;
+        return SelectOneAsync(isAsync: false, connection, 0, CancellationToken.None).EnsureCompleted();
     }
+
+    /// <summary>Asks whether a session lives, for a limited time where the adapter can see to that.</summary>
+    /// <param name="isAsync">Whether to await.</param>
+    /// <param name="connection">The provider's connection, open.</param>
+    /// <param name="timeLimit">How many seconds the statement may take; 0 leaves that to the connection.</param>
+    /// <param name="cancellationToken">Ends the asking.</param>
+    internal virtual ValueTask<bool> ValidateAsync(
+        bool isAsync, DbConnection connection, int timeLimit, CancellationToken cancellationToken) =>
+        isAsync ? ValidateAsync(connection, cancellationToken) : new(Validate(connection));
 
     /// <summary>
     /// What an error means. No I/O. The default knows the classes of the SQL standard, and takes a failed read or write for the end of
@@ -203,18 +216,36 @@ public abstract class DbAdapter
     /// <summary>What the provider says when a transaction is used after its end.</summary>
     internal virtual Exception EndedTransaction() => new ObjectDisposedException(nameof(DbTransaction));
 
+    /// <summary>What any database understands. For adapters that have no question of their own.</summary>
+    private protected static async ValueTask<bool> SelectOneAsync(
+        bool isAsync, DbConnection connection, int timeLimit, CancellationToken cancellationToken)
+    {
+        await ExecuteAsync(isAsync, connection, "SELECT 1", cancellationToken, timeLimit).ConfigureAwait(false);
+        return true;
+    }
+
     private protected static async ValueTask ExecuteAsync(
-        bool isAsync, DbConnection connection, string sql, CancellationToken cancellationToken)
+        bool isAsync, DbConnection connection, string sql, CancellationToken cancellationToken, int timeLimit = 0)
     {
         DbCommand command = connection.CreateCommand();
         try
         {
             command.CommandText = sql;
+            Limit(command, timeLimit);
             _ = isAsync ? await command.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false) : command.ExecuteNonQuery();
         }
         finally
         {
             await command.DisposeAsync(isAsync).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Lets a command take no longer than so many seconds; 0 leaves it as it is.</summary>
+    private protected static void Limit(DbCommand command, int timeLimit)
+    {
+        if (timeLimit > 0 && (command.CommandTimeout == 0 || command.CommandTimeout > timeLimit))
+        {
+            command.CommandTimeout = timeLimit;
         }
     }
 

@@ -8,4 +8,7 @@ public readonly record struct DbSessionInfo(bool HasPrepared, bool WasLent, obje
 {
     /// <summary>What its renter may have left; null when it was not examined.</summary>
     internal SessionResidue? Residue { get; init; }
+
+    /// <summary>How many seconds a statement of its reset may take; 0 leaves that to the connection.</summary>
+    internal int TimeLimit { get; init; }
 }

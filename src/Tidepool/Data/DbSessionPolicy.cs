@@ -12,6 +12,9 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     private const int LookClaimed = 1;
     private const int LookDone = 2;
 
+    /// <summary>Seconds that every provider can count in milliseconds.</summary>
+    private const int LongestStatement = 1_000_000;
+
     private readonly RoleRenewals _renewals = new();
     private int _look;
 
@@ -32,6 +35,12 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     /// <summary>Whether the first session is asked whether a pooler stands between.</summary>
     internal bool LooksForPooler { get; init; }
 
+    /// <summary>
+    /// How many seconds a statement of the pool's own may take, 0 without limit. A provider that is told to give up by a token may go on to
+    /// read, and a caller that blocks has none.
+    /// </summary>
+    internal int StatementLimit { get; init; }
+
     /// <summary>What the program makes of each new session, or null.</summary>
     internal SessionInitializer? Initializer { get; init; }
 
@@ -41,6 +50,10 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         WaitsInReset = adapter.WaitsInReset,
         ResetsLater = ResetsLater,
     };
+
+    /// <summary>A second more than an operation of the policy may take: the pool's own token comes first.</summary>
+    internal static int LimitOf(TimeSpan policyTimeout) =>
+        policyTimeout == Timeout.InfiniteTimeSpan ? 0 : 1 + (int)Math.Min(Math.Ceiling(policyTimeout.TotalSeconds), LongestStatement);
 
     public override ValueTask<DbSession> CreateAsync(CancellationToken cancellationToken) => CreateAsync(isAsync: true, cancellationToken);
 
@@ -154,13 +167,32 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
                 native.Open();
             }
 
+            if (native.State != ConnectionState.Open)
+            {
+                throw new InvalidOperationException($"The provider has opened a connection that is not open ({native.State}).");
+            }
+
             await LookForPoolerAsync(isAsync, native, cancellationToken).ConfigureAwait(false);
             return await MakeReadyAsync(isAsync, native, generation, cancellationToken).ConfigureAwait(false);
         }
         catch
         {
-            await native.DisposeAsync(isAsync).ConfigureAwait(false);
+            await CloseFailedAsync(isAsync, native).ConfigureAwait(false);
             throw;
+        }
+    }
+
+    /// <summary>Closes what became no session. Its failure would hide why.</summary>
+    [SuppressMessage("Design", "CA1031", Justification = "The caller is told of the failure before it.")]
+    private async ValueTask CloseFailedAsync(bool isAsync, DbConnection native)
+    {
+        try
+        {
+            await native.DisposeAsync(isAsync).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            TidepoolEventSource.Log.PolicyFailed("Dispose", e, Core?.Name ?? string.Empty, string.Empty);
         }
     }
 
@@ -168,9 +200,7 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
     {
         try
         {
-            bool isValid = isAsync
-                ? await adapter.ValidateAsync(session.Native, cancellationToken).ConfigureAwait(false)
-                : adapter.Validate(session.Native);
+            bool isValid = await adapter.ValidateAsync(isAsync, session.Native, StatementLimit, cancellationToken).ConfigureAwait(false);
             session.HasResetPending = false; // the question has taken the reset along
             return isValid;
         }
@@ -185,10 +215,11 @@ internal sealed class DbSessionPolicy(DbDataSource inner, DbAdapter adapter, boo
         try
         {
             session.HasResetPending = ResetsLater && !session.IsRoleDoubted && adapter.TryResetLater(session.Native);
+            DbSessionInfo info = session.Info with { TimeLimit = StatementLimit };
             bool isReset = session.HasResetPending
                 || (isAsync
-                    ? await adapter.ResetAsync(session.Native, session.Info, cancellationToken).ConfigureAwait(false)
-                    : adapter.Reset(session.Native, session.Info));
+                    ? await adapter.ResetAsync(session.Native, info, cancellationToken).ConfigureAwait(false)
+                    : adapter.Reset(session.Native, info));
             if (!isReset)
             {
                 return false;

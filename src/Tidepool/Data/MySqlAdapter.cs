@@ -64,6 +64,8 @@ internal sealed class MySqlAdapter : DbAdapter
 
     internal override bool AnnouncesConnecting => true;
 
+    internal override string OpeningTimeout => "Connection Timeout";
+
     /// <summary>The reset removes all that an error leaves.</summary>
     internal override SessionResidue LeftByError => SessionResidue.Objects;
 
@@ -153,6 +155,10 @@ internal sealed class MySqlAdapter : DbAdapter
             $"{connection.GetType().Assembly.GetName()} has no method ValueTask ResetConnectionAsync(CancellationToken), so that the pool "
                 + $"cannot reset its sessions: use version 2.x of MySqlConnector, or {nameof(PooledDbOptions)}."
                 + $"{nameof(PooledDbOptions.Adapter)} = {nameof(DbAdapter)}.{nameof(Generic)}, which resets transactions only.");
+
+    internal override ValueTask<bool> ValidateAsync(
+        bool isAsync, DbConnection connection, int timeLimit, CancellationToken cancellationToken) =>
+        SelectOneAsync(isAsync, connection, timeLimit, cancellationToken);
 
     internal override Exception DisposedReader() => ClosedReader();
 

@@ -18,11 +18,16 @@ internal struct PooledDbColumn<T>(PooledDbDataReader reader, T native)
 
     internal readonly T Native => IsReachable ? native : throw new ObjectDisposedException(typeof(T).Name);
 
+    /// <summary>Begins a read, which holds the session: one that is closed meanwhile, by another thread, is not used again.</summary>
+    internal readonly Hold Enter() => !_isEnded && reader.TryEnter() is { } session
+        ? new Hold(reader, native, session)
+        : throw new ObjectDisposedException(typeof(T).Name);
+
     internal void End()
     {
-        bool wasReachable = IsReachable;
+        DbSession? session = _isEnded ? null : reader.TryEnter();
         _isEnded = true;
-        if (!wasReachable)
+        if (session is null)
         {
             return;
         }
@@ -33,7 +38,16 @@ internal struct PooledDbColumn<T>(PooledDbDataReader reader, T native)
         }
         finally
         {
+            reader.Exit(session);
             reader.Unregister(native);
         }
+    }
+
+    /// <summary>A read of the column, until it is disposed.</summary>
+    internal readonly struct Hold(PooledDbDataReader reader, T native, DbSession session) : IDisposable
+    {
+        internal T Native => native;
+
+        public void Dispose() => reader.Exit(session);
     }
 }

@@ -186,6 +186,22 @@ internal sealed partial class PooledDbDataReader : DbDataReader
         Cut(isOwn: true);
     }
 
+    /// <summary>Begins a read of what it has given out, if that still reaches the provider's reader.</summary>
+    /// <returns>The session, for <see cref="Exit"/>; null where it reaches nothing.</returns>
+    internal DbSession? TryEnter()
+    {
+        DbSession? session = EnterOwn();
+        if (_native is not null)
+        {
+            return session;
+        }
+
+        _connection.Exit(session);
+        return null;
+    }
+
+    internal void Exit(DbSession session) => _connection.Exit(session);
+
     private Exception Ended() => _isDisposed ? _adapter.DisposedReader() : _adapter.ClosedReader();
 
     /// <summary>Whether there is something to close: the reader is open, and its session is the connection's.</summary>

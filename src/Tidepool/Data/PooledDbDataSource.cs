@@ -60,6 +60,10 @@ public sealed class PooledDbDataSource : DbDataSource
     /// <summary>
     /// Pools the connections of a provider; its own pool is switched off where its connection strings have the word <c>Pooling</c>.
     /// </summary>
+    /// <remarks>
+    /// With Npgsql and MySqlConnector the provider's limit for an opening is lowered to <see cref="ResourcePoolOptions.CreateTimeout"/>
+    /// where it is longer, or none: a caller that blocks waits for as long as the provider.
+    /// </remarks>
     /// <param name="factory">The provider's factory, such as <c>NpgsqlFactory.Instance</c>.</param>
     /// <param name="connectionString">How the provider connects.</param>
     /// <param name="options">Sizes, times and the rest; null for the defaults.</param>
@@ -76,7 +80,7 @@ public sealed class PooledDbDataSource : DbDataSource
     }
 
     private PooledDbDataSource(DbProviderFactory factory, ConnectionText text, PooledDbOptions? options)
-        : this(factory.CreateDataSource(text.Unpooled), factory, text, options)
+        : this(CreateInner(factory, text, options), factory, text, options)
     {
     }
 
@@ -97,6 +101,7 @@ public sealed class PooledDbDataSource : DbDataSource
             Resets = pool.ResetMode != ResetMode.None,
             ResetsLater = options.ResetWithNextStatement && !text.KeepsAlive, // its timer may write at the same time
             LooksForPooler = options.SessionPooler == SessionPooler.Unknown,
+            StatementLimit = DbSessionPolicy.LimitOf(pool.PolicyTimeout),
             Initializer = SessionInitializer.Of(options),
         };
         _pool = new ResourcePool<DbSession>(Policy, pool);
@@ -326,6 +331,17 @@ public sealed class PooledDbDataSource : DbDataSource
                 + $"{nameof(SessionPooler)} = {nameof(SessionPooler.None)} and {nameof(ResetMode)} = {nameof(ResetMode.None)} instead.",
                 nameof(options));
         }
+    }
+
+    /// <summary>
+    /// The provider's data source. An opening takes no longer than a creation may: the pool ends neither the wait of a caller that blocks
+    /// nor that of a request by which the provider cancels a statement.
+    /// </summary>
+    private static DbDataSource CreateInner(DbProviderFactory factory, ConnectionText text, PooledDbOptions? options)
+    {
+        TimeSpan limit = ((options ?? new PooledDbOptions()).Pool ?? new PooledDbOptions().Pool).CreateTimeout;
+        return factory.CreateDataSource(
+            AdapterOf(factory.GetType()).OpeningTimeout is { } word ? text.LimitOpening(factory, word, limit) : text.Unpooled);
     }
 
     private static DbConnectionLease Lend(ResourceLease<DbSession> lease)

@@ -24,17 +24,35 @@ internal sealed class PooledDbStream(PooledDbDataReader reader, Stream native) :
 
     private Stream Native => _column.Native;
 
-    public override int Read(byte[] buffer, int offset, int count) => Native.Read(buffer, offset, count);
+    public override int Read(byte[] buffer, int offset, int count)
+    {
+        using PooledDbColumn<Stream>.Hold hold = _column.Enter();
+        return hold.Native.Read(buffer, offset, count);
+    }
 
-    public override int Read(Span<byte> buffer) => Native.Read(buffer);
+    public override int Read(Span<byte> buffer)
+    {
+        using PooledDbColumn<Stream>.Hold hold = _column.Enter();
+        return hold.Native.Read(buffer);
+    }
 
-    public override int ReadByte() => Native.ReadByte();
+    public override int ReadByte()
+    {
+        using PooledDbColumn<Stream>.Hold hold = _column.Enter();
+        return hold.Native.ReadByte();
+    }
 
-    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        Native.ReadAsync(buffer, offset, count, cancellationToken);
+    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken)
+    {
+        ValidateBufferArguments(buffer, offset, count);
+        return ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+    }
 
-    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
-        Native.ReadAsync(buffer, cancellationToken);
+    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        using PooledDbColumn<Stream>.Hold hold = _column.Enter();
+        return await hold.Native.ReadAsync(buffer, cancellationToken).ConfigureAwait(false);
+    }
 
     public override long Seek(long offset, SeekOrigin origin) => Native.Seek(offset, origin);
 

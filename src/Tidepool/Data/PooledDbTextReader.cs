@@ -5,32 +5,69 @@ internal sealed class PooledDbTextReader(PooledDbDataReader reader, TextReader n
 {
     private PooledDbColumn<TextReader> _column = new(reader, native);
 
-    private TextReader Native => _column.Native;
+    public override int Peek()
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return hold.Native.Peek();
+    }
 
-    public override int Peek() => Native.Peek();
+    public override int Read()
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return hold.Native.Read();
+    }
 
-    public override int Read() => Native.Read();
+    public override int Read(char[] buffer, int index, int count)
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return hold.Native.Read(buffer, index, count);
+    }
 
-    public override int Read(char[] buffer, int index, int count) => Native.Read(buffer, index, count);
+    public override int Read(Span<char> buffer)
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return hold.Native.Read(buffer);
+    }
 
-    public override int Read(Span<char> buffer) => Native.Read(buffer);
+    public override async Task<int> ReadAsync(char[] buffer, int index, int count)
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return await hold.Native.ReadAsync(buffer, index, count).ConfigureAwait(false);
+    }
 
-    public override Task<int> ReadAsync(char[] buffer, int index, int count) => Native.ReadAsync(buffer, index, count);
+    public override async ValueTask<int> ReadAsync(Memory<char> buffer, CancellationToken cancellationToken = default)
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return await hold.Native.ReadAsync(buffer, cancellationToken).ConfigureAwait(false);
+    }
 
-    public override ValueTask<int> ReadAsync(Memory<char> buffer, CancellationToken cancellationToken = default) =>
-        Native.ReadAsync(buffer, cancellationToken);
+    public override string? ReadLine()
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return hold.Native.ReadLine();
+    }
 
-    public override string? ReadLine() => Native.ReadLine();
+    public override Task<string?> ReadLineAsync() => ReadLineAsync(CancellationToken.None).AsTask();
 
-    public override Task<string?> ReadLineAsync() => Native.ReadLineAsync();
+    public override async ValueTask<string?> ReadLineAsync(CancellationToken cancellationToken)
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return await hold.Native.ReadLineAsync(cancellationToken).ConfigureAwait(false);
+    }
 
-    public override ValueTask<string?> ReadLineAsync(CancellationToken cancellationToken) => Native.ReadLineAsync(cancellationToken);
+    public override string ReadToEnd()
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return hold.Native.ReadToEnd();
+    }
 
-    public override string ReadToEnd() => Native.ReadToEnd();
+    public override Task<string> ReadToEndAsync() => ReadToEndAsync(CancellationToken.None);
 
-    public override Task<string> ReadToEndAsync() => Native.ReadToEndAsync();
-
-    public override Task<string> ReadToEndAsync(CancellationToken cancellationToken) => Native.ReadToEndAsync(cancellationToken);
+    public override async Task<string> ReadToEndAsync(CancellationToken cancellationToken)
+    {
+        using PooledDbColumn<TextReader>.Hold hold = _column.Enter();
+        return await hold.Native.ReadToEndAsync(cancellationToken).ConfigureAwait(false);
+    }
 
     protected override void Dispose(bool disposing)
     {

@@ -41,6 +41,8 @@ internal sealed class PostgresAdapter : DbAdapter
 
     internal override bool ClosesOnFailedRead => true;
 
+    internal override string OpeningTimeout => "Timeout";
+
     /// <summary>Whether reloaded types are noticed with the provider's version that is loaded.</summary>
     internal static bool SeesTypes => Types is not null;
 
@@ -70,6 +72,10 @@ internal sealed class PostgresAdapter : DbAdapter
 
     public override ValueTask<bool> ResetAsync(DbConnection connection, DbSessionInfo session, CancellationToken cancellationToken) =>
         ResetAsync(isAsync: true, connection, session, cancellationToken);
+
+    internal override ValueTask<bool> ValidateAsync(
+        bool isAsync, DbConnection connection, int timeLimit, CancellationToken cancellationToken) =>
+        SelectOneAsync(isAsync, connection, timeLimit, cancellationToken);
 
     internal override bool TryResetLater(DbConnection connection) => NpgsqlPrefix.TryReset(connection);
 
@@ -135,31 +141,33 @@ internal sealed class PostgresAdapter : DbAdapter
     {
         if (session.HasPrepared || session.WasLent)
         {
-            await ResetItemsAsync(isAsync, connection, cancellationToken).ConfigureAwait(false);
+            await ResetItemsAsync(isAsync, connection, session.TimeLimit, cancellationToken).ConfigureAwait(false);
             return true;
         }
 
         try
         {
-            await ExecuteAsync(isAsync, connection, Everything, cancellationToken).ConfigureAwait(false);
+            await ExecuteAsync(isAsync, connection, Everything, cancellationToken, session.TimeLimit).ConfigureAwait(false);
         }
         catch (DbException e) when (IsInTransaction(e))
         {
-            await ExecuteAsync(isAsync, connection, "ROLLBACK", cancellationToken).ConfigureAwait(false);
-            await ExecuteAsync(isAsync, connection, Everything, cancellationToken).ConfigureAwait(false);
+            await ExecuteAsync(isAsync, connection, "ROLLBACK", cancellationToken, session.TimeLimit).ConfigureAwait(false);
+            await ExecuteAsync(isAsync, connection, Everything, cancellationToken, session.TimeLimit).ConfigureAwait(false);
         }
 
         return true;
     }
 
-    private static async ValueTask ResetItemsAsync(bool isAsync, DbConnection connection, CancellationToken cancellationToken)
+    private static async ValueTask ResetItemsAsync(
+        bool isAsync, DbConnection connection, int timeLimit, CancellationToken cancellationToken)
     {
         List<string> names = [];
-        DbTransaction transaction = await BeginAnewAsync(isAsync, connection, cancellationToken).ConfigureAwait(false);
+        DbTransaction transaction = await BeginAnewAsync(isAsync, connection, timeLimit, cancellationToken).ConfigureAwait(false);
         try
         {
             using DbCommand command = connection.CreateCommand();
             command.CommandText = Items;
+            Limit(command, timeLimit);
             command.Transaction = transaction;
             DbDataReader reader =
                 isAsync ? await command.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false) : command.ExecuteReader();
@@ -186,7 +194,7 @@ internal sealed class PostgresAdapter : DbAdapter
 
         foreach (string name in names)
         {
-            await ExecuteAsync(isAsync, connection, "DEALLOCATE " + name, cancellationToken).ConfigureAwait(false);
+            await ExecuteAsync(isAsync, connection, "DEALLOCATE " + name, cancellationToken, timeLimit).ConfigureAwait(false);
         }
     }
 
@@ -211,7 +219,7 @@ internal sealed class PostgresAdapter : DbAdapter
     /// cost a round trip, and a rollback on suspicion a warning in the server's log for each return.
     /// </summary>
     private static async ValueTask<DbTransaction> BeginAnewAsync(
-        bool isAsync, DbConnection connection, CancellationToken cancellationToken)
+        bool isAsync, DbConnection connection, int timeLimit, CancellationToken cancellationToken)
     {
         try
         {
@@ -219,7 +227,7 @@ internal sealed class PostgresAdapter : DbAdapter
         }
         catch (InvalidOperationException)
         {
-            await ExecuteAsync(isAsync, connection, "ROLLBACK", cancellationToken).ConfigureAwait(false);
+            await ExecuteAsync(isAsync, connection, "ROLLBACK", cancellationToken, timeLimit).ConfigureAwait(false);
             return await BeginAsync(isAsync, connection, cancellationToken).ConfigureAwait(false);
         }
     }

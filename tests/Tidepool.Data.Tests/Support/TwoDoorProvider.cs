@@ -23,6 +23,12 @@ internal sealed class TwoDoorProvider : DbProviderFactory
     /// <summary>The SQLSTATE of the call that fails.</summary>
     internal string SqlState { get; init; } = "";
 
+    /// <summary>Openings end well, and leave the connection closed.</summary>
+    internal bool OpensNothing { get; init; }
+
+    /// <summary>Disposing a connection throws.</summary>
+    internal bool CannotDispose { get; init; }
+
     /// <summary>Connections that are open.</summary>
     internal int Open => _open;
 
@@ -88,14 +94,21 @@ internal sealed class TwoDoorProvider : DbProviderFactory
 
         public override void Open()
         {
-            _state = provider.Do("open", ConnectionState.Open);
-            Interlocked.Increment(ref provider._open);
+            BeOpen(provider.Do("open", true));
         }
 
         public override async Task OpenAsync(CancellationToken cancellationToken)
         {
-            _state = await provider.DoAsync("open", ConnectionState.Open, cancellationToken);
-            Interlocked.Increment(ref provider._open);
+            BeOpen(await provider.DoAsync("open", true, cancellationToken));
+        }
+
+        private void BeOpen(bool isOpen)
+        {
+            if (isOpen && !provider.OpensNothing)
+            {
+                _state = ConnectionState.Open;
+                Interlocked.Increment(ref provider._open);
+            }
         }
 
         public override void Close()
@@ -125,6 +138,10 @@ internal sealed class TwoDoorProvider : DbProviderFactory
         {
             Close();
             base.Dispose(disposing);
+            if (disposing && provider.CannotDispose)
+            {
+                throw new InvalidOperationException("It cannot be disposed.");
+            }
         }
     }
 
