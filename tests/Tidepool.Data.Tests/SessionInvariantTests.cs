@@ -1,3 +1,4 @@
+using System.Data;
 using System.Data.Common;
 using Npgsql;
 using Tidepool.Data.Tests.Faults;
@@ -98,42 +99,142 @@ public sealed class SessionInvariantTests(PostgresServer server)
         await CloseAsync(connection, isSync);
     }
 
-    [PostgresFact]
-    public async Task A_reset_with_the_next_statement_leaves_an_idle_session_as_it_was_and_reaches_the_next_holder_whatever_it_does_first()
+    /// <summary>What may be the first thing on a session whose reset waits for it.</summary>
+    private static readonly Dictionary<string, Action<PooledDbConnection>> FirstUses = new()
+    {
+        ["nothing"] = static _ => { },
+        ["commit"] = static connection => connection.BeginTransaction().Commit(),
+        ["transaction left"] = static connection => connection.BeginTransaction(),
+        ["savepoint left"] = static connection => connection.BeginTransaction().Save("here"),
+        ["begin by hand"] = static connection => connection.Run("BEGIN"),
+        ["error"] = static connection => Assert.ThrowsAny<DbException>(() => connection.Run("SELECT 1 / 0")),
+        ["prepare"] = static connection => Use(connection, "prepared"),
+        ["batch"] = static connection => Batch(connection, "SELECT 1", "SELECT 2").ExecuteNonQuery(),
+        ["batch with an error"] = static connection =>
+            Assert.ThrowsAny<DbException>(() => Batch(connection, "SELECT 1", "SELECT 1 / 0").ExecuteNonQuery()),
+        ["prepare a batch"] = static connection => Batch(connection, "SELECT 1", "SELECT 2").Prepare(),
+        ["reader left"] = static connection => Command(connection, "SELECT generate_series(1, 100000)").ExecuteReader().Read(),
+        ["schema only"] = static connection => Command(connection, "SELECT 1").ExecuteReader(CommandBehavior.SchemaOnly).Dispose(),
+        ["schema"] = static connection => connection.GetSchema("Tables").Dispose(),
+        ["listen"] = static connection => connection.Run("LISTEN news"),
+        ["copy in left"] = static connection => connection.Unwrap<NpgsqlConnection>().BeginBinaryImport(CopyIn),
+        ["copy in"] = static connection => connection.Unwrap<NpgsqlConnection>().BeginTextImport("COPY copied FROM STDIN").Dispose(),
+        ["copy out"] = static connection => connection.Unwrap<NpgsqlConnection>().BeginTextExport(CopyOut).Dispose(),
+        ["copy out left"] = static connection => connection.Unwrap<NpgsqlConnection>().BeginTextExport(CopyOut).Read(),
+        ["cancelled before"] = static connection => Assert.ThrowsAny<OperationCanceledException>(
+            () => Command(connection, "SELECT 1").ExecuteNonQueryAsync(new CancellationToken(canceled: true)).GetAwaiter().GetResult()),
+        ["a parameter of no type"] = static connection =>
+            Assert.ThrowsAny<Exception>(() => Command(connection, "SELECT @p", new object()).ExecuteNonQuery()),
+        ["a parameter that breaks while it is sent"] = static connection => Assert.ThrowsAny<Exception>(
+            () => Command(connection, "SELECT @p::bytea", new BrokenStream()).ExecuteNonQuery()),
+        ["enlist"] = static connection =>
+        {
+            using var transaction = new System.Transactions.CommittableTransaction();
+            connection.EnlistTransaction(transaction);
+            connection.Run("SELECT 1");
+            transaction.Rollback();
+        },
+    };
+
+    private const string CopyIn = "COPY copied FROM STDIN (FORMAT BINARY)";
+    private const string CopyOut = "COPY (SELECT generate_series(1, 100000)) TO STDOUT";
+
+    public static TheoryData<string> Firsts => [.. FirstUses.Keys];
+
+    /// <summary>A session costs what it costs where the reset does not wait.</summary>
+    [PostgresTheory]
+    [MemberData(nameof(Firsts))]
+    public async Task A_reset_with_the_next_statement_comes_before_whatever_the_next_holder_does_first(string first)
     {
         Assert.True(NpgsqlPrefix.IsKnown);
         await server.Cluster.ExecuteAsync("CREATE TABLE IF NOT EXISTS copied (a int)");
+        Assert.Equal(await CountSessionsAsync(first, isLater: false), await CountSessionsAsync(first, isLater: true));
+    }
+
+    /// <returns>How many sessions two holders and the use between them took.</returns>
+    private async Task<long> CountSessionsAsync(string first, bool isLater)
+    {
         await using PooledDbDataSource pool = server.NewPool(
-            new PooledDbOptions { Pool = new() { MaxSize = 1 }, ResetWithNextStatement = true });
-        foreach (Action<PooledDbConnection> first in (Action<PooledDbConnection>[])
-        [
-            static _ => { },
-            static connection => connection.BeginTransaction().Commit(),
-            static connection => connection.BeginTransaction(),
-            static connection => connection.Run("BEGIN"),
-            static connection => Assert.ThrowsAny<DbException>(() => connection.Run("SELECT 1 / 0")),
-            static connection => Use(connection, "prepared"),
-            static connection => connection.Unwrap<NpgsqlConnection>().BeginTextImport("COPY copied FROM STDIN").Dispose(),
-        ])
+            new PooledDbOptions { Pool = new() { MaxSize = 1, TimeProvider = new StoppedTime() }, ResetWithNextStatement = isLater });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
-            await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
-            {
-                connection.Run("SET work_mem = '7MB'");
-                connection.Run("SELECT pg_catalog.pg_advisory_lock(42)");
-            }
-
-            pool.Settle();
-            await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
-            {
-                first(connection);
-            }
-
-            await using PooledDbConnection next = await pool.OpenConnectionAsync();
-            Assert.Equal("4MB", next.Read<string>("SHOW work_mem"));
-            Assert.Equal(0L, next.Read<long>("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
+            connection.Run("SET work_mem = '7MB'");
+            connection.Run("SELECT pg_catalog.pg_advisory_lock(42)");
         }
 
-        Assert.Equal(1, pool.GetStatistics().Created);
+        pool.Settle();
+        Assert.NotEqual(isLater, await server.Cluster.ReadAsync<bool>("SELECT pg_catalog.pg_try_advisory_lock(42)")); // it waits
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            FirstUses[first](connection);
+        }
+
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        Assert.Equal("4MB", next.Read<string>("SHOW work_mem"));
+        Assert.Equal(0L, next.Read<long>("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"));
+        Assert.Equal(0L, next.Read<long>("SELECT count(*) FROM pg_listening_channels()"));
+        return pool.GetStatistics().Created;
+    }
+
+    /// <summary>Nothing was sent, so that the reset still waits, also where the holder goes on.</summary>
+    [PostgresTheory]
+    [InlineData("nothing")]
+    [InlineData("cancelled before")]
+    [InlineData("error")]
+    public async Task A_holder_that_goes_on_after_what_was_first_finds_nothing_of_the_one_before(string first)
+    {
+        await using PooledDbDataSource pool = server.NewPool(
+            new PooledDbOptions { Pool = new() { MaxSize = 1, TimeProvider = new StoppedTime() }, ResetWithNextStatement = true });
+        await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
+        {
+            connection.Run("SET work_mem = '7MB'");
+        }
+
+        pool.Settle();
+        await using PooledDbConnection next = await pool.OpenConnectionAsync();
+        FirstUses[first](next);
+        Assert.Equal("4MB", next.Read<string>("SHOW work_mem"));
+    }
+
+    private static DbCommand Command(PooledDbConnection connection, string sql, object? value = null)
+    {
+        DbCommand command = connection.CreateCommand();
+        command.CommandText = sql;
+        if (value is not null)
+        {
+            DbParameter parameter = command.CreateParameter();
+            (parameter.ParameterName, parameter.Value) = ("p", value);
+            command.Parameters.Add(parameter);
+        }
+
+        return command;
+    }
+
+    private static DbBatch Batch(PooledDbConnection connection, params string[] texts)
+    {
+        DbBatch batch = connection.CreateBatch();
+        foreach (string text in texts)
+        {
+            DbBatchCommand command = batch.CreateBatchCommand();
+            command.CommandText = text;
+            batch.BatchCommands.Add(command);
+        }
+
+        return batch;
+    }
+
+    /// <summary>Says that it is long, and gives nothing.</summary>
+    private sealed class BrokenStream : MemoryStream
+    {
+        public override bool CanSeek => true;
+
+        public override long Length => 100_000;
+
+        public override int Read(Span<byte> buffer) => throw new IOException("broken");
+
+        public override int Read(byte[] buffer, int offset, int count) => throw new IOException("broken");
+
+        public override void CopyTo(Stream destination, int bufferSize) => throw new IOException("broken");
     }
 
     [PostgresFact]

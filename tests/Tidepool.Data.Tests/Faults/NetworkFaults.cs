@@ -10,33 +10,7 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     private static readonly TimeSpan Short = TimeSpan.FromMilliseconds(150);
 
     [PostgresFact]
-    public async Task In_a_partition_the_deadline_of_a_rental_holds_and_all_goes_on_afterwards()
-    {
-        FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(
-            new()
-            {
-                MaxSize = 2,
-                ValidateAfterIdle = TimeSpan.Zero,
-                RentTimeout = Short,
-                BackoffMax = TimeSpan.FromMilliseconds(100),
-                CreateTimeout = Never,
-                PolicyTimeout = Never,
-            },
-            proxy.Port);
-        await UntilAsync(async () => await TryUseAsync(pool) is null, "a session is opened in time");
-        await SettleAsync(pool);
-        proxy.SetBlackhole(true);
-
-        for (int i = 0; i < 4; i++)
-        {
-            var failure = Assert.IsType<PooledDbException>(await TryUseAsync(pool));
-            Assert.IsType<ResourcePoolTimeoutException>(failure.PoolError);
-        }
-
-        proxy.SetBlackhole(false);
-        await UntilAsync(async () => await TryUseAsync(pool) is null, "it works again");
-    }
+    public Task In_a_partition_the_deadline_of_a_rental_holds_and_all_goes_on_afterwards() => NetworkParts.PartAsync(this);
 
     [PostgresFact]
     public async Task A_validation_that_hangs_has_a_timeout_of_its_own_and_a_healthy_session_serves()
@@ -125,104 +99,21 @@ public sealed class NetworkFaults(FaultServer server) : FaultTest(server)
     [InlineData("half-open")]
     [InlineData("RST")]
     [InlineData("FIN")]
-    public async Task Connections_that_end_behind_the_pool_cost_one_error_at_first_use_and_none_when_they_are_validated(string end)
-    {
-        FaultProxy proxy = NewProxy();
-        foreach (bool validates in new[] { false, true })
-        {
-            PooledDbDataSource pool = NewPool(
-                new()
-                {
-                    MaxSize = 3,
-                    ValidateAfterIdle = validates ? TimeSpan.Zero : Never,
-                    RentTimeout = Never,
-                    CreateTimeout = Never,
-                    PolicyTimeout = Never,
-                },
-                proxy.Port);
-            int[] before = await FillAsync(pool, 3);
-
-            switch (end)
-            {
-                case "half-open":
-                    proxy.HalfOpenAll();
-                    break;
-                case "RST":
-                    proxy.ResetAll();
-                    break;
-                default:
-                    proxy.CloseAll();
-                    break;
-            }
-
-            int errors = 0;
-            for (int i = 0; i < 6; i++)
-            {
-                errors += await TryUseAsync(pool) is null ? 0 : 1;
-            }
-
-            Assert.InRange(errors, 0, validates ? 0 : 1);
-            await SettleAsync(pool);
-            Assert.Empty((await FillAsync(pool, 3)).Intersect(before));
-        }
-    }
+    public Task Connections_that_end_behind_the_pool_cost_one_error_at_first_use_and_none_when_they_are_validated(string end) =>
+        NetworkParts.EndBehindThePoolAsync(this, end);
 
     [PostgresFact]
-    public async Task While_sessions_open_slowly_returns_serve_those_who_wait_and_a_cancellation_is_heard_at_once()
-    {
-        FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(
-            new()
-            {
-                MaxSize = 5,
-                MaxCreateConcurrency = 2,
-                ValidateAfterIdle = Never,
-                RentTimeout = Never,
-                CreateTimeout = Never,
-                PolicyTimeout = Never,
-            },
-            proxy.Port);
-        PooledDbConnection held = await pool.OpenConnectionAsync();
-        int process = await AskAsync(held);
-        await SettleAsync(pool);
-        proxy.ConnectDelay = Never;
-        proxy.ForgetMostConnecting();
-        using var cancellation = new CancellationTokenSource();
-        Task<int>[] waiting = [.. Enumerable.Range(0, 3).Select(_ => UseAsync(pool))];
-        Task<PooledDbConnection> cancelled = pool.OpenConnectionAsync(cancellation.Token).AsTask();
-        await UntilAsync(() => pool.GetStatistics().Creating == 2 && proxy.MostConnecting == 2, "two sessions are being opened");
-
-        await cancellation.CancelAsync();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled);
-        Assert.Equal(2, pool.GetStatistics().Creating);
-        await held.DisposeAsync();
-
-        Assert.Equal([process, process, process], await Task.WhenAll(waiting));
-        Assert.Equal(2, pool.GetStatistics().Creating);
-        Assert.Equal(2, proxy.MostConnecting);
-        proxy.ResetAll();
-        await UntilAsync(() => pool.GetStatistics().Creating == 0, "those that were being opened have failed");
-    }
+    public Task While_sessions_open_slowly_returns_serve_those_who_wait_and_a_cancellation_is_heard_at_once() =>
+        NetworkParts.OpenSlowlyAsync(this);
 
     [PostgresFact]
-    public async Task A_slow_server_loses_no_session()
-    {
-        FaultProxy proxy = NewProxy();
-        PooledDbDataSource pool = NewPool(
-            new() { MaxSize = 3, ValidateAfterIdle = TimeSpan.Zero, PolicyTimeout = Never, CreateTimeout = Never, RentTimeout = Never },
-            proxy.Port);
-        proxy.ToClient.Latency = TimeSpan.FromMilliseconds(20);
-        proxy.ToClient.BytesPerSecond = 20_000;
-        proxy.ToClient.SliceBytes = 7;
+    public Task A_slow_server_loses_no_session() => NetworkParts.BeSlowAsync(this);
 
-        Assert.All(await Task.WhenAll(Enumerable.Range(0, 12).Select(_ => TryUseAsync(pool))), Assert.Null);
+    [PostgresFact]
+    public Task A_caller_that_blocks_is_told_that_a_silent_server_opens_no_session() => NetworkParts.BlockInAnOpeningAsync(this);
 
-        await SettleAsync(pool);
-        ResourcePoolStatistics statistics = pool.GetStatistics();
-        Assert.Equal((0L, 0L), (statistics.Destroyed, statistics.CreateFailures));
-        Assert.InRange(statistics.Created, 1, 3);
-        Assert.Equal(Timeout.InfiniteTimeSpan, new PooledDbOptions().Pool.KeepAliveInterval);
-    }
+    [PostgresFact]
+    public Task A_caller_that_blocks_is_served_after_a_session_that_does_not_answer() => NetworkParts.BlockInAValidationAsync(this);
 
     [PostgresFact]
     public async Task A_connection_that_is_cut_in_the_middle_of_a_copy_is_not_used_again()

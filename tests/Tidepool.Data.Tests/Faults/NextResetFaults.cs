@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Data.Common;
 using System.Globalization;
 using Npgsql;
@@ -136,6 +137,39 @@ public sealed class NextResetFaults(FaultServer server, ITestOutputHelper output
         Assert.Equal(Clean, await ReadAsync<string>(last, Setting));
     }
 
+    [PostgresFact]
+    public async Task While_the_pool_is_cleared_again_and_again_callers_get_no_session_from_before_a_clear_and_nothing_of_each_other()
+    {
+        PooledDbDataSource pool = NewPool(Patient(3), resetsLater: true);
+        int clears = 0;
+        bool isOver = false;
+        var known = new ConcurrentDictionary<int, int>(); // a session, and how many clears there were when it was first seen
+        Task[] callers = [.. Enumerable.Range(0, 6).Select(_ => Task.Run(async () =>
+        {
+            while (!Volatile.Read(ref isOver))
+            {
+                int before = Volatile.Read(ref clears);
+                await using PooledDbConnection connection = await pool.OpenConnectionAsync();
+                int process = ProcessOf(connection);
+                Assert.True(before <= known.GetOrAdd(process, Volatile.Read(ref clears)), "the session is from before a clear");
+                Assert.Equal(Clean, await ReadAsync<string>(connection, Setting));
+                await RunAsync(connection, "SET work_mem = '7MB'");
+            }
+        }))];
+        for (int i = 0; i < 40; i++)
+        {
+            long rented = pool.GetStatistics().Rented;
+            await UntilAsync(() => pool.GetStatistics().Rented > rented + 10 || callers.Any(static one => one.IsCompleted), "callers rent");
+            Task cleared = pool.ClearAsync();
+            Interlocked.Increment(ref clears);
+            await cleared;
+        }
+
+        Volatile.Write(ref isOver, true);
+        await Task.WhenAll(callers);
+        await SettleAsync(pool);
+    }
+
     private static async Task CallAsync(PooledDbDataSource pool, Random random)
     {
         for (int i = 0; i < 200; i++)
@@ -180,14 +214,4 @@ public sealed class NextResetFaults(FaultServer server, ITestOutputHelper output
         await UntilAsync(() => proxy.ToServer.Pieces > before, "it is sent");
         return answer;
     }
-
-    /// <summary>A pool whose times do not come.</summary>
-    private static ResourcePoolOptions Patient(int size) => new()
-    {
-        MaxSize = size,
-        ValidateAfterIdle = Never,
-        RentTimeout = Never,
-        CreateTimeout = Never,
-        PolicyTimeout = Never,
-    };
 }

@@ -157,15 +157,4 @@ public sealed class RestartFaults(FaultServer server) : FaultTest(server)
         Assert.InRange(failuresInAll - failures, 0, 1); // one that was under way
         Assert.Null(await TryUseAsync(pool));
     }
-
-    private static async Task<PooledDbConnection[]> HoldAsync(PooledDbDataSource pool, int count)
-    {
-        var held = new PooledDbConnection[count];
-        for (int i = 0; i < count; i++)
-        {
-            held[i] = await pool.OpenConnectionAsync();
-        }
-
-        return held;
-    }
 }

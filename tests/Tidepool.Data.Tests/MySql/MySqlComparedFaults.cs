@@ -50,7 +50,7 @@ public sealed class MySqlComparedFaults(MySqlServer server) : MySqlFaultTest(ser
 
         if (source is PooledDbDataSource pool)
         {
-            await FaultTest.SettleAsync(pool);
+            await SettleAsync(pool);
         }
 
         if (fault == "all sessions ended")

@@ -13,9 +13,9 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
     public async Task One_session_that_is_killed_while_it_is_idle_costs_no_error_and_no_other_session()
     {
         PooledDbDataSource pool = NewPool(Patient(3));
-        long[] sessions = await FillAsync(pool, 3);
-        long used = await UseAsync(pool); // the one that is next
-        await FaultTest.SettleAsync(pool);
+        long[] sessions = await OpenAndCloseAsync(pool, 3);
+        long used = await VisitAsync(pool); // the one that is next
+        await SettleAsync(pool);
 
         await Server.KillAsync(used);
 
@@ -24,9 +24,9 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
             Assert.Null(await TryUseAsync(pool));
         }
 
-        await FaultTest.SettleAsync(pool);
+        await SettleAsync(pool);
         Assert.Equal(1, pool.GetStatistics().Destroyed);
-        Assert.Equal(sessions.Except([used]).Order(), (await FillAsync(pool, 3)).Intersect(sessions).Order());
+        Assert.Equal(sessions.Except([used]).Order(), (await OpenAndCloseAsync(pool, 3)).Intersect(sessions).Order());
     }
 
     [MySqlTheory]
@@ -35,12 +35,12 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
     public async Task One_session_that_is_killed_in_use_costs_one_error_and_no_other_session(bool isAsking)
     {
         PooledDbDataSource pool = NewPool(Patient(3));
-        long[] sessions = await FillAsync(pool, 3);
+        long[] sessions = await OpenAndCloseAsync(pool, 3);
         await using (PooledDbConnection held = await pool.OpenConnectionAsync())
         {
             long used = await AskAsync(held);
-            Task asking = isAsking ? FaultTest.RunAsync(held, "SELECT SLEEP(1000)") : Task.CompletedTask;
-            await FaultTest.UntilAsync(
+            Task asking = isAsking ? RunAsync(held, "SELECT SLEEP(1000)") : Task.CompletedTask;
+            await UntilAsync(
                 async () => !isAsking || await Server.ReadAsync<int>(
                     $"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {used} AND INFO LIKE '%SLEEP%'") == 1,
                 "the statement runs");
@@ -49,16 +49,16 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
             sessions = [.. sessions.Except([used])];
         }
 
-        await FaultTest.SettleAsync(pool);
+        await SettleAsync(pool);
         Assert.Equal(1, pool.GetStatistics().Destroyed);
-        Assert.Equal(sessions.Order(), (await FillAsync(pool, 3)).Intersect(sessions).Order());
+        Assert.Equal(sessions.Order(), (await OpenAndCloseAsync(pool, 3)).Intersect(sessions).Order());
     }
 
     [MySqlFact]
     public async Task One_killed_session_that_was_idle_for_long_costs_no_error()
     {
         PooledDbDataSource pool = NewPool(Patient(3) with { ValidateAfterIdle = TimeSpan.Zero });
-        foreach (long session in await FillAsync(pool, 3))
+        foreach (long session in await OpenAndCloseAsync(pool, 3))
         {
             await Server.KillAsync(session);
             Assert.Null(await TryUseAsync(pool));
@@ -71,7 +71,7 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
     public async Task All_sessions_killed_cost_one_error_for_each_lease_in_flight()
     {
         PooledDbDataSource pool = NewPool(Patient(8));
-        long[] sessions = await FillAsync(pool, 8);
+        long[] sessions = await OpenAndCloseAsync(pool, 8);
         PooledDbConnection[] held = await HoldAsync(pool, 3);
 
         Assert.Equal(8, await Server.KillAllAsync());
@@ -79,9 +79,9 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
         Exception?[] errors = await Task.WhenAll(held.Select(static connection => TryAskAsync(connection)));
         Assert.All(errors, static failure => Assert.IsAssignableFrom<MySqlException>(failure));
         Assert.All(await Task.WhenAll(Enumerable.Range(0, 40).Select(_ => TryUseAsync(pool))), Assert.Null);
-        await FaultTest.SettleAsync(pool);
+        await SettleAsync(pool);
         Assert.Equal(8, pool.GetStatistics().Destroyed);
-        Assert.Empty((await FillAsync(pool, 8)).Intersect(sessions));
+        Assert.Empty((await OpenAndCloseAsync(pool, 8)).Intersect(sessions));
     }
 
     [MySqlTheory]
@@ -90,7 +90,7 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
     public async Task All_sessions_killed_unnoticed_cost_no_caller_an_error(ResetMode reset)
     {
         PooledDbDataSource pool = NewPool(Patient(12) with { ResetMode = reset });
-        await FillAsync(pool, 12);
+        await OpenAndCloseAsync(pool, 12);
 
         Assert.Equal(12, await Server.KillAllAsync());
 
@@ -101,7 +101,7 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
                 Assert.Null(await TryUseAsync(pool));
             }
         })));
-        await FaultTest.SettleAsync(pool);
+        await SettleAsync(pool);
         Assert.Equal(12, pool.GetStatistics().GetDestroyed(DestroyReason.Broken));
     }
 
@@ -117,14 +117,14 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
             BackoffMin = TimeSpan.FromSeconds(1),
             BackoffMax = TimeSpan.FromSeconds(1),
         });
-        await FillAsync(pool, 4);
+        await OpenAndCloseAsync(pool, 4);
         PooledDbConnection[] held = await HoldAsync(pool, 4);
         Task<Exception?>[] waiting = [.. Enumerable.Range(0, waiters).Select(_ => TryUseAsync(pool))];
         Assert.Equal(waiters, pool.GetStatistics().Waiting);
 
         await Server.StopAsync(isImmediate);
         Exception?[] errors = await Task.WhenAll(held.Select(static connection => TryAskAsync(connection)));
-        await FaultTest.UntilAsync(() => pool.GetStatistics().CreateFailures > 0, "an attempt fails");
+        await UntilAsync(() => pool.GetStatistics().CreateFailures > 0, "an attempt fails");
         await Server.StartAgainAsync();
 
         Exception[] failed = [.. (await Task.WhenAll(waiting)).OfType<Exception>()];
@@ -140,19 +140,19 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
         PooledDbDataSource pool = NewPool(Patient(4) with
         {
             RentTimeout = TimeSpan.FromMilliseconds(200),
-            BackoffMin = FaultTest.Never,
-            BackoffMax = FaultTest.Never,
+            BackoffMin = Never,
+            BackoffMax = Never,
         });
         await Server.StopAsync();
         try
         {
             Assert.IsType<PooledDbException>(await TryUseAsync(pool));
-            await FaultTest.UntilAsync(() => pool.GetStatistics().CreateFailures == 1, "the attempt fails");
+            await UntilAsync(() => pool.GetStatistics().CreateFailures == 1, "the attempt fails");
             var second = Assert.IsType<PooledDbException>(await TryUseAsync(pool));
 
             Assert.IsType<ResourcePoolTimeoutException>(second.PoolError);
             Assert.True(
-                FaultTest.Has<MySqlException>(second, static e => e.ErrorCode == MySqlErrorCode.UnableToConnectToHost), second.ToString());
+                Has<MySqlException>(second, static e => e.ErrorCode == MySqlErrorCode.UnableToConnectToHost), second.ToString());
             Assert.True(second.IsTransient);
             Assert.Equal(1, pool.GetStatistics().CreateFailures);
         }
@@ -218,7 +218,7 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
         PooledDbDataSource pool = NewPool(
             Patient(10) with { BackoffMin = TimeSpan.FromMilliseconds(50), BackoffMax = TimeSpan.FromMilliseconds(100) },
             more: "User ID=visitor;Password=old");
-        long[] sessions = await FillAsync(pool, 2);
+        long[] sessions = await OpenAndCloseAsync(pool, 2);
 
         await Server.ExecuteAsync("SET PASSWORD FOR visitor@'127.0.0.1' = PASSWORD('new')");
 
@@ -231,8 +231,8 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
             Assert.Null(await TryAskAsync(connection));
         }
 
-        Assert.Contains(await UseAsync(pool), sessions);
-        await FaultTest.SettleAsync(pool);
+        Assert.Contains(await VisitAsync(pool), sessions);
+        await SettleAsync(pool);
         Assert.Equal(0, pool.GetStatistics().Destroyed);
     }
 
@@ -244,16 +244,16 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
         await Server.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
         var clock = new StoppedClock();
         PooledDbDataSource pool = NewPool(Patient(3) with { ResetMode = reset, TimeProvider = clock });
-        long[] before = await FillAsync(pool, 3);
+        long[] before = await OpenAndCloseAsync(pool, 3);
         await Server.ExecuteAsync($"SET GLOBAL {setting} = 1");
         try
         {
             await BeRefusedAsync(pool);
             Assert.Equal(3, pool.GetStatistics().Destroyed);
-            long[] readers = await FillAsync(pool, 3);
+            long[] readers = await OpenAndCloseAsync(pool, 3);
             await BeRefusedAsync(pool);
             Assert.Equal(3, pool.GetStatistics().Destroyed); // renewing has not helped: it stays for readers
-            Assert.Contains(await UseAsync(pool), readers);
+            Assert.Contains(await VisitAsync(pool), readers);
         }
         finally
         {
@@ -268,14 +268,14 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
     {
         await Server.ExecuteAsync("CREATE TABLE IF NOT EXISTS written (value int)");
         PooledDbDataSource pool = NewPool(Patient(2));
-        await FillAsync(pool, 2);
+        await OpenAndCloseAsync(pool, 2);
         await using (PooledDbConnection connection = await pool.OpenConnectionAsync())
         {
             connection.Run("START TRANSACTION READ ONLY");
             Assert.Equal("25006", Assert.Throws<MySqlException>(() => connection.Run("INSERT INTO written VALUES (1)")).SqlState);
         }
 
-        await FaultTest.SettleAsync(pool);
+        await SettleAsync(pool);
         Assert.Equal((2, 0L), (pool.GetStatistics().Idle, pool.GetStatistics().Destroyed));
     }
 
@@ -293,14 +293,14 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
             PooledDbConnection[] held = await HoldAsync(pool, 3);
             long[] sessions = await Task.WhenAll(held.Select(static connection => AskAsync(connection)));
             await Task.WhenAll(held.Select(static connection => connection.DisposeAsync().AsTask()));
-            await FaultTest.UntilAsync(
+            await UntilAsync(
                 async () => !(await Server.ListSessionsAsync()).Intersect(sessions).Any(), "the server ends them");
             if (isKeptAlive)
             {
-                await FaultTest.UntilAsync(() => pool.GetStatistics().Destroyed >= 3, "the keep-alive finds them");
+                await UntilAsync(() => pool.GetStatistics().Destroyed >= 3, "the keep-alive finds them");
             }
 
-            Assert.DoesNotContain(await UseAsync(pool), sessions);
+            Assert.DoesNotContain(await VisitAsync(pool), sessions);
         }
         finally
         {
@@ -311,13 +311,13 @@ public sealed class MySqlServerFaults(MySqlServer server) : MySqlFaultTest(serve
     private static async Task BeRefusedAsync(PooledDbDataSource pool)
     {
         Assert.Equal(MySqlErrorCode.OptionPreventsStatement, (await Assert.ThrowsAsync<MySqlException>(() => WriteAsync(pool))).ErrorCode);
-        await FaultTest.SettleAsync(pool);
+        await SettleAsync(pool);
     }
 
     private static async Task<long> WriteAsync(PooledDbDataSource pool)
     {
         await using PooledDbConnection connection = await pool.OpenConnectionAsync();
-        await FaultTest.RunAsync(connection, "INSERT INTO written VALUES (1)");
+        await RunAsync(connection, "INSERT INTO written VALUES (1)");
         return await AskAsync(connection);
     }
 
