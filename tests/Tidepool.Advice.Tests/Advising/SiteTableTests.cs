@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Spectre.Console;
 
 namespace Tidepool.Advice.Tests.Advising;
 
@@ -84,15 +83,7 @@ public sealed class SiteTableTests
         Assert.Contains("--lifetimes follows them", TextOf(Report(lost: 0), 80), StringComparison.Ordinal);
     }
 
-    private static string TextOf(AdviceReport report, int width)
-    {
-        var output = new StringWriter();
-        IAnsiConsole console = AnsiConsole.Create(
-            new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output), Ansi = AnsiSupport.No, Interactive = InteractionSupport.No });
-        console.Profile.Width = width;
-        AdviceText.Print(console, report);
-        return output.ToString();
-    }
+    private static string TextOf(AdviceReport report, int width) => PrintedText.Of(width, console => AdviceText.Print(console, report));
 
     private static AdviceReport Report(long lost, Lifetime? lifetime = null)
     {

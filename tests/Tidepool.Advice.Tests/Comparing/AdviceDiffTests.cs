@@ -1,6 +1,5 @@
 using System.Text.Json;
 using System.Text.Json.Nodes;
-using Spectre.Console;
 
 namespace Tidepool.Advice.Tests.Comparing;
 
@@ -191,13 +190,6 @@ public sealed class AdviceDiffTests
     private static LimitResult[] LimitsOf(AdviceDiff diff, params string[] limits) =>
         [.. limits.Select(text => FailLimit.TryParse(text, out FailLimit? limit) ? limit.Check(diff) : throw new ArgumentException(text))];
 
-    private static string Print(AdviceDiff diff, params string[] limits)
-    {
-        var output = new StringWriter { NewLine = "\n" };
-        IAnsiConsole console = AnsiConsole.Create(
-            new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output), Ansi = AnsiSupport.No, Interactive = InteractionSupport.No });
-        console.Profile.Width = Terminal;
-        AdviceDiffText.Print(console, diff, ("main.json", "branch.json"), LimitsOf(diff, limits));
-        return output.ToString();
-    }
+    private static string Print(AdviceDiff diff, params string[] limits) => PrintedText.Of(
+        Terminal, console => AdviceDiffText.Print(console, diff, ("main.json", "branch.json"), LimitsOf(diff, limits)));
 }

@@ -64,10 +64,6 @@ public sealed class SiteLifetimeTests
     [InlineData(120)]
     public void The_lines_of_lifetimes_fit_the_terminal(int width)
     {
-        var output = new StringWriter();
-        IAnsiConsole console = AnsiConsole.Create(
-            new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output), Ansi = AnsiSupport.No, Interactive = InteractionSupport.No });
-        console.Profile.Width = width;
         var window = new LifetimeWindow
         {
             Seconds = 30,
@@ -89,8 +85,7 @@ public sealed class SiteLifetimeTests
         [
             .. LifetimeText.Lines(followed), .. LifetimeText.Lines(new SamplingResult { Slices = [] }), "  " + LifetimeText.Line(lifetime),
         ];
-        Array.ForEach(lines, console.WriteLine);
-        Assert.Equal(lines, output.ToString().TrimEnd().Split('\n').Select(static line => line.TrimEnd('\r')));
+        Assert.Equal(lines, PrintedText.Of(width, console => Array.ForEach(lines, console.WriteLine)).TrimEnd().Split('\n'));
     }
 
     private static IEnumerable<AllocationSample> Many(Fate fate, int count) => Enumerable.Range(0, count).Select(

@@ -1,6 +1,5 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
-using Spectre.Console;
 using Tidepool.Pages;
 
 namespace Tidepool.Advice.Tests.Natives;
@@ -42,7 +41,7 @@ public sealed class NativeReportTests
     [Fact]
     public void The_text_says_how_it_was_looked_at_and_fits_a_terminal()
     {
-        string text = Printed(static console => AdviceText.Print(console, Report));
+        string text = PrintedText.Of(Terminal, static console => AdviceText.Print(console, Report));
         string[] parts =
         [
             "native: one byte in 102,400 sampled for 10.0 s from its start; ended with code 0",
@@ -65,7 +64,7 @@ public sealed class NativeReportTests
             Native = Report.Native! with { ExitCode = null, OtherProcesses = 3, LacksNames = true },
             Sampling = Report.Sampling with { Slices = [Report.Sampling.Slices[0] with { LostEvents = 9 }] },
         };
-        string text = Printed(console => AdviceText.Print(console, lacking));
+        string text = PrintedText.Of(Terminal, console => AdviceText.Print(console, lacking));
         string[] parts =
         [
             "stopped then", "3 other processes of the command", "addr2line is missing: apt-get install binutils",
@@ -122,7 +121,7 @@ public sealed class NativeReportTests
         AdviceDiff grown = Compare(Report, MadeUpNative.Report(load: 2));
         SiteChange site = Assert.Single(grown.Sites, static site => site.Bytes.Word != ChangeWord.NoDifference);
         Assert.Equal(("demo::parse", ChangeWord.Grew), (site.Site.Method, site.Bytes.Word));
-        string text = Printed(console => AdviceDiffText.Print(console, grown, ("a.json", "b.json"), []));
+        string text = PrintedText.Of(Terminal, console => AdviceDiffText.Print(console, grown, ("a.json", "b.json"), []));
         Assert.Contains("GREW  block  +100%", text, StringComparison.Ordinal);
         Assert.Contains("server, native, sampled 10.0 of 10.0 s", text, StringComparison.Ordinal);
         Assert.DoesNotContain("collections/s", text, StringComparison.Ordinal);
@@ -137,18 +136,4 @@ public sealed class NativeReportTests
 
     private static AdviceDiff Compare(AdviceReport before, AdviceReport after) =>
         AdviceDiff.Of(AdviceFile.Read(AdviceJson.Write(before)), AdviceFile.Read(AdviceJson.Write(after)));
-
-    private static string Printed(Action<IAnsiConsole> print)
-    {
-        var text = new StringWriter();
-        IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings
-        {
-            Ansi = AnsiSupport.No,
-            Interactive = InteractionSupport.No,
-            Out = new AnsiConsoleOutput(text),
-        });
-        console.Profile.Width = Terminal;
-        print(console);
-        return text.ToString();
-    }
 }

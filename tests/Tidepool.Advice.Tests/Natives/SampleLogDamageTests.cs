@@ -1,13 +1,11 @@
 using System.Buffers.Binary;
+using static Tidepool.Advice.Tests.Natives.LogFiles;
 
 namespace Tidepool.Advice.Tests.Natives;
 
 /// <summary>Whatever a file has: it is read, or refused as damaged.</summary>
 public sealed class SampleLogDamageTests
 {
-    private const int HeaderBytes = 64;
-    private const int VersionAt = 16;
-    private const int UsedAt = 48;
     private const int Records = 5;
     private const int RandomFiles = 20_000;
 
@@ -113,23 +111,5 @@ public sealed class SampleLogDamageTests
         }
 
         Assert.InRange(refused, 1, RandomFiles - 1);
-    }
-
-    private static byte[] Log(params byte[][] records)
-    {
-        byte[] body = [.. records.SelectMany(static record => record)];
-        var log = new byte[HeaderBytes + body.Length];
-        "tidepool-samples"u8.CopyTo(log);
-        BinaryPrimitives.WriteInt32LittleEndian(log.AsSpan(VersionAt), 1);
-        BinaryPrimitives.WriteInt32LittleEndian(log.AsSpan(VersionAt + 4), HeaderBytes);
-        BinaryPrimitives.WriteInt64LittleEndian(log.AsSpan(UsedAt), body.Length);
-        body.CopyTo(log, HeaderBytes);
-        return log;
-    }
-
-    private static byte[] Record(int kind, int argument, params long[] words)
-    {
-        ulong head = (uint)kind | (ulong)(uint)(words.Length + 1) << 8 | (ulong)(uint)argument << 32;
-        return [.. new[] { (long)head }.Concat(words).SelectMany(static word => BitConverter.GetBytes(word))];
     }
 }

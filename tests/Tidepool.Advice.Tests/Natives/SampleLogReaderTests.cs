@@ -1,12 +1,10 @@
 using System.Buffers.Binary;
+using static Tidepool.Advice.Tests.Natives.LogFiles;
 
 namespace Tidepool.Advice.Tests.Natives;
 
 public sealed class SampleLogReaderTests
 {
-    private const int HeaderBytes = 64;
-    private const int UsedAt = 48;
-
     private static readonly byte[] Good = Log(Record(3, 0, 0x1000, 7, 100, 1));
 
     [Fact]
@@ -76,23 +74,5 @@ public sealed class SampleLogReaderTests
             folder.Delete(recursive: true);
             elsewhere.Delete(recursive: true);
         }
-    }
-
-    private static byte[] Log(params byte[][] records)
-    {
-        byte[] body = [.. records.SelectMany(static record => record)];
-        var log = new byte[HeaderBytes + body.Length];
-        "tidepool-samples"u8.CopyTo(log);
-        BinaryPrimitives.WriteInt32LittleEndian(log.AsSpan(16), 1);
-        BinaryPrimitives.WriteInt32LittleEndian(log.AsSpan(20), HeaderBytes);
-        BinaryPrimitives.WriteInt64LittleEndian(log.AsSpan(UsedAt), body.Length);
-        body.CopyTo(log, HeaderBytes);
-        return log;
-    }
-
-    private static byte[] Record(int kind, int argument, params long[] words)
-    {
-        ulong head = (uint)kind | (ulong)(uint)(words.Length + 1) << 8 | (ulong)(uint)argument << 32;
-        return [.. new[] { (long)head }.Concat(words).SelectMany(static word => BitConverter.GetBytes(word))];
     }
 }

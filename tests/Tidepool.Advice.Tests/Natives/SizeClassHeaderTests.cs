@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
-using Spectre.Console;
 
 namespace Tidepool.Advice.Tests.Natives;
 
@@ -61,16 +60,7 @@ public sealed class SizeClassHeaderTests : IDisposable
     /// <summary>The header as it is copied out of a terminal.</summary>
     private static string Printed(AdviceReport report)
     {
-        var text = new StringWriter();
-        IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings
-        {
-            Ansi = AnsiSupport.No,
-            Interactive = InteractionSupport.No,
-            Out = new AnsiConsoleOutput(text),
-        });
-        console.Profile.Width = Terminal;
-        AdviceText.Print(console, report);
-        string shown = text.ToString().ReplaceLineEndings("\n");
+        string shown = PrintedText.Of(Terminal, console => AdviceText.Print(console, report));
         return shown[(shown.IndexOf(Marker, StringComparison.Ordinal) + Marker.Length)..]; // the pools are at its end
     }
 

@@ -1,5 +1,3 @@
-using Spectre.Console;
-
 namespace Tidepool.Advice.Tests.Watching;
 
 public sealed class WatchViewTests
@@ -50,18 +48,15 @@ public sealed class WatchViewTests
             Metered = [new MeteredRow { Name = "HTTP https://api.example.org:443", Idle = 12, Used = 3, PerSecond = 12_345 }],
             ArrayPool = new ArrayPoolWindow { Seconds = 5, Lengths = [new LengthCount(8192, 12_000)] },
         };
-        var output = new StringWriter();
-        IAnsiConsole console = AnsiConsole.Create(
-            new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output), Ansi = AnsiSupport.No, Interactive = InteractionSupport.No });
-        console.Profile.Width = width;
         var target = new TargetProcess { Id = 123_456, Name = "orders-api", Runtime = "10.0.12" };
-        console.Write(WatchTables.Draw(target, frame, new WatchView(), width, isLive: true));
-        string[] lines = output.ToString().Split('\n');
+        string shown = PrintedText.Of(
+            width, console => console.Write(WatchTables.Draw(target, frame, new WatchView(), width, isLive: true)));
+        string[] lines = shown.Split('\n');
         Assert.All(lines, line => Assert.True(line.TrimEnd().Length <= width, line));
-        Assert.DoesNotContain("…", output.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("…", shown, StringComparison.Ordinal);
         foreach (string text in (string[])["10/10", "2.06 min", "12.3k", "1.23 GB/s", "at A.B() in C.cs:line 1", "8192 × 12k/s", "50%"])
         {
-            Assert.Contains(text, output.ToString(), StringComparison.Ordinal);
+            Assert.Contains(text, shown, StringComparison.Ordinal);
         }
     }
 
