@@ -36,7 +36,7 @@ internal sealed class AdviseLab : ILab
     {
         bool isFull = plan.Mode == LabMode.Full;
         plan.Processes = 1; // a pair is one process, whose code is compiled once and for all
-        plan.Rounds = isFull ? 4 : 2;
+        plan.Rounds = isFull ? 10 : 2;
         plan.Doublings = 0;
         plan.Rivals["new"] = RivalVersion.Of(typeof(object));
         if (CorePair.Missing is { } missing)
@@ -50,6 +50,7 @@ internal sealed class AdviseLab : ILab
         Section saturated = SectionOf(AllocatingPace.Saturated);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Advise);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Watch);
+        NativeCost.Describe(plan, Rate, order: 2);
         AddTool(plan);
         AddSavings(plan, isFull);
     }
@@ -83,7 +84,7 @@ internal sealed class AdviseLab : ILab
                 Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one) : null,
                 Missing = CorePair.Missing ?? "not available here",
                 FixedOperations = (int)(ObservedProgram.Seconds * AllocatingProgram.BytesPerSecond / 1e6),
-                EveryRounds = isPaced ? 1 : 3, // an odd number, so that both orders take turns
+                EveryRounds = (isPaced ? 1 : 3) * (plan.Mode == LabMode.Full ? 3 : 1), // odd, so that both orders take turns
             });
         }
 
@@ -101,7 +102,7 @@ internal sealed class AdviseLab : ILab
                 + "it is asked.",
             Layout = SectionLayout.Metrics,
             Varies = ["run"],
-            Order = 2,
+            Order = 4,
         };
         var advise = new WorkloadKey(Cell.Of(("run", "advise")), "tidepool advise");
         var watch = new WorkloadKey(Cell.Of(("run", "watch")), "tidepool watch");
@@ -130,7 +131,7 @@ internal sealed class AdviseLab : ILab
                 + "then no processor time may be saved. Outside: the verified saving is not within the estimate.",
             Layout = SectionLayout.Metrics,
             Varies = ["habit"],
-            Order = 3,
+            Order = 5,
         };
         PlantedPair[] pairs = [.. isFull ? PlantedPairs.All : PlantedPairs.All.Take(QuickPairs)];
         WorkloadKey[] keys = [.. pairs.Select(static pair => new WorkloadKey(Cell.Of(("habit", pair.Name)), "estimate and truth"))];

@@ -1,6 +1,6 @@
 using System.ComponentModel;
 using System.Diagnostics;
-using System.Globalization;
+using Tidepool.Preloading;
 
 namespace Tidepool.Advice;
 
@@ -42,9 +42,6 @@ internal sealed record NativeRecording
 /// <summary>Runs a native program with the library that records what it allocates.</summary>
 internal static class NativeSampler
 {
-    /// <summary>The mean bytes between two samples: that of the runtime of .NET, so that one estimate fits both.</summary>
-    public const int MeanBytes = (int)(1 / AllocationEstimate.ByteProbability);
-
     /// <summary>Runs a command to its end or to that of the window, and stops it then.</summary>
     /// <param name="words">The command and its arguments.</param>
     /// <param name="seconds">The longest window.</param>
@@ -99,10 +96,7 @@ internal static class NativeSampler
     private static Process Start(IReadOnlyList<string> words, string library, string log)
     {
         var info = new ProcessStartInfo(words[0], words.Skip(1)) { UseShellExecute = false };
-        string? others = info.Environment.TryGetValue("LD_PRELOAD", out string? preloaded) ? preloaded : null;
-        info.Environment["LD_PRELOAD"] = string.IsNullOrEmpty(others) ? library : $"{library}:{others}";
-        info.Environment["TIDEPOOL_SAMPLE_BYTES"] = MeanBytes.ToString(CultureInfo.InvariantCulture);
-        info.Environment["TIDEPOOL_SAMPLE_LOG"] = log;
+        PreloadEnvironment.Record(info.Environment, library, log);
         try
         {
             return Process.Start(info)!;

@@ -11,6 +11,9 @@ internal enum AllocatingPace
 
     /// <summary>As fast as it can.</summary>
     Saturated,
+
+    /// <summary>Not at all, while another program is measured.</summary>
+    Resting,
 }
 
 /// <summary>What the program knows of itself.</summary>
@@ -25,8 +28,8 @@ internal sealed record AllocatingState
     /// <summary>A clock, in nanoseconds.</summary>
     public required double Nanoseconds { get; init; }
 
-    /// <summary>Methods that were compiled.</summary>
-    public required long Compiled { get; init; }
+    /// <summary>Methods that were compiled; 0 of a native program.</summary>
+    public long Compiled { get; init; }
 }
 
 /// <summary>
@@ -49,6 +52,7 @@ internal static class AllocatingProgram
     private const int ShortestArray = 512;
     private const int LengthRange = 1024; // a power of two
     private const int Passes = 10;
+    private const int RestMilliseconds = 50;
     private const double MostBehindSeconds = 0.05;
 
     private static readonly byte[][] Kept = new byte[Batch][];
@@ -86,6 +90,12 @@ internal static class AllocatingProgram
         double done = 0;
         while (true)
         {
+            if (s_pace == AllocatingPace.Resting)
+            {
+                Thread.Sleep(RestMilliseconds);
+                continue;
+            }
+
             double due = Stopwatch.GetElapsedTime(start).TotalSeconds * BytesPerSecond;
             if (s_pace == AllocatingPace.Paced && done >= due)
             {

@@ -34,6 +34,15 @@ internal static class ObservedProgram
     /// <summary>Sets its pace.</summary>
     public static void Set(AllocatingPace pace) => Program.Value.Ask<AllocatingState>(pace.ToString());
 
+    /// <summary>Lets it rest until its pace is set again; where it was never started, it is not started either.</summary>
+    public static void Rest()
+    {
+        if (Program.IsValueCreated)
+        {
+            Set(AllocatingPace.Resting);
+        }
+    }
+
     /// <summary>Looks at it once, from the other core.</summary>
     public static ToolRun Observe(Observer observer, int seconds = Seconds, params IEnumerable<string> more) => ToolRun.Of(
         ChildCommand.OfThisProgram(),

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Tidepool.Labs;
 
-/// <summary>This program on a core of its own, doing a part that answers lines of its input with lines of JSON; one at a time.</summary>
+/// <summary>A program on a core of its own that answers lines of its input with lines of JSON; one at a time.</summary>
 internal sealed class PinnedProcess : IDisposable
 {
     private static readonly TimeSpan LongestAnswer = TimeSpan.FromMinutes(1);
@@ -22,7 +22,10 @@ internal sealed class PinnedProcess : IDisposable
     /// <summary>The number of the process.</summary>
     public int Id => _process.Id;
 
-    /// <summary>Starts it.</summary>
+    /// <summary>What it has written to its standard error so far, without white space at the ends.</summary>
+    public string Errors => _child.Errors;
+
+    /// <summary>Starts this program, to do a part of it.</summary>
     /// <param name="name">What messages call it, such as <c>The server</c>.</param>
     /// <param name="command">This program.</param>
     /// <param name="core">The core that it gets.</param>
@@ -31,14 +34,18 @@ internal sealed class PinnedProcess : IDisposable
     public static PinnedProcess Start(string name, ChildCommand command, int core, params IEnumerable<string> arguments)
     {
         var (program, pinned) = CorePair.Pin(core, command.FileName, [.. command.LeadingArguments, .. arguments]);
-        var info = new ProcessStartInfo(program, pinned)
+        return Start(name, new ProcessStartInfo(program, pinned)
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = true,
-        };
-        return new(Process.Start(info) ?? throw new LabProcessException($"{name} did not start."), name);
+        });
     }
+
+    /// <summary>Starts a command that pins itself; its input, output and errors are redirected.</summary>
+    /// <exception cref="LabProcessException">It did not start.</exception>
+    public static PinnedProcess Start(string name, ProcessStartInfo info) =>
+        new(Process.Start(info) ?? throw new LabProcessException($"{name} did not start."), name);
 
     /// <summary>Sends a line and reads the answer.</summary>
     /// <exception cref="LabProcessException">It ended, is silent, or says something else.</exception>

@@ -1,3 +1,5 @@
+using Tidepool.Preloading;
+
 namespace Tidepool.Advice.Tests.Natives;
 
 /// <summary>Recordings of native programs that were not run.</summary>
@@ -32,7 +34,7 @@ internal static class MadeUpNative
             {
                 Process = 77,
                 Start = Start,
-                MeanBytes = NativeSampler.MeanBytes,
+                MeanBytes = PreloadEnvironment.MeanBytes,
                 Blocks = all,
                 Stacks = all.Select(static block => block.Stack).Distinct().ToDictionary(static stack => stack, FramesOf),
                 Modules = [Server],

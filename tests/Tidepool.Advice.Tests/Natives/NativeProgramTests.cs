@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Tidepool.Preloading;
 
 namespace Tidepool.Advice.Tests.Natives;
 
@@ -37,6 +38,19 @@ public sealed class NativeProgramTests : IDisposable
         File.WriteAllText(PathOf("script"), "#!/bin/sh\n");
         string[] inFolder = [.. words.Select(word => File.Exists(PathOf(word)) ? PathOf(word) : word)];
         Assert.Equal(expected, NativeProgram.IsNative(inFolder));
+    }
+
+    [Fact]
+    public void A_program_is_sampled_as_the_runtime_samples_and_keeps_what_it_preloads()
+    {
+        var environment = new Dictionary<string, string?>();
+        PreloadEnvironment.Record(environment, "/ours.so", "/log");
+        PreloadEnvironment.Preload(environment, "/other.so");
+
+        Assert.Equal(
+            ["LD_PRELOAD=/other.so:/ours.so", "TIDEPOOL_SAMPLE_BYTES=102400", "TIDEPOOL_SAMPLE_LOG=/log"],
+            environment.Select(static variable => $"{variable.Key}={variable.Value}"));
+        Assert.Equal(1 / AllocationEstimate.ByteProbability, PreloadEnvironment.MeanBytes, 6);
     }
 
     [Theory]

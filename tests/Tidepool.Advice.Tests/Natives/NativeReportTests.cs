@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Tidepool.Pages;
+using Tidepool.Preloading;
 
 namespace Tidepool.Advice.Tests.Natives;
 
@@ -26,7 +27,7 @@ public sealed class NativeReportTests
         ReportSchema.AssertFits(json.RootElement, "advise.schema.json");
         Assert.Equal("native", json.RootElement.GetProperty("process").GetProperty("runtime").GetString());
         JsonElement native = json.RootElement.GetProperty("window").GetProperty("native");
-        Assert.Equal(NativeSampler.MeanBytes, native.GetProperty("meanBytes").GetInt32());
+        Assert.Equal(PreloadEnvironment.MeanBytes, native.GetProperty("meanBytes").GetInt32());
         Assert.Equal(0, native.GetProperty("exitCode").GetInt32());
         JsonElement pool = Assert.Single(json.RootElement.GetProperty("pools").EnumerateArray());
         Assert.Equal("native", pool.GetProperty("kind").GetString());

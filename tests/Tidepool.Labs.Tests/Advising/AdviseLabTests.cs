@@ -24,6 +24,21 @@ public sealed class AdviseLabTests
         Assert.Equal(0, plan.Rounds % 2);
     }
 
+    [Fact]
+    public void A_full_run_has_nine_rounds_of_a_native_program_and_fewer_of_what_takes_longer()
+    {
+        var plan = LabPlan.Of(Lab, LabMode.Full);
+        ILookup<string, int> rounds = plan.Workloads.ToLookup(
+            static workload => $"{(workload.Key.Cell["library"] is null ? "managed" : "native")} {workload.Key.Cell["pace"]}",
+            workload => Enumerable.Range(0, plan.Rounds).Count(round => round % workload.EveryRounds == 0));
+
+        Assert.All(rounds["native 1 GB/s"], static count => Assert.InRange(count, 9, 20));
+        Assert.All(rounds["native saturated"], static count => Assert.Equal(4, count));
+        Assert.All(rounds["managed 1 GB/s"], static count => Assert.Equal(4, count));
+        Assert.All(rounds["managed saturated"], static count => Assert.Equal(2, count));
+        Assert.All(rounds, static kind => Assert.Equal(4, kind.Count()));
+    }
+
     [Theory]
     [InlineData(1.00, 500)]
     [InlineData(0.96, 500)]
