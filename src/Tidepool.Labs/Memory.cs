@@ -23,6 +23,9 @@ internal sealed class MemoryLab : ILab
         MemorySubject.Of<NativeReusedOwners>(NativeReused, ours: true),
     ];
 
+    /// <summary>Rented and returned beside the others; what is held or idle of it is what is held or idle of reused owners.</summary>
+    private static readonly MemorySubject Unguarded = MemorySubject.Of<ArraysUnguardedOwners>("arrays, unguarded owners", ours: true);
+
     /// <inheritdoc/>
     public string Name => "memory";
 
@@ -89,7 +92,7 @@ internal sealed class MemoryLab : ILab
         };
         foreach (var cell in RentCells(plan.Mode))
         {
-            foreach (var subject in Subjects)
+            foreach (var subject in Subjects.Append(Unguarded))
             {
                 plan.Add(subject.Rental.In(section, cell));
             }

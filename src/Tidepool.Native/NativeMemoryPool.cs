@@ -50,7 +50,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
             Budget = budget,
             Checks = checks,
         });
-        _owners = new PooledMemoryPool<T>(_buffers, reuseOwners: true);
+        _owners = new PooledMemoryPool<T>(_buffers, OwnerReuse.Guarded);
     }
 
     /// <summary>The name in messages, events and metrics.</summary>

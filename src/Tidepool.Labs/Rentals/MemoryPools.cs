@@ -81,7 +81,15 @@ internal readonly struct ArraysReusedOwners : IMemoryPoolSource
 {
     public static MemoryPool<byte> Pool { get; } = Create();
 
-    public static MemoryPool<byte> Create() => new PooledMemoryPool<byte>(BufferPool<byte>.Create(), reuseOwners: true);
+    public static MemoryPool<byte> Create() => new PooledMemoryPool<byte>(BufferPool<byte>.Create(), OwnerReuse.Guarded);
+}
+
+/// <summary>Ours over arrays, owners reused at once: a second disposal may end the next rental.</summary>
+internal readonly struct ArraysUnguardedOwners : IMemoryPoolSource
+{
+    public static MemoryPool<byte> Pool { get; } = Create();
+
+    public static MemoryPool<byte> Create() => new PooledMemoryPool<byte>(BufferPool<byte>.Create(), OwnerReuse.Unguarded);
 }
 
 /// <summary>Ours over slabs, a fresh owner for each rental.</summary>

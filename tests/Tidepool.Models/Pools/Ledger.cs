@@ -13,7 +13,7 @@ internal sealed class Ledger<T>
     internal Ledger(Func<BufferSource<T>, BufferPoolOptions<T>> options)
     {
         Pool = BufferPool<T>.Create(options(Source));
-        Owners = new PooledMemoryPool<T>(Pool, reuseOwners: true);
+        Owners = new PooledMemoryPool<T>(Pool, OwnerReuse.Guarded);
     }
 
     internal BufferPool<T> Pool { get; }

@@ -194,10 +194,12 @@ public sealed class AllocationTests : PoolTest
     public void A_raw_array_of_the_shared_pool_allocates_nothing() =>
         AssertNothing(() => BufferPool<char>.Shared.AsArrayPool().Return(BufferPool<char>.Shared.AsArrayPool().Rent(100)));
 
-    [Fact]
-    public void A_reused_memory_owner_allocates_nothing()
+    [Theory]
+    [InlineData(OwnerReuse.Guarded)]
+    [InlineData(OwnerReuse.Unguarded)]
+    public void A_reused_memory_owner_allocates_nothing(OwnerReuse reuse)
     {
-        using PooledMemoryPool<byte> pool = new(NewPool<byte>(), reuseOwners: true);
+        using PooledMemoryPool<byte> pool = new(NewPool<byte>(), reuse);
         AssertNothing(() =>
         {
             using IMemoryOwner<byte> owner = pool.Rent(1000);

@@ -80,7 +80,13 @@ internal sealed record RentalWay<T>(string Name, Action<BufferPool<T>, int, Visi
         }),
         new("memory of reused owners", static (pool, length, visit) =>
         {
-            using var memory = new PooledMemoryPool<T>(pool, reuseOwners: true);
+            using var memory = new PooledMemoryPool<T>(pool, OwnerReuse.Guarded);
+            using IMemoryOwner<T> owner = memory.Rent(length);
+            Show(owner, visit);
+        }),
+        new("memory of unguarded owners", static (pool, length, visit) =>
+        {
+            using var memory = new PooledMemoryPool<T>(pool, OwnerReuse.Unguarded);
             using IMemoryOwner<T> owner = memory.Rent(length);
             Show(owner, visit);
         }),

@@ -61,7 +61,7 @@ public sealed class ReusedOwnersMemoryPoolTests : MemoryPoolCompatibility
     public ReusedOwnersMemoryPoolTests(ITestOutputHelper output)
         : base(output)
     {
-        Pool = new PooledMemoryPool<int>(NewPool<int>(new() { Name = "reused owners" }), reuseOwners: true);
+        Pool = new PooledMemoryPool<int>(NewPool<int>(new() { Name = "reused owners" }), OwnerReuse.Guarded);
     }
 
     protected override MemoryPool<int> Pool { get; }
@@ -92,6 +92,17 @@ public sealed class ReusedOwnersMemoryPoolTests : MemoryPoolCompatibility
             Array.ForEach(current, c => c.Dispose());
         }
     }
+}
+
+public sealed class UnguardedOwnersMemoryPoolTests : MemoryPoolCompatibility
+{
+    public UnguardedOwnersMemoryPoolTests(ITestOutputHelper output)
+        : base(output)
+    {
+        Pool = new PooledMemoryPool<int>(NewPool<int>(new() { Name = "unguarded owners" }), OwnerReuse.Unguarded);
+    }
+
+    protected override MemoryPool<int> Pool { get; }
 }
 
 public sealed class SlabMemoryPoolCompatibilityTests : MemoryPoolCompatibility

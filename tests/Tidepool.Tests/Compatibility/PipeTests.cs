@@ -10,7 +10,7 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
 {
     private readonly List<IDisposable> _pools = [];
 
-    public static TheoryData<string> Kinds => ["adapter", "fresh", "reused", "slab", "pinned"];
+    public static TheoryData<string> Kinds => ["adapter", "fresh", "reused", "unguarded", "slab", "pinned"];
 
     [Theory]
     [MemberData(nameof(Kinds))]
@@ -494,7 +494,8 @@ public sealed class PipeTests(ITestOutputHelper output) : PoolTest
         {
             "adapter" => NewPool<byte>(new() { Name = "pipe adapter" }).AsMemoryPool(),
             "fresh" => new PooledMemoryPool<byte>(NewPool<byte>(new() { Name = "pipe fresh" })),
-            "reused" => new PooledMemoryPool<byte>(NewPool<byte>(new() { Name = "pipe reused" }), reuseOwners: true),
+            "reused" => new PooledMemoryPool<byte>(NewPool<byte>(new() { Name = "pipe reused" }), OwnerReuse.Guarded),
+            "unguarded" => new PooledMemoryPool<byte>(NewPool<byte>(new() { Name = "pipe unguarded" }), OwnerReuse.Unguarded),
             "slab" => new SlabMemoryPool<byte>(),
             "pinned" => new PinnedMemoryPool<byte>(),
             _ => throw new ArgumentOutOfRangeException(nameof(kind)),

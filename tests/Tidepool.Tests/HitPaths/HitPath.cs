@@ -19,7 +19,7 @@ internal sealed record HitPath(string Name, string[] Methods, JitListing Limit)
         Of("rent and return a scope", new(138, 4, 0), "RentAndReturnScope"),
         Of("rent an array", new(65, 1, 0), "RentArray"),
         Of("return an array", new(114, 3, 0), "ReturnArray"),
-        Of("rent a reused owner", new(169, 7, 0), "RentOwner", "Tidepool.PooledMemoryPool`1:Rent"),
+        Of("rent a reused owner", new(176, 8, 0), "RentOwner", "Tidepool.PooledMemoryPool`1:Rent"),
         Of("dispose a reused owner", new(112, 6, 0), "DisposeOwner", "Tidepool.PooledOwner`1:Dispose"),
         Of("rent an object", new(140, 2, 0), "RentObject", "Tidepool.ObjectPool`2:Rent"),
         Of("return an object", new(147, 12, 1), "ReturnObject", "Tidepool.PooledObject`2:TryReturn"),

@@ -13,7 +13,7 @@ internal static class HitPathProgram
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(90);
     private static readonly BufferPool<byte> Bytes = BufferPool<byte>.Shared;
     private static readonly ArrayPool<byte> Arrays = BufferPool<byte>.Shared.AsArrayPool();
-    private static readonly PooledMemoryPool<byte> Memories = new(Bytes, reuseOwners: true);
+    private static readonly PooledMemoryPool<byte> Memories = new(Bytes, OwnerReuse.Guarded);
     private static readonly ObjectPool<Gadget> Objects = ObjectPool<Gadget>.Create(static () => new Gadget(), static _ => true);
     private static readonly ResourcePool<Gadget> Resources = new(new GadgetPolicy(), new ResourcePoolOptions { MaxSize = 2 });
 

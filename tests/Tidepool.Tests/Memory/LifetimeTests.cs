@@ -97,7 +97,7 @@ public sealed class LifetimeTests
             MemoryPool<byte>[] pools =
             [
                 BufferPool<byte>.Create().AsMemoryPool(),
-                new PooledMemoryPool<byte>(BufferPool<byte>.Create(), reuseOwners: true),
+                new PooledMemoryPool<byte>(BufferPool<byte>.Create(), OwnerReuse.Guarded),
                 new SlabMemoryPool<byte>(),
                 new PinnedMemoryPool<byte>(),
             ];

@@ -63,7 +63,7 @@ public abstract class BlockMemoryPool<T> : MemoryPool<T>
         Magazine? magazine = _pool.IsFast ? ThreadTier.Find(_ids[0]) : null;
         BufferSlot<T>? slot = magazine is null ? null : Unsafe.As<BufferSlot<T>>(magazine.TryPop());
         slot ??= _pool.RentSlow(_blockLength);
-        return OwnerReuse.Wrap(new BufferLease<T>(slot, slot.Begin(), _blockLength));
+        return ReusedOwners.Guarded(new BufferLease<T>(slot, slot.Begin(), _blockLength));
     }
 
     /// <summary>What the pool has done and holds.</summary>

@@ -198,7 +198,7 @@ public sealed class BufferPool<T> : IDisposable
     {
         lock (_gate)
         {
-            return _memoryPool ??= new PooledMemoryPool<T>(this, reuseOwners: false, ignoresDispose: true);
+            return _memoryPool ??= new PooledMemoryPool<T>(this, OwnerReuse.Never, ignoresDispose: true);
         }
     }
 

@@ -1,41 +1,23 @@
-using System.Runtime.CompilerServices;
-
 namespace Tidepool;
 
-/// <summary>Gives leases to owners that were used before: those that wait in the ring of the lease's home magazine.</summary>
-internal static class OwnerReuse
+/// <summary>Whether a <see cref="PooledMemoryPool{T}"/> gives the same owner to one renter after another.</summary>
+public enum OwnerReuse
 {
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal static PooledOwner<T> Wrap<T>(BufferLease<T> lease)
-    {
-        Magazine home = lease.Slot!.Home;
-        if (home.Owners?.TryTake() is not { } owner)
-        {
-            return WrapSlow(lease, home);
-        }
+    /// <summary>
+    /// Each rental allocates one object of 40 bytes. A second Dispose of it does nothing, however late it comes.
+    /// </summary>
+    Never,
 
-        var reused = Unsafe.As<PooledOwner<T>>(owner);
-        reused.Bind(lease.Slot, lease.Rental);
-        return reused;
-    }
+    /// <summary>
+    /// A rental that a thread's own items serve allocates nothing. A disposed owner waits behind at least 16 others of its thread and size
+    /// before it serves again, and until then a second Dispose of it does nothing.
+    /// </summary>
+    Guarded,
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static PooledOwner<T> WrapSlow<T>(BufferLease<T> lease, Magazine home)
-    {
-        // A closed home belongs to no thread, so nothing could be reused there.
-        if (!home.IsClosed && home.Owners is null)
-        {
-            // Those that always wait are made at once, so that a steady number of renters makes no more. A trim may take the ring away
-            // again.
-            var ring = new OwnerRing();
-            for (int i = 0; i < OwnerRing.Delay; i++)
-            {
-                ring.Put(new PooledOwner<T>(lease, OwnerKind.Reused));
-            }
-
-            home.Owners = ring;
-        }
-
-        return new PooledOwner<T>(lease, home.IsClosed ? OwnerKind.Owner : OwnerKind.Reused);
-    }
+    /// <summary>
+    /// A rental allocates nothing, and the owner may serve the very next rental. A second Dispose may therefore end the rental of another
+    /// renter, whose memory then goes to a third one, and nothing notices it: for code that is known to dispose each owner once.
+    /// Racing disposals return the memory once, as long as no new rental begins between them.
+    /// </summary>
+    Unguarded,
 }

@@ -9,15 +9,14 @@ namespace Tidepool;
 /// </summary>
 /// <typeparam name="T">The element type.</typeparam>
 /// <remarks>
-/// Thread-safe. With fresh owners each rental allocates one object of 40 bytes, and a second Dispose of it never does harm. With reused
-/// owners a rental allocates nothing; a second Dispose is harmless until its owner has been reused, which is after at least 16 further
-/// rentals of that size on that thread: dispose once.
+/// Thread-safe. Each rental allocates one object of 40 bytes, its owner, and a second Dispose of it never does harm. Owners that are
+/// reused cost no allocation, and ask for one Dispose each: <see cref="OwnerReuse"/> says how long a second one does no harm.
 /// </remarks>
 /// <example>
 /// <code>
 /// using System.Buffers;
 ///
-/// using var memory = new PooledMemoryPool&lt;byte&gt;(BufferPool&lt;byte&gt;.Shared, reuseOwners: true);
+/// using var memory = new PooledMemoryPool&lt;byte&gt;(BufferPool&lt;byte&gt;.Shared, OwnerReuse.Guarded);
 /// using IMemoryOwner&lt;byte&gt; owner = memory.Rent(1000);
 /// owner.Memory.Span.Fill(1);
 /// </code>
@@ -27,7 +26,7 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
     private const int DefaultBytes = 4096;
 
     private readonly BufferPool<T> _pool;
-    private readonly bool _reuseOwners;
+    private readonly OwnerReuse _reuse;
     private readonly bool _ignoresDispose;
     private readonly int _maxLength;
     private bool _disposed;
@@ -35,16 +34,22 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
     /// <summary>Makes a memory pool.</summary>
     /// <param name="pool">Where the buffers come from; null for <see cref="BufferPool{T}.Shared"/>. It is not disposed with this
     /// one.</param>
-    /// <param name="reuseOwners">Whether owners are reused.</param>
-    public PooledMemoryPool(BufferPool<T>? pool = null, bool reuseOwners = false)
-        : this(pool ?? BufferPool<T>.Shared, reuseOwners, ignoresDispose: false)
+    /// <param name="reuse">Whether owners are reused, and how soon.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="reuse"/> is none of the defined values.</exception>
+    public PooledMemoryPool(BufferPool<T>? pool = null, OwnerReuse reuse = OwnerReuse.Never)
+        : this(pool ?? BufferPool<T>.Shared, reuse, ignoresDispose: false)
     {
     }
 
-    internal PooledMemoryPool(BufferPool<T> pool, bool reuseOwners, bool ignoresDispose)
+    internal PooledMemoryPool(BufferPool<T> pool, OwnerReuse reuse, bool ignoresDispose)
     {
+        if (reuse is < OwnerReuse.Never or > OwnerReuse.Unguarded)
+        {
+            throw new ArgumentOutOfRangeException(nameof(reuse), reuse, "The reuse of owners must be Never, Guarded or Unguarded.");
+        }
+
         _pool = pool;
-        _reuseOwners = reuseOwners;
+        _reuse = reuse;
         _ignoresDispose = ignoresDispose;
         _maxLength = pool.Core.Settings.Source.MaxLength;
     }
@@ -65,7 +70,12 @@ public sealed class PooledMemoryPool<T> : MemoryPool<T>
         }
 
         BufferLease<T> lease = _pool.Rent(length);
-        return _reuseOwners ? OwnerReuse.Wrap(lease) : new PooledOwner<T>(lease, OwnerKind.Owner);
+        return _reuse switch
+        {
+            OwnerReuse.Guarded => ReusedOwners.Guarded(lease),
+            OwnerReuse.Unguarded => ReusedOwners.Unguarded(lease),
+            _ => new PooledOwner<T>(lease, OwnerKind.Owner),
+        };
     }
 
     private void Refuse(int minBufferSize, int length)

@@ -10,6 +10,9 @@ internal sealed class PooledSlot<T> : BufferSlot<T>
     internal object? Tag;
     internal RentalRecord? Record;
 
+    /// <summary>The owner of all its rentals from pools whose owners are reused unguarded; made by the first.</summary>
+    internal PooledOwner<T>? Owner;
+
     internal PooledSlot(BufferCore<T> core, Bucket bucket)
     {
         Core = core;

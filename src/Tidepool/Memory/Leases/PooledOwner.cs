@@ -103,6 +103,9 @@ internal sealed class PooledOwner<T> : MemoryManager<T>, IMemoryOwner<T>
         }
     }
 
+    /// <summary>Begins another rental of its slot.</summary>
+    internal void Begin(ulong rental) => _rental = rental;
+
     /// <summary>
     /// Begins another rental. Reusing an owner mostly means the same slot again: comparing is cheaper than the write barrier.
     /// </summary>
