@@ -43,6 +43,9 @@ internal abstract class Loop : IDisposable
     /// <summary>A batch has a multiple of this many operations.</summary>
     public virtual int Granularity => 1;
 
+    /// <summary>A batch has at least this many operations: where starting it costs so much that fewer would measure the start.</summary>
+    public virtual int LeastOperations => 1;
+
     /// <summary>Runs the operations without measuring.</summary>
     public abstract void Run(int operations);
 
@@ -78,10 +81,13 @@ internal sealed class SingleThreadLoop(Action<int> body, int granularity = 1) : 
 }
 
 /// <summary>A loop that hops between threads of the thread pool; the caller waits for its end. It disposes what it holds.</summary>
-internal sealed class AsyncLoop(Func<int, Task> body, int batchFactor = 4, IDisposable? holds = null) : Loop
+internal sealed class AsyncLoop(Func<int, Task> body, int batchFactor = 4, IDisposable? holds = null, int leastOperations = 1) : Loop
 {
     /// <inheritdoc/>
     public override int BatchFactor => batchFactor;
+
+    /// <inheritdoc/>
+    public override int LeastOperations => leastOperations;
 
     /// <inheritdoc/>
     public override void Run(int operations) => body(operations).GetAwaiter().GetResult();
@@ -114,6 +120,9 @@ internal sealed class HoldingLoop(Loop loop, IDisposable holds) : Loop
 
     /// <inheritdoc/>
     public override int Granularity => loop.Granularity;
+
+    /// <inheritdoc/>
+    public override int LeastOperations => loop.LeastOperations;
 
     /// <inheritdoc/>
     public override void Run(int operations) => loop.Run(operations);

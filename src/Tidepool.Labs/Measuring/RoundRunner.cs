@@ -125,14 +125,15 @@ internal sealed class RoundRunner(LabPlan plan)
             }
 
             double target = batchMicroseconds * 1000.0 * loop.BatchFactor;
-            int operations = loop.Granularity;
+            int least = (loop.LeastOperations + loop.Granularity - 1) / loop.Granularity;
+            int operations = least * loop.Granularity;
             while (true)
             {
                 double total = ShortestOfThree(operations);
                 if (total >= target / 4 || operations > 1 << 24)
                 {
                     double fitting = operations * target / Math.Max(total, 1);
-                    int multiples = (int)Math.Clamp(Math.Round(fitting / loop.Granularity), 1, (1 << 26) / loop.Granularity);
+                    int multiples = (int)Math.Clamp(Math.Round(fitting / loop.Granularity), least, (1 << 26) / loop.Granularity);
                     Operations = multiples * loop.Granularity;
                     return;
                 }

@@ -26,11 +26,14 @@ internal static class ResourceLoops<TSubject, TItem>
         return new SingleThreadLoop(operations => RunAsync(subject, operations).GetAwaiter().GetResult());
     }
 
-    /// <summary>Many callers on few resources; each gives up its thread while it holds one.</summary>
+    /// <summary>Many callers on few resources; each gives up its thread while it holds one, and starting it is the least part.</summary>
     public static Loop Many(int callers, int size)
     {
+        const int Turns = 50;
         TSubject subject = TSubject.Open(size);
-        return new AsyncLoop(operations => Task.WhenAll(Enumerable.Range(0, callers).Select(i => Task.Run(async () =>
+        return new AsyncLoop(RunAll, leastOperations: callers * Turns);
+
+        Task RunAll(int operations) => Task.WhenAll(Enumerable.Range(0, callers).Select(i => Task.Run(async () =>
         {
             int share = (operations / callers) + (i < operations % callers ? 1 : 0);
             for (int turn = 0; turn < share; turn++)
@@ -40,7 +43,7 @@ internal static class ResourceLoops<TSubject, TItem>
                 await Task.Yield();
                 subject.Return(item);
             }
-        }))));
+        })));
     }
 
     /// <summary>Threads of their own on fewer resources, synchronously.</summary>

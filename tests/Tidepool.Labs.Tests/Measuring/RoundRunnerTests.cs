@@ -44,6 +44,34 @@ public class RoundRunnerTests
         Assert.Equal([true, false, false, true, false], samples.Select(sample => sample is not null));
     }
 
+    [Fact]
+    public void A_batch_has_the_least_operations_that_its_loop_asks_for()
+    {
+        List<int> batches = [];
+        var plan = new LabPlan(LabMode.Quick);
+        plan.Add(new Workload
+        {
+            Key = new(FakeLab.Main, "A"),
+            Section = new Section { Title = "t", About = "a", Varies = [] },
+            Ours = false,
+            Create = () => new AsyncLoop(
+                async operations =>
+                {
+                    batches.Add(operations);
+                    await Task.Delay(10);
+                },
+                leastOperations: 70),
+        });
+        var runner = new RoundRunner(plan);
+        runner.Prepare([0], _ => { });
+        runner.Measure(new MeasureRequest([0], Rounds: 1, BatchMicroseconds: 1), _ => { });
+        batches.Clear();
+
+        runner.Measure(new MeasureRequest([0], Rounds: 2, BatchMicroseconds: 1), _ => { });
+
+        Assert.Equal([4, 70, 4, 70], batches); // each after a sixteenth of it, not measured
+    }
+
     private static LabPlan PlanOf(List<string> order, params string[] subjects) => PlanOf(order, 1, subjects);
 
     private static LabPlan PlanOf(List<string> order, int everyRounds, params string[] subjects)
