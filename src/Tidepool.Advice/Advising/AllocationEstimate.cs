@@ -22,6 +22,8 @@ internal static class AllocationEstimate
     public const double ByteProbability = 1.0 / 102_400;
 
     private const double Outside = 0.025;
+    private const long UnseenPart = 2;
+    private const long SmallestUnseen = 8;
 
     /// <summary>The probability that an object of this many bytes is sampled.</summary>
     public static double ProbabilityOf(long size) => -double.ExpM1(size * double.LogP1(-ByteProbability));
@@ -65,7 +67,7 @@ internal static class AllocationEstimate
         double squares = 0; // the variance of the sum if objects come as a Poisson process
         foreach (long size in slices.SelectMany(static slice => slice))
         {
-            double weight = what(size) / ProbabilityOf(size);
+            double weight = Weight(size, what);
             sum += weight;
             squares += weight * weight;
         }
@@ -75,11 +77,38 @@ internal static class AllocationEstimate
             return Unseen(what(1), 1, time);
         }
 
-        double effective = sum * sum / squares / Dispersion(slices, seconds);
-        double low = Gamma.InvCDF(effective, 1, Outside) / effective;
-        double high = Gamma.InvCDF(effective + 1, 1, 1 - Outside) / effective;
-        return new Interval(low * sum / time, sum / time, high * sum / time);
+        double dispersion = Dispersion(slices, seconds);
+        Interval all = SumOf(sum, squares * dispersion, LargestWeight(slices, what) * dispersion);
+        return new Interval(all.Low / time, sum / time, all.High / time);
     }
+
+    /// <summary>
+    /// A weighted sum of Poisson counts with the interval of Fay and Feuer (1997). One more count of the largest weight may just have been
+    /// missed, and the upper end takes it in: a sum that lacks it has too small a variance too.
+    /// </summary>
+    /// <param name="sum">The sum of the weights.</param>
+    /// <param name="variance">The sum of their squares.</param>
+    /// <param name="largest">The largest weight that may be, whether it was counted or not.</param>
+    internal static Interval SumOf(double sum, double variance, double largest) => new(
+        Quantile(sum, variance, Outside), sum, Quantile(sum + largest, variance + largest * largest, 1 - Outside));
+
+    /// <summary>The quantile of the gamma distribution with this mean and variance.</summary>
+    private static double Quantile(double mean, double variance, double probability) =>
+        Gamma.InvCDF(mean * mean / variance, mean / variance, probability);
+
+    /// <summary>
+    /// The largest weight that an object of a site may have. Where several sizes were sampled, others may have been too small for it: down
+    /// to half of the smallest they count, but not below a word.
+    /// </summary>
+    private static double LargestWeight(IReadOnlyList<IReadOnlyList<long>> slices, Func<long, double> what)
+    {
+        long smallest = slices.SelectMany(static slice => slice).Min();
+        long largest = slices.SelectMany(static slice => slice).Max();
+        long unseen = smallest < largest ? Math.Min(smallest, Math.Max(SmallestUnseen, smallest / UnseenPart)) : smallest;
+        return Math.Max(Weight(unseen, what), Weight(largest, what)); // of objects small ones weigh most, of bytes large ones
+    }
+
+    private static double Weight(long size, Func<long, double> what) => what(size) / ProbabilityOf(size);
 
     /// <summary>
     /// How much more the slices differ than chance alone would make them: 1 unless that is significant, because few slices say little.

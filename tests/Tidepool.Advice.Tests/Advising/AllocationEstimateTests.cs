@@ -7,6 +7,24 @@ public sealed class AllocationEstimateTests(ITestOutputHelper output)
 {
     private const int Seed = 20_261_125;
     private const int Measurements = 400;
+    private const int MixMeasurements = 1000;
+
+    private static readonly double[] Seconds = [0.25, 1, 1, 1, 1];
+
+    /// <summary>Sizes, and how many objects of each a site allocates in a second.</summary>
+    private static readonly Dictionary<string, IReadOnlyList<(long Size, int PerSecond)>> Mixes = new()
+    {
+        ["small objects of one size"] = [(24, 30_000)],
+        ["few of one size"] = [(24, 3000)],
+        ["two sizes"] = [(48, 2000), (4096, 500)],
+        ["a vector that grows from 8 to 4,096 bytes"] = Doubling(8, 10, 1000),
+        ["the same, a third as often"] = Doubling(8, 10, 333),
+        ["the same, ten times as often"] = Doubling(8, 10, 10_000),
+        ["a vector of larger elements"] = Doubling(24, 9, 600),
+        ["buffers of any size"] = [.. Enumerable.Range(0, 79).Select(static i => (100L + 100 * i, 25))],
+        ["sizes as often as they are small"] = [.. Enumerable.Range(1, 100).Select(static i => (32L * i, 5000 / i))],
+        ["strings, most of them short"] = [.. Enumerable.Range(3, 40).Select(static i => (8L * i, (int)(2000 * Math.Exp(-i / 8.0))))],
+    };
 
     [Theory]
     [InlineData(32, 0.0003125)]
@@ -46,6 +64,55 @@ public sealed class AllocationEstimateTests(ITestOutputHelper output)
         Assert.InRange(error, -0.02, 0.02);
     }
 
+    public static TheoryData<string> NamesOfMixes => [.. Mixes.Keys];
+
+    [Theory]
+    [MemberData(nameof(NamesOfMixes))]
+    public void The_95_percent_interval_holds_the_truth_in_90_to_99_percent_of_each_mix_of_sizes(string name)
+    {
+        var (ofObjects, ofBytes) = Coverage(name, Mixes[name]);
+        Assert.InRange(ofObjects, 0.90, 0.99);
+        Assert.InRange(ofBytes, 0.90, 0.99);
+    }
+
+    [Fact]
+    public void Thirty_samples_of_a_vector_that_grows_miss_too_many_sizes_to_hold_its_objects_as_often()
+    {
+        var (ofObjects, ofBytes) = Coverage("a tenth as often", Doubling(8, 10, 100));
+        Assert.InRange(ofObjects, 0.80, 0.95);
+        Assert.InRange(ofBytes, 0.90, 0.99);
+    }
+
+    [Fact]
+    public void A_weighted_sum_has_the_interval_that_its_authors_published()
+    {
+        // Cases of Down syndrome of mothers with five children and more, by age, as a rate per 100,000 births of a standard population.
+        // The youngest have no case and the largest weight. Fay and Feuer (1997); the digits are those of the R package dsrTest.
+        double[] cases = [0, 8, 63, 112, 262, 295];
+        double[] births = [327, 30_666, 123_419, 149_919, 104_088, 34_392];
+        double[] standard = [319_933, 931_318, 786_511, 488_235, 237_863, 61_313];
+        double[] weights = [.. births.Zip(standard, (own, all) => all / standard.Sum() / own * 1e5)];
+        Interval rate = AllocationEstimate.SumOf(
+            cases.Zip(weights, static (count, weight) => count * weight).Sum(),
+            cases.Zip(weights, static (count, weight) => count * weight * weight).Sum(),
+            weights.Max());
+        Assert.Equal((67.702, 75.529, 188.300), (Math.Round(rate.Low, 3), Math.Round(rate.Value, 3), Math.Round(rate.High, 3)));
+    }
+
+    [Fact]
+    public void Small_sizes_that_were_not_sampled_raise_the_upper_end_for_objects_only()
+    {
+        IReadOnlyList<long>[] one = [[.. Enumerable.Repeat(1024L, 60)]];
+        IReadOnlyList<long>[] several = [[.. Enumerable.Repeat(1024L, 58), 96, 4096]];
+        Interval oneSize = AllocationEstimate.ObjectsPerSecond(one, [1]);
+        Assert.Equal(PoissonRatio(60), oneSize.High / oneSize.Value, 6);
+        Interval objects = AllocationEstimate.ObjectsPerSecond(several, [1]);
+        double missed = 1 / AllocationEstimate.ProbabilityOf(48);
+        Assert.InRange(objects.High, objects.Value + missed, objects.Value + 5 * missed);
+        Interval bytes = AllocationEstimate.BytesPerSecond(several, [1]);
+        Assert.Equal(PoissonRatio(60), bytes.High / bytes.Value, 2);
+    }
+
     [Fact]
     public void Three_hundred_samples_give_an_interval_no_wider_than_a_factor_of_one_and_a_half()
     {
@@ -70,6 +137,57 @@ public sealed class AllocationEstimateTests(ITestOutputHelper output)
     [Fact]
     public void Nothing_sampled_has_an_upper_end_all_the_same() =>
         Assert.True(AllocationEstimate.BytesPerSecond([[], []], [1, 1]) is { Value: 0, Low: 0, High: > 100_000 });
+
+    private static (long, int)[] Doubling(long from, int sizes, int perSecond) =>
+        [.. Enumerable.Range(0, sizes).Select(i => (from << i, perSecond))];
+
+    /// <summary>The shares of the intervals of objects and of bytes that hold the truth.</summary>
+    private (double OfObjects, double OfBytes) Coverage(string name, IReadOnlyList<(long Size, int PerSecond)> mix)
+    {
+        var random = new Random(Seed);
+        int heldObjects = 0;
+        int heldBytes = 0;
+        for (int i = 0; i < MixMeasurements; i++)
+        {
+            var (slices, objects, bytes) = Simulate(random, mix);
+            heldObjects += Holds(AllocationEstimate.ObjectsPerSecond(slices, Seconds), objects) ? 1 : 0;
+            heldBytes += Holds(AllocationEstimate.BytesPerSecond(slices, Seconds), bytes) ? 1 : 0;
+        }
+
+        double ofObjects = (double)heldObjects / MixMeasurements;
+        double ofBytes = (double)heldBytes / MixMeasurements;
+        output.WriteLine($"{name}: {ofObjects:P1} of objects, {ofBytes:P1} of bytes, {MixMeasurements} simulated (seed {Seed})");
+        return (ofObjects, ofBytes);
+    }
+
+    private static bool Holds(Interval interval, double truth) => interval.Low <= truth && truth <= interval.High;
+
+    /// <summary>The upper end over the estimate, for as many samples that weigh the same.</summary>
+    private static double PoissonRatio(int samples)
+    {
+        Interval count = AllocationEstimate.CountPerSecond(samples, 1);
+        return count.High / count.Value;
+    }
+
+    private static (IReadOnlyList<long>[] Slices, double Objects, double Bytes) Simulate(
+        Random random, IReadOnlyList<(long Size, int PerSecond)> mix)
+    {
+        List<long>[] slices = [.. Seconds.Select(static _ => new List<long>())];
+        double objects = 0;
+        double bytes = 0;
+        for (int i = 0; i < slices.Length; i++)
+        {
+            foreach (var (size, perSecond) in mix)
+            {
+                int allocated = (int)(perSecond * Seconds[i]);
+                slices[i].AddRange(Enumerable.Repeat(size, Draw(random, allocated, AllocationEstimate.ProbabilityOf(size))));
+                objects += allocated;
+                bytes += (double)allocated * size;
+            }
+        }
+
+        return (slices, objects / Seconds.Sum(), bytes / Seconds.Sum());
+    }
 
     private static long[] Repeat(int count) => [.. Enumerable.Repeat(1000L, count)];
 
