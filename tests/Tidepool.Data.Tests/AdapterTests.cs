@@ -104,6 +104,26 @@ public sealed class AdapterTests : IDisposable
         pool.Validate();
     }
 
+    /// <summary>Nothing is known of this adapter's rows, so that a value may come from the server.</summary>
+    [Fact]
+    public void An_error_of_a_value_ends_what_it_says()
+    {
+        var adapter = new Recorder { Kind = DbErrorKind.Session };
+        using PooledDbDataSource pool = _file.NewPool(new PooledDbOptions { Pool = new() { MaxSize = 1 }, Adapter = adapter });
+        using (PooledDbConnection connection = pool.OpenConnection())
+        {
+            using DbCommand command = connection.CreateCommand();
+            command.CommandText = "SELECT NULL";
+            using DbDataReader reader = command.ExecuteReader();
+            Assert.True(reader.Read());
+            Assert.Same(Record.Exception(() => reader.GetInt32(0)), adapter.Seen);
+            Assert.NotNull(adapter.Seen);
+        }
+
+        pool.Settle();
+        Assert.Equal(1, pool.GetStatistics().GetDestroyed(DestroyReason.Broken));
+    }
+
     [Fact]
     public async Task A_late_error_of_a_session_ends_none_that_were_opened_after_the_pool_was_cleared()
     {

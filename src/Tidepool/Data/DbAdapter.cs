@@ -53,6 +53,12 @@ public abstract class DbAdapter
     /// </summary>
     internal virtual bool RecyclesObjects => true;
 
+    /// <summary>
+    /// Whether a row is in memory once the provider has read it, so that its values wait for nothing. The default cannot tell, and says
+    /// no: then each value holds the session.
+    /// </summary>
+    internal virtual bool BuffersRows(CommandBehavior behavior) => false;
+
     /// <summary>The provider's connection lists its commands until they are disposed.</summary>
     internal virtual bool ListsCommands => false;
 

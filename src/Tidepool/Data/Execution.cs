@@ -273,7 +273,16 @@ internal struct Execution(PooledDbDataSource source, PooledDbConnection? connect
     private readonly bool ClosesNow(CommandBehavior behavior) =>
         (behavior & CommandBehavior.CloseConnection) != 0 && Connection is not null && source.Adapter.ClosesOnFailedRead;
 
-    private DbDataReader Wrap(DbDataReader native, DbSession? session, CommandBehavior behavior) =>
-        session is null ? native : _reader = new PooledDbDataReader(
-            Connection!, session, native, source.Adapter, (behavior & CommandBehavior.CloseConnection) != 0);
+    private DbDataReader Wrap(DbDataReader native, DbSession? session, CommandBehavior behavior)
+    {
+        if (session is null)
+        {
+            return native;
+        }
+
+        bool closesConnection = (behavior & CommandBehavior.CloseConnection) != 0;
+        return _reader = source.Adapter.BuffersRows(behavior)
+            ? new PooledDbDataReader(Connection!, session, native, source.Adapter, closesConnection)
+            : new PooledDbUnbufferedReader(Connection!, session, native, source.Adapter, closesConnection);
+    }
 }

@@ -64,6 +64,9 @@ internal sealed class MySqlAdapter : DbAdapter
 
     internal override bool AnnouncesConnecting => true;
 
+    /// <summary>The provider reads each row as a whole, whatever the behavior.</summary>
+    internal override bool BuffersRows(CommandBehavior behavior) => true;
+
     internal override string OpeningTimeout => "Connection Timeout";
 
     /// <summary>The reset removes all that an error leaves.</summary>

@@ -6,8 +6,11 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Tidepool.Data;
 
-/// <summary>Columns and values: the provider's.</summary>
-internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
+/// <summary>
+/// Columns and values: the provider's. What is never small, or may ask the database by itself, holds the session; what only copies from a
+/// row in memory does not, because that would cost more than the value.
+/// </summary>
+internal partial class PooledDbDataReader : IDbColumnSchemaGenerator
 {
     private const DynamicallyAccessedMemberTypes FieldTypeMembers =
         DynamicallyAccessedMemberTypes.PublicFields | DynamicallyAccessedMemberTypes.PublicProperties;
@@ -29,12 +32,16 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     public override byte GetByte(int ordinal) => Native.GetByte(ordinal);
 
     public override long GetBytes(int ordinal, long dataOffset, byte[]? buffer, int bufferOffset, int length) =>
-        Native.GetBytes(ordinal, dataOffset, buffer, bufferOffset, length);
+        Hold(
+            static (native, at) => native.GetBytes(at.ordinal, at.dataOffset, at.buffer, at.bufferOffset, at.length),
+            (ordinal, dataOffset, buffer, bufferOffset, length));
 
     public override char GetChar(int ordinal) => Native.GetChar(ordinal);
 
     public override long GetChars(int ordinal, long dataOffset, char[]? buffer, int bufferOffset, int length) =>
-        Native.GetChars(ordinal, dataOffset, buffer, bufferOffset, length);
+        Hold(
+            static (native, at) => native.GetChars(at.ordinal, at.dataOffset, at.buffer, at.bufferOffset, at.length),
+            (ordinal, dataOffset, buffer, bufferOffset, length));
 
     public override string GetDataTypeName(int ordinal) => Native.GetDataTypeName(ordinal);
 
@@ -49,16 +56,20 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
     [return: DynamicallyAccessedMembers(FieldTypeMembers)]
     public override Type GetFieldType(int ordinal) => Native.GetFieldType(ordinal);
 
-    public override T GetFieldValue<T>(int ordinal) => Give(Native.GetFieldValue<T>(ordinal));
+    public override T GetFieldValue<T>(int ordinal) =>
+        IsColumn<T>() ? HoldFieldValue<T>(ordinal) : Native.GetFieldValue<T>(ordinal);
 
     public override Task<T> GetFieldValueAsync<T>(int ordinal, CancellationToken cancellationToken)
     {
-        Task<T> value = Watch(
-            static (native, at) => native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken),
-            (ordinal, cancellationToken));
-        return typeof(T) == typeof(Stream) || typeof(T) == typeof(TextReader) ? Finish(value) : value;
+        return IsColumn<T>()
+            ? Watch(
+                static (native, at) => Finish(at.reader, native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken)),
+                (reader: this, ordinal, cancellationToken))
+            : Watch(
+                static (native, at) => native.GetFieldValueAsync<T>(at.ordinal, at.cancellationToken),
+                (ordinal, cancellationToken));
 
-        async Task<T> Finish(Task<T> value) => Give(await value.ConfigureAwait(false));
+        static async Task<T> Finish(PooledDbDataReader reader, Task<T> value) => reader.Give(await value.ConfigureAwait(false));
     }
 
     public override float GetFloat(int ordinal) => Native.GetFloat(ordinal);
@@ -82,21 +93,23 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
 
     public override int GetProviderSpecificValues(object[] values) => Native.GetProviderSpecificValues(values);
 
-    public override DataTable? GetSchemaTable() => Native.GetSchemaTable();
+    public override DataTable? GetSchemaTable() => Hold(static (native, _) => native.GetSchemaTable(), 0);
 
     public override Task<DataTable?> GetSchemaTableAsync(CancellationToken cancellationToken = default) =>
         Watch(static (native, cancellation) => native.GetSchemaTableAsync(cancellation), cancellationToken);
 
-    public ReadOnlyCollection<DbColumn> GetColumnSchema() => Native.GetColumnSchema();
+    public ReadOnlyCollection<DbColumn> GetColumnSchema() => Hold(static (native, _) => native.GetColumnSchema(), 0);
 
     public override Task<ReadOnlyCollection<DbColumn>> GetColumnSchemaAsync(CancellationToken cancellationToken = default) =>
         Watch(static (native, cancellation) => native.GetColumnSchemaAsync(cancellation), cancellationToken);
 
-    public override Stream GetStream(int ordinal) => Give(Native.GetStream(ordinal));
+    public override Stream GetStream(int ordinal) =>
+        Hold(static (native, at) => at.reader.Give(native.GetStream(at.ordinal)), (reader: this, ordinal));
 
     public override string GetString(int ordinal) => Native.GetString(ordinal);
 
-    public override TextReader GetTextReader(int ordinal) => Give(Native.GetTextReader(ordinal));
+    public override TextReader GetTextReader(int ordinal) =>
+        Hold(static (native, at) => at.reader.Give(native.GetTextReader(at.ordinal)), (reader: this, ordinal));
 
     public override object GetValue(int ordinal) => Native.GetValue(ordinal);
 
@@ -112,10 +125,19 @@ internal sealed partial class PooledDbDataReader : IDbColumnSchemaGenerator
 
     protected override DbDataReader GetDbDataReader(int ordinal) => Native.GetData(ordinal);
 
-    /// <summary>What reads a column bit by bit is cut from the session when its use ends; any other value is given as it is.</summary>
+    private protected T HoldFieldValue<T>(int ordinal) =>
+        Hold(static (native, at) => at.reader.Give(native.GetFieldValue<T>(at.ordinal)), (reader: this, ordinal));
+
+    /// <summary>Whether the value reads its column bit by bit.</summary>
+    private static bool IsColumn<T>() => typeof(T) == typeof(Stream) || typeof(T) == typeof(TextReader);
+
+    /// <summary>
+    /// What reads a column bit by bit is cut from the session when its use ends; any other value is given as it is. The session is held
+    /// meanwhile: a close that sees no thread inside would miss the column.
+    /// </summary>
     private T Give<T>(T value)
     {
-        if (typeof(T) != typeof(Stream) && typeof(T) != typeof(TextReader))
+        if (!IsColumn<T>())
         {
             return value;
         }

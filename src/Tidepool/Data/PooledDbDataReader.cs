@@ -8,8 +8,12 @@ namespace Tidepool.Data;
 /// A reader of a pooled connection. It reaches the provider's reader until its connection gives the session back, and where the provider
 /// uses such objects again only until it is closed: the provider's is disposed then, and an old reference reaches nothing.
 /// </summary>
+/// <remarks>
+/// What may wait for the server holds the session. The values of a row that is in memory do not: see
+/// <see cref="PooledDbUnbufferedReader"/> for all other rows.
+/// </remarks>
 [SuppressMessage("Usage", "CA2215", Justification = "The base classes hold nothing: their asynchronous disposal is the synchronous one.")]
-internal sealed partial class PooledDbDataReader : DbDataReader
+internal partial class PooledDbDataReader : DbDataReader
 {
     private readonly PooledDbConnection _connection;
     private readonly DbSession _session;
@@ -201,6 +205,27 @@ internal sealed partial class PooledDbDataReader : DbDataReader
     }
 
     internal void Exit(DbSession session) => _connection.Exit(session);
+
+    /// <summary>
+    /// An operation that may wait for the server on the calling thread: it holds the session. What it needs comes as its argument, so
+    /// that nothing is allocated.
+    /// </summary>
+    private protected T Hold<T, TArgument>(Func<DbDataReader, TArgument, T> read, TArgument argument)
+    {
+        DbDataReader native = Begin(out DbSession? session);
+        try
+        {
+            return read(native, argument);
+        }
+        catch (Exception e) when (_connection.Note(session, e))
+        {
+            throw;
+        }
+        finally
+        {
+            _connection.Exit(session);
+        }
+    }
 
     private Exception Ended() => _isDisposed ? _adapter.DisposedReader() : _adapter.ClosedReader();
 

@@ -41,6 +41,9 @@ internal sealed class PostgresAdapter : DbAdapter
 
     internal override bool ClosesOnFailedRead => true;
 
+    /// <summary>In sequential access the provider reads up to the value that it is asked for.</summary>
+    internal override bool BuffersRows(CommandBehavior behavior) => (behavior & CommandBehavior.SequentialAccess) == 0;
+
     internal override string OpeningTimeout => "Timeout";
 
     /// <summary>Whether reloaded types are noticed with the provider's version that is loaded.</summary>

@@ -49,6 +49,9 @@ internal sealed class SqliteAdapter : DbAdapter
 
     internal override bool RecyclesObjects => false;
 
+    /// <summary>A step of the statement copies its values; only a column as a stream reads the file.</summary>
+    internal override bool BuffersRows(CommandBehavior behavior) => true;
+
     internal override bool ListsCommands => true;
 
     internal override bool ReopensAfterDispose => true;

@@ -1,13 +1,15 @@
 using System.Collections;
+using System.Collections.ObjectModel;
 using System.Data;
 using System.Data.Common;
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
 
 namespace Tidepool.Data.Tests.Support;
 
 /// <summary>
 /// A provider that notes each call that would reach a server, and through which door it came. Its asynchronous calls are never complete
-/// when they return. One call of a run can be made to fail.
+/// when they return. One call of a run can be made to fail, and one to wait for its answer.
 /// </summary>
 internal sealed class TwoDoorProvider : DbProviderFactory
 {
@@ -15,6 +17,8 @@ internal sealed class TwoDoorProvider : DbProviderFactory
 
     private readonly Lock _lock = new();
     private readonly List<string> _calls = [];
+    private readonly TaskCompletionSource _waiting = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private int _open;
 
     /// <summary>Which call fails, counted from 1; 0 for none.</summary>
@@ -28,6 +32,12 @@ internal sealed class TwoDoorProvider : DbProviderFactory
 
     /// <summary>Disposing a connection throws.</summary>
     internal bool CannotDispose { get; init; }
+
+    /// <summary>Which call waits until <see cref="Answer"/>; null for none.</summary>
+    internal string? WaitIn { get; init; }
+
+    /// <summary>Ends when that call waits.</summary>
+    internal Task Waiting => _waiting.Task;
 
     /// <summary>Connections that are open.</summary>
     internal int Open => _open;
@@ -54,8 +64,12 @@ internal sealed class TwoDoorProvider : DbProviderFactory
 
     public override DbCommand CreateCommand() => new Command(this);
 
+    /// <summary>Lets the call that waits go on.</summary>
+    internal void Answer() => _answer.TrySetResult();
+
     private T Do<T>(string name, T value)
     {
+        WaitFor(name).Wait(Sql.Limit);
         lock (_lock)
         {
             _calls.Add(name);
@@ -66,8 +80,27 @@ internal sealed class TwoDoorProvider : DbProviderFactory
     private async Task<T> DoAsync<T>(string name, T value, CancellationToken cancellationToken = default)
     {
         await Task.Yield();
+        await WaitFor(name);
         cancellationToken.ThrowIfCancellationRequested();
         return Do(name + Async, value);
+    }
+
+    /// <summary>A call for a value, which has one door.</summary>
+    private T Give<T>(T value, [CallerMemberName] string name = "")
+    {
+        WaitFor(name).Wait(Sql.Limit);
+        return value;
+    }
+
+    private Task WaitFor(string name)
+    {
+        if (name != WaitIn)
+        {
+            return Task.CompletedTask;
+        }
+
+        _waiting.TrySetResult();
+        return _answer.Task;
     }
 
     internal sealed class Failure(string call, string sqlState) : DbException($"{call} failed")
@@ -233,7 +266,7 @@ internal sealed class TwoDoorProvider : DbProviderFactory
 
     /// <summary>Two rows of one text, in a column with the name in which the adapter of PostgreSQL looks for prepared statements.</summary>
     [SuppressMessage("Usage", "CA2215", Justification = "The base class would call the other door.")]
-    private sealed class Reader(TwoDoorProvider provider) : DbDataReader
+    private sealed class Reader(TwoDoorProvider provider) : DbDataReader, IDbColumnSchemaGenerator
     {
         private int _rows = 2;
         private bool _isClosed;
@@ -248,9 +281,9 @@ internal sealed class TwoDoorProvider : DbProviderFactory
 
         public override int RecordsAffected => 5;
 
-        public override object this[int ordinal] => GetString(ordinal);
+        public override object this[int ordinal] => provider.Give("");
 
-        public override object this[string name] => GetString(0);
+        public override object this[string name] => provider.Give("");
 
         public override bool Read() => provider.Do("row", --_rows >= 0);
 
@@ -276,9 +309,9 @@ internal sealed class TwoDoorProvider : DbProviderFactory
 
         public override string GetName(int ordinal) => "quote_ident";
 
-        public override string GetString(int ordinal) => $"name{_rows}";
+        public override string GetString(int ordinal) => provider.Give($"name{_rows}");
 
-        public override object GetValue(int ordinal) => GetString(ordinal);
+        public override object GetValue(int ordinal) => provider.Give($"name{_rows}");
 
         public override string GetDataTypeName(int ordinal) => "text";
 
@@ -286,39 +319,59 @@ internal sealed class TwoDoorProvider : DbProviderFactory
 
         public override int GetOrdinal(string name) => 0;
 
-        public override bool IsDBNull(int ordinal) => false;
+        public override bool IsDBNull(int ordinal) => provider.Give(false);
 
-        public override int GetValues(object[] values) => throw new NotSupportedException();
+        public override int GetValues(object[] values) => provider.Give(0);
 
-        public override bool GetBoolean(int ordinal) => throw new NotSupportedException();
+        public override bool GetBoolean(int ordinal) => provider.Give(default(bool));
 
-        public override byte GetByte(int ordinal) => throw new NotSupportedException();
+        public override byte GetByte(int ordinal) => provider.Give(default(byte));
 
         public override long GetBytes(int ordinal, long dataOffset, byte[]? buffer, int bufferOffset, int length) =>
-            throw new NotSupportedException();
+            provider.Give(0L);
 
-        public override char GetChar(int ordinal) => throw new NotSupportedException();
+        public override char GetChar(int ordinal) => provider.Give(default(char));
 
         public override long GetChars(int ordinal, long dataOffset, char[]? buffer, int bufferOffset, int length) =>
-            throw new NotSupportedException();
+            provider.Give(0L);
 
-        public override DateTime GetDateTime(int ordinal) => throw new NotSupportedException();
+        public override DateTime GetDateTime(int ordinal) => provider.Give(default(DateTime));
 
-        public override decimal GetDecimal(int ordinal) => throw new NotSupportedException();
+        public override decimal GetDecimal(int ordinal) => provider.Give(default(decimal));
 
-        public override double GetDouble(int ordinal) => throw new NotSupportedException();
+        public override double GetDouble(int ordinal) => provider.Give(default(double));
 
-        public override float GetFloat(int ordinal) => throw new NotSupportedException();
+        public override float GetFloat(int ordinal) => provider.Give(default(float));
 
-        public override Guid GetGuid(int ordinal) => throw new NotSupportedException();
+        public override Guid GetGuid(int ordinal) => provider.Give(default(Guid));
 
-        public override short GetInt16(int ordinal) => throw new NotSupportedException();
+        public override short GetInt16(int ordinal) => provider.Give(default(short));
 
-        public override int GetInt32(int ordinal) => throw new NotSupportedException();
+        public override int GetInt32(int ordinal) => provider.Give(default(int));
 
-        public override long GetInt64(int ordinal) => throw new NotSupportedException();
+        public override long GetInt64(int ordinal) => provider.Give(default(long));
+
+        /// <summary>A stream and a text by their own calls, as providers give them.</summary>
+        public override T GetFieldValue<T>(int ordinal) =>
+            typeof(T) == typeof(Stream) ? (T)(object)GetStream(ordinal)
+            : typeof(T) == typeof(TextReader) ? (T)(object)GetTextReader(ordinal)
+            : base.GetFieldValue<T>(ordinal);
+
+        public override Stream GetStream(int ordinal) => provider.Give(Stream.Null);
+
+        public override TextReader GetTextReader(int ordinal) => provider.Give(TextReader.Null);
+
+        public override object GetProviderSpecificValue(int ordinal) => provider.Give("");
+
+        public override int GetProviderSpecificValues(object[] values) => provider.Give(0);
+
+        public override DataTable GetSchemaTable() => provider.Give(new DataTable("t"));
+
+        public ReadOnlyCollection<DbColumn> GetColumnSchema() => provider.Give(ReadOnlyCollection<DbColumn>.Empty);
 
         public override IEnumerator GetEnumerator() => throw new NotSupportedException();
+
+        protected override DbDataReader GetDbDataReader(int ordinal) => provider.Give(this);
 
         protected override void Dispose(bool disposing)
         {
