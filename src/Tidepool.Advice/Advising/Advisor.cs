@@ -134,7 +134,7 @@ internal static class Advisor
     /// <summary>Judges by the survivors of the whole process, which may all be of this site.</summary>
     private static SiteAdvice? JudgeBound(AllocationSite site, AdviceLimits limits) => site.MostSurviving switch
     {
-        null => Undecided(site, "no collection ran, so it is not known whether these die young. Watch for longer."),
+        null => Undecided(site, "no collection looked at these, so it is not known whether these die young. Watch for longer."),
         var most when most > limits.Surviving => Undecided(
             site,
             $"up to {Quantity.Percent(most.Value)} of these bytes may outlive a collection: what is kept is no case for a pool."),

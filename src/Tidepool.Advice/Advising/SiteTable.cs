@@ -50,7 +50,7 @@ internal static class SiteTable
     private static double? MostSurviving(IReadOnlyList<SampleSlice> slices, double bytes, double largeShare)
     {
         bool isLarge = largeShare > 0.5;
-        bool isKnown = slices.Any(slice => isLarge ? slice.FullCollections > 0 : slice.Collections.Count > 0);
+        bool isKnown = slices.Any(slice => isLarge ? slice.FullCollections > 0 : slice.YoungCollections > 0);
         double survivors = slices.Sum(slice => (double)(isLarge ? slice.LargeSurvivingBytes : slice.PromotedBytes));
         return isKnown ? Math.Min(1, survivors / bytes) : null;
     }

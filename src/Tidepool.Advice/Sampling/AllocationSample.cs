@@ -46,13 +46,19 @@ internal sealed record SampleSlice
     /// <summary>Collections by reason.</summary>
     public IReadOnlyDictionary<string, int> Collections { get; init; } = new Dictionary<string, int>();
 
-    /// <summary>How many of them were of generation 2, which the large object heap takes part in.</summary>
+    /// <summary>How many collections of generation 2 have said what of the large object heap outlived them.</summary>
     public int FullCollections { get; init; }
 
     /// <summary>How long collections held the process up, each.</summary>
     public IReadOnlyList<CollectionPause> Pauses { get; init; } = [];
 
-    /// <summary>Bytes that were promoted out of generation 0.</summary>
+    /// <summary>
+    /// How many collections have said what they promoted out of generation 0. One in the background takes in no young generation, and of
+    /// one at the end of the slice the end may not be seen.
+    /// </summary>
+    public int YoungCollections { get; init; }
+
+    /// <summary>Bytes that those promoted out of generation 0.</summary>
     public long PromotedBytes { get; init; }
 
     /// <summary>Bytes of the large object heap that outlived collections of generation 2.</summary>

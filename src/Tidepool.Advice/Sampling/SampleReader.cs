@@ -44,10 +44,8 @@ internal static class SampleReader
         List<RecordedSample> samples = [];
         Dictionary<string, int> collections = [];
         Dictionary<CallStackIndex, ulong[]> stacks = [];
-        long promoted = 0;
-        long large = 0;
         List<CollectionPause> pauses = [];
-        int full = 0;
+        SurvivorCount survivors = new();
         bool isFull = false;
         var source = log.Events.GetSource();
         source.Clr.AllocationSampling += written => samples.Add(new RecordedSample
@@ -65,23 +63,20 @@ internal static class SampleReader
             string reason = written.Reason.ToString();
             collections[reason] = collections.GetValueOrDefault(reason) + 1;
             isFull = written.Depth >= 2;
-            full += isFull ? 1 : 0;
+            survivors.Begin(written.Depth, written.Type == GCType.BackgroundGC);
         };
-        source.Clr.GCHeapStats += written =>
-        {
-            promoted += written.TotalPromotedSize0;
-            large += isFull ? written.TotalPromotedSize3 : 0;
-        };
+        source.Clr.GCHeapStats += written => survivors.End(written.TotalPromotedSize0, written.TotalPromotedSize3);
         PauseEvents.Listen(source, milliseconds => pauses.Add(new(milliseconds / 1000, isFull)));
         source.Process();
         var slice = new SampleSlice
         {
             Seconds = seconds,
             Collections = collections,
-            FullCollections = full,
+            FullCollections = survivors.Full,
             Pauses = pauses,
-            PromotedBytes = promoted,
-            LargeSurvivingBytes = large,
+            YoungCollections = survivors.Young,
+            PromotedBytes = survivors.PromotedBytes,
+            LargeSurvivingBytes = survivors.LargeBytes,
             LostEvents = log.EventsLost,
         };
         return new RecordedSlice(slice, samples);

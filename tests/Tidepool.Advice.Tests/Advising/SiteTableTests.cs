@@ -27,7 +27,9 @@ public sealed class SiteTableTests
         double bytes = 4024 / AllocationEstimate.ProbabilityOf(4024);
         SampleSlice slice = Slice([Sample("System.Byte[]", 4024, Handler)]);
         Assert.Null(SiteTable.Of([slice])[0].MostSurviving);
-        slice = slice with { Collections = new Dictionary<string, int> { ["AllocSmall"] = 1 }, PromotedBytes = (long)(bytes / 4) };
+        slice = slice with { Collections = new Dictionary<string, int> { ["OutOfSpaceSOH"] = 1 } };
+        Assert.Null(SiteTable.Of([slice])[0].MostSurviving); // in the background, or its end was not seen
+        slice = slice with { YoungCollections = 1, PromotedBytes = (long)(bytes / 4) };
         Assert.Equal(0.25, SiteTable.Of([slice])[0].MostSurviving!.Value, 3);
         slice = slice with { Samples = [Sample("System.Byte[]", 120_024, Handler) with { IsLarge = true }] };
         Assert.Null(SiteTable.Of([slice])[0].MostSurviving); // no collection has looked at the large object heap
@@ -89,7 +91,10 @@ public sealed class SiteTableTests
     {
         AllocationSample[] samples =
             [.. Enumerable.Range(0, 20).Select(_ => Sample("System.Byte[]", 4024, Handler) with { Lifetime = lifetime })];
-        SampleSlice slice = Slice(samples) with { Collections = new Dictionary<string, int> { ["AllocSmall"] = 5 }, LostEvents = lost };
+        SampleSlice slice = Slice(samples) with
+        {
+            Collections = new Dictionary<string, int> { ["AllocSmall"] = 5 }, YoungCollections = 5, LostEvents = lost,
+        };
         var target = new TargetProcess { Id = 1, Name = "orders" };
         var sampling = new SamplingResult
         {

@@ -53,6 +53,7 @@ internal static class MadeUpAdvice
             Seconds = 1,
             Samples = samples,
             Collections = new Dictionary<string, int> { ["AllocSmall"] = 5 },
+            YoungCollections = 5,
         };
         var sampling = new SamplingResult { Slices = [slice, slice, slice], Seconds = 10, ProcessorsOn = 1.1, ProcessorsOff = 1 };
         return AdviceReport.Of(new TargetProcess { Id = 1, Name = "orders" }, sampling, 0.03, new AdviceLimits());
