@@ -49,6 +49,7 @@ public class RecoveryTests
     }
 
     [Servers.PostgresTheory]
+    [Trait("Category", "Environment")]
     [InlineData(false)]
     [InlineData(true)]
     public async Task Every_caller_is_served_after_the_outage_and_what_happened_in_it_is_counted(bool isKilled)
