@@ -3,7 +3,9 @@ namespace Tidepool.Labs.Tests.Databases;
 /// <summary>What the lab says of callers that write during a fault.</summary>
 public class FaultsTests
 {
-    /// <summary>Longer than the lab watches: a slow machine takes seconds to start a server again, and the pool waits between tries.</summary>
+    /// <summary>
+    /// Longer than the lab watches: a slow machine takes seconds to start a server again, and the pool waits between tries.
+    /// </summary>
     private static readonly TimeSpan Recovered = TimeSpan.FromSeconds(10);
 
     [Fact]
