@@ -78,19 +78,16 @@ public sealed class ReaderHoldTests
     [MemberData(nameof(NamesOfAnyRow))]
     public async Task A_session_in_whose_reader_another_thread_is_goes_to_no_other_caller(string name)
     {
-        Call call = Array.Find(OfAnyRow, call => call.Name == name)!;
+        Call call = Find(OfAnyRow, name);
         await AssertHoldsAsync(call, DbAdapter.Postgres, CommandBehavior.Default);
-        await AssertHoldsAsync(call, DbAdapter.Postgres, CommandBehavior.SequentialAccess);
-        await AssertHoldsAsync(call, DbAdapter.Generic, CommandBehavior.Default);
+        await AssertHoldsUnbufferedAsync(call);
     }
 
     [Theory]
     [MemberData(nameof(NamesOfUnbufferedRow))]
     public async Task A_session_from_which_another_thread_reads_a_value_goes_to_no_other_caller(string name)
     {
-        Call call = Array.Find(OfUnbufferedRow, call => call.Name == name)!;
-        await AssertHoldsAsync(call, DbAdapter.Postgres, CommandBehavior.SequentialAccess);
-        await AssertHoldsAsync(call, DbAdapter.Generic, CommandBehavior.Default);
+        await AssertHoldsUnbufferedAsync(Find(OfUnbufferedRow, name));
     }
 
     /// <summary>It copies from the row: two locked operations would cost more than that.</summary>
@@ -98,7 +95,7 @@ public sealed class ReaderHoldTests
     [MemberData(nameof(NamesOfUnbufferedRow))]
     public async Task A_value_of_a_row_in_memory_costs_no_hold(string name)
     {
-        Call call = Array.Find(OfUnbufferedRow, call => call.Name == name)!;
+        Call call = Find(OfUnbufferedRow, name);
         Assert.Equal(1, await CountSessionsAsync(call, DbAdapter.Postgres, CommandBehavior.Default, isAsync: true));
     }
 
@@ -112,6 +109,15 @@ public sealed class ReaderHoldTests
             .Select(static method => method.Name)
             .Append(nameof(IDbColumnSchemaGenerator.GetColumnSchema));
         Assert.Equal(members.Distinct().Order(StringComparer.Ordinal), known.Distinct().Order(StringComparer.Ordinal));
+    }
+
+    private static Call Find(Call[] calls, string name) => Array.Find(calls, call => call.Name == name)!;
+
+    /// <summary>It holds the session where the row may not be in memory.</summary>
+    private static async Task AssertHoldsUnbufferedAsync(Call call)
+    {
+        await AssertHoldsAsync(call, DbAdapter.Postgres, CommandBehavior.SequentialAccess);
+        await AssertHoldsAsync(call, DbAdapter.Generic, CommandBehavior.Default);
     }
 
     private static async Task AssertHoldsAsync(Call call, DbAdapter adapter, CommandBehavior behavior)
