@@ -61,8 +61,8 @@ internal static class PlantedProgram
     }
 
     /// <summary>
-    /// By the clock: an operation that is a little late is made up for. What is later, because the program stood still between two slices
-    /// of the tool, is left out: the slices would see more of it than its pace.
+    /// By the clock: an operation that is a little late is made up for. Later ones are left out: the program stood still between two slices
+    /// of the tool, and the next slice would see more than its pace.
     /// </summary>
     private static void WorkAtPace(Action<int> work, int perSecond)
     {
