@@ -6,11 +6,13 @@ namespace Tidepool;
 
 /// <summary>
 /// What is known of one item's rentals: in full checks and for native memory of every item, else of the sampled ones. Its finalizer runs
-/// when the item was dropped while rented: the item's slot refers to it, so it dies with the slot.
+/// when the item was dropped: the item's slot refers to it, so it dies with the slot.
 /// </summary>
 /// <remarks>
-/// The finalizer is a critical one because those run last: an ordinary finalizer of a renter that died together with the buffer may still
-/// return it. Then the buffer is in its pool again, and the record watches on.
+/// One look at a dead item proves nothing. An ordinary finalizer of a renter that died together with it may have returned it a moment ago,
+/// and the next renter may have it by now. So the finalizer remembers the rental that it saw and asks to be run again: an item that is
+/// found dead a second time, in the same rental or idle since, has no renter left. The finalizer is a critical one because those run
+/// last, after what the ordinary finalizers of the same collection return.
 /// </remarks>
 /// <param name="pool">The pool of the item that is watched.</param>
 /// <param name="slot">The slot that tells whether the item is rented, or null when <see cref="TryBegin"/> and <see cref="TryEnd"/>
@@ -22,24 +24,14 @@ internal sealed class RentalRecord(TieredPool pool, RentalState? slot, long byte
 {
     private StackTrace? _rentedAt;
     private StackTrace? _returnedAt;
-    private int _out;
-    private long? _wordWhenLost;
+    private TicketState _own; // where there is no slot: odd while a rental is out
+    private long? _wordWhenDead;
 
     ~RentalRecord()
     {
-        if (Environment.HasShutdownStarted)
+        if (!Environment.HasShutdownStarted && !TryConclude())
         {
-            return;
-        }
-
-        if (slot is Slot { OutlivesSlot: true } lost)
-        {
-            FreeLostItem(lost);
-        }
-        else if (slot is null ? Volatile.Read(ref _out) != 0 : slot.IsLeased)
-        {
-            CountLost();
-            Report();
+            GC.ReRegisterForFinalize(this);
         }
     }
 
@@ -50,7 +42,7 @@ internal sealed class RentalRecord(TieredPool pool, RentalState? slot, long byte
     /// <returns>False when one is out already.</returns>
     internal bool TryBegin(StackTrace? stack)
     {
-        if (Interlocked.Exchange(ref _out, 1) != 0)
+        if (!TryStep(isOut: false))
         {
             return false;
         }
@@ -63,7 +55,7 @@ internal sealed class RentalRecord(TieredPool pool, RentalState? slot, long byte
     /// <returns>False when none is out.</returns>
     internal bool TryEnd(Func<StackTrace> capture)
     {
-        if (Interlocked.Exchange(ref _out, 0) == 0)
+        if (!TryStep(isOut: true))
         {
             return false;
         }
@@ -72,6 +64,15 @@ internal sealed class RentalRecord(TieredPool pool, RentalState? slot, long byte
         return true;
     }
 
+    /// <summary>Begins or ends a rental of an item that has no slot.</summary>
+    private bool TryStep(bool isOut)
+    {
+        int seen = Volatile.Read(ref _own.Generation);
+        return IsOdd(seen) == isOut && Interlocked.CompareExchange(ref _own.Generation, seen + 1, seen) == seen;
+    }
+
+    private static bool IsOdd(int generation) => (generation & 1) != 0;
+
     /// <summary>The buffer has left the pool in good order.</summary>
     [SuppressMessage(
         "Usage", "CA1816:Dispose methods should call SuppressFinalize",
@@ -79,37 +80,41 @@ internal sealed class RentalRecord(TieredPool pool, RentalState? slot, long byte
     internal void StopWatching() => GC.SuppressFinalize(this);
 
     /// <summary>
-    /// Gives memory that the collector does not manage to its source when the slot cannot be reached: at once while it is leased, because
-    /// the claim retires every ticket. An idle or posted slot may have come back from a finalizer a moment ago; only when it is found
-    /// dead a second time and nothing has happened to it in between, it has no renter (the stock of a thread handle that was never
-    /// disposed).
+    /// Judges an item that is found dead: a lost rental is counted and reported, and memory that the collector does not manage goes back
+    /// to its source.
     /// </summary>
-    private void FreeLostItem(Slot lost)
+    /// <returns>False when the item must be found dead once more.</returns>
+    private bool TryConclude()
     {
-        var seen = new TicketState { Word = Volatile.Read(ref lost.State.Word) };
-        bool isLeased = lost.IsActive(seen.Generation) && (seen.Generation & 1) != 0;
-        if (isLeased && lost.TryClaim(seen.Generation, -1, null, out bool linked))
+        ref TicketState state = ref (slot is null ? ref _own : ref slot.State);
+        var seen = new TicketState { Word = Volatile.Read(ref state.Word) };
+        if (seen.Word != _wordWhenDead)
         {
-            if (!linked)
+            _wordWhenDead = seen.Word;
+            return false;
+        }
+
+        Slot? native = slot is Slot { OutlivesSlot: true } lost ? lost : null;
+        if (IsOdd(seen.Generation) && seen.Posted != seen.Generation)
+        {
+            // Before memory is freed, the claim retires every ticket.
+            bool linked = false;
+            if (native is not null && !native.TryClaim(seen.Generation, -1, null, out linked))
             {
-                CountLost(); // a linked one comes home and is counted there
+                return false;
             }
 
             Report();
-            if (!linked)
+            if (linked)
             {
-                lost.FreeLost();
-                return;
+                return false; // it comes home by its inbox, and is counted there
             }
-        }
-        else if (seen.Word == _wordWhenLost)
-        {
-            lost.FreeLost();
-            return;
+
+            pool.Counters.AddReturns(1, bytes);
         }
 
-        _wordWhenLost = Volatile.Read(ref lost.State.Word);
-        GC.ReRegisterForFinalize(this);
+        native?.FreeLost();
+        return true;
     }
 
     private void Report()
@@ -119,9 +124,6 @@ internal sealed class RentalRecord(TieredPool pool, RentalState? slot, long byte
             pool.ReportLater(MisuseKind.NeverReturned, () => new(length == 0 ? what : $"{what} of {length} elements", Where()));
         }
     }
-
-    /// <summary>What is lost is no longer leased.</summary>
-    private void CountLost() => pool.Counters.AddReturns(1, bytes);
 
     /// <summary>Where the buffer was rented and returned, as far as it was recorded.</summary>
     internal string? Where()
