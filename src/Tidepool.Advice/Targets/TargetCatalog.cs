@@ -14,7 +14,7 @@ internal static partial class TargetCatalog
     public static IReadOnlyList<TargetProcess> List() =>
     [
         .. DiagnosticsClient.GetPublishedProcesses()
-            .Where(static id => id != Environment.ProcessId)
+            .Where(static id => id != Environment.ProcessId && !IsNative(id))
             .Distinct()
             .Order()
             .Select(Describe)
@@ -88,13 +88,16 @@ internal static partial class TargetCatalog
             }
         }
 
-        return [.. FittingOf(name, named).Where(static process => process.Name.Length > 0 && IsNative(process.Id))];
+        return [.. FittingOf(name, named).Where(static process => process.Name.Length > 0 && IsOwn(process.Id) && IsNative(process.Id))];
     }
 
-    /// <summary>Whether a process of this user runs a native program without a runtime of .NET.</summary>
-    private static bool IsNative(int id) =>
-        id != Environment.ProcessId && SystemProcess.OwnerOf(id) == SystemProcess.User && NativeProgram.IsNativeProcess(id)
-            && !SystemProcess.IsRuntimeLoaded(id);
+    private static bool IsOwn(int id) => id != Environment.ProcessId && SystemProcess.OwnerOf(id) == SystemProcess.User;
+
+    /// <summary>
+    /// Whether a process runs a native program without a runtime of .NET. A diagnostic port proves nothing: the socket of a .NET process
+    /// that was killed stays, and its number may be that of another process by now.
+    /// </summary>
+    private static bool IsNative(int id) => !SystemProcess.IsRuntimeLoaded(id) && NativeProgram.IsNativeProcess(id);
 
     private static string NameOf(Process process)
     {
@@ -133,14 +136,14 @@ internal static partial class TargetCatalog
                 $"process {id} belongs to user {owner} and you are user {user}: run tidepool as that user.");
         }
 
+        if (IsNative(id))
+        {
+            throw Native([new TargetProcess { Id = id, Name = name }]);
+        }
+
         if (!DiagnosticsClient.GetPublishedProcesses().Contains(id))
         {
             bool isRuntimeLoaded = SystemProcess.IsRuntimeLoaded(id);
-            if (!isRuntimeLoaded && NativeProgram.IsNativeProcess(id))
-            {
-                throw Native([new TargetProcess { Id = id, Name = name }]);
-            }
-
             throw new TargetException(
                 isRuntimeLoaded ? TargetProblem.OutOfReach : TargetProblem.WrongTarget,
                 isRuntimeLoaded

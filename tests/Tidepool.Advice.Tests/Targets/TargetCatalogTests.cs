@@ -74,6 +74,7 @@ public sealed class TargetCatalogTests
         string program = Path.Combine(Path.GetTempPath(), name);
         File.Copy(NativeProgram.FileOf("sleep")!, program, overwrite: true);
         using var process = Process.Start(program, ["600"]);
+        string socket = Path.Combine(Path.GetTempPath(), $"dotnet-diagnostic-{process.Id}-1-socket");
         try
         {
             foreach (string target in (string[])[$"{process.Id}", name, name[1..].ToUpperInvariant()])
@@ -83,6 +84,10 @@ public sealed class TargetCatalogTests
                 Assert.StartsWith($"process {process.Id} ({name}) is a native program", refused.Message, StringComparison.Ordinal);
             }
 
+            File.WriteAllText(socket, ""); // of a .NET process that was killed and had the same number
+            var afresh = Assert.Throws<TargetException>(() => TargetCatalog.Find($"{process.Id}"));
+            Assert.Contains("native", afresh.Message, StringComparison.Ordinal);
+            Assert.DoesNotContain(TargetCatalog.List(), found => found.Id == process.Id);
             File.Delete(program); // its file may be gone, as after an update
             Assert.Contains("native", Assert.Throws<TargetException>(() => TargetCatalog.Find(name)).Message, StringComparison.Ordinal);
         }
@@ -91,6 +96,7 @@ public sealed class TargetCatalogTests
             process.Kill();
             process.WaitForExit();
             File.Delete(program);
+            File.Delete(socket);
         }
     }
 }
