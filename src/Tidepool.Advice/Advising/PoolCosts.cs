@@ -33,6 +33,8 @@ internal sealed class PoolCosts : IPoolCosts
     private const int LargestSize = 1 << 20; // from there on costs grow as sizes do
     private const int WarmPasses = 3;
     private const int WarmObjects = 200;
+    private const int WarmLength = 4000;
+    private const int WarmCollections = 3;
     private const int WarmBuilders = 40;
     private const int LargeObject = 85_000;
     private const double Same = 0.1;
@@ -65,6 +67,7 @@ internal sealed class PoolCosts : IPoolCosts
         long measured = RepresentativeOf(largest);
         if (!_savedPerByte.TryGetValue((builder, measured), out double saved))
         {
+            Warm();
             int part = (int)Math.Max(1, measured * BuiltShare / Parts);
             saved = builder == "MemoryStream"
                 ? MeasurePerByte(StreamAll, PooledStreamAll, part)
@@ -82,9 +85,18 @@ internal sealed class PoolCosts : IPoolCosts
         return size >= LargeObject ? Math.Max(rounded, 1 << 17) : Math.Min(rounded, 1 << 16);
     }
 
-    /// <summary>Lets the compiler finish the code of the pools.</summary>
+    /// <summary>
+    /// Lets the compiler finish the code of the pools, and the collector use memory again that it had before: the first use of a page of the
+    /// system costs several times as much as an array in it.
+    /// </summary>
     private void Warm()
     {
+        int collections = GC.CollectionCount(0);
+        while (!_isWarm && GC.CollectionCount(0) - collections < WarmCollections)
+        {
+            AllocateAll<byte>(WarmLength, WarmObjects);
+        }
+
         for (int pass = 0; pass < WarmPasses && !_isWarm; pass++)
         {
             AllocateAll<byte>(WarmObjects, WarmObjects);
