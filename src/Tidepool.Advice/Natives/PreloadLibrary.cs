@@ -10,14 +10,18 @@ internal static class PreloadLibrary
 
     /// <summary>The file.</summary>
     /// <exception cref="TargetException">It is nowhere, or the loader cannot preload it from where it is.</exception>
-    public static string Find()
+    public static string Find() => Find(Environment.GetEnvironmentVariable(Variable));
+
+    /// <summary>The file that is named, or where nothing is, the one that was built or installed.</summary>
+    /// <exception cref="TargetException">It is nowhere, or the loader cannot preload it from where it is.</exception>
+    internal static string Find(string? named)
     {
         if (!OperatingSystem.IsLinux())
         {
             throw new TargetException(TargetProblem.OutOfReach, "native programs are looked at on Linux only: their malloc is preloaded.");
         }
 
-        string[] places = Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } named ? [named] : [.. Places()];
+        string[] places = string.IsNullOrEmpty(named) ? [.. Places()] : [named];
         string file = places.FirstOrDefault(File.Exists) ?? throw new TargetException(
             TargetProblem.OutOfReach,
             $"{FileName}, which records what a native program allocates, is in none of: {string.Join(", ", places)}. In a clone build "
