@@ -18,6 +18,7 @@ internal static class NumberText
     public static string Time(double? nanoseconds) => nanoseconds switch
     {
         null => None,
+        < 0 => "-" + Time(-nanoseconds),
         < 1e3 => $"{Digits(nanoseconds.Value)} ns",
         < 1e6 => $"{Digits(nanoseconds.Value / 1e3)} µs",
         < 1e9 => $"{Digits(nanoseconds.Value / 1e6)} ms",

@@ -6,6 +6,7 @@ public class NumberTextTests
     [InlineData("still_rented_B", 2048, "still rented", "2.00 KiB")]
     [InlineData("held_MiB", 2, "held", "2.00 MiB")]
     [InlineData("user_ns", 1500, "user", "1.50 µs")]
+    [InlineData("saved_ns", -443622681, "saved", "-444 ms")]
     [InlineData("waste_percent", 8.16, "waste", "8.16 %")]
     [InlineData("p99.9_of_p50", 1.02, "p99.9 of p50", "1.02")]
     [InlineData("bytes_per_key", 0, "bytes per key", "0")]
