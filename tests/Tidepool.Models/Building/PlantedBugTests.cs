@@ -70,6 +70,14 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("Stripe.PopEmpty").Unlock().Replace("_empties.TryPop(out Chunk? chunk)", "_empties.TryPeek(out Chunk? chunk)")
         },
         {
+            "ExchangeScenario", "single items that were trimmed stay counted",
+            In("Chunk.MoveOldest").Remove("Count -= count;")
+        },
+        {
+            "ExchangeScenario", "a large buffer passes its home with its ticket",
+            In("BufferCore.ReturnPastHome").Replace("!home.TryTakeBack(slot, generation, here)", "!slot.IsActive(generation)")
+        },
+        {
             "TicketScenario", "a ticket is claimed by a plain store",
             In("Slot.TryClaim").Replace(
                 """

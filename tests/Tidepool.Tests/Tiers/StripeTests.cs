@@ -149,6 +149,27 @@ public sealed class StripeTests : PoolTest
     }
 
     [Fact]
+    public void An_epoch_leaves_the_single_items_that_come_and_go()
+    {
+        Stripe stripe = NewStripe();
+        object[] items = [.. Enumerable.Range(0, 10).Select(static _ => new object())];
+        Array.ForEach(items, item => stripe.ReturnOne(item, hasTicket: false, _pool.Core.Budget));
+        var taken = new List<Chunk>();
+        stripe.Trim(all: false, taken);
+        Array.ForEach(items[7..], _ => stripe.RentOne());
+        Array.ForEach(items[7..], item => stripe.ReturnOne(item, hasTicket: false, _pool.Core.Budget));
+        stripe.Trim(all: false, taken);
+        Assert.Equal(items[..7], taken.SelectMany(static c => c.Content().ToArray()));
+        AssertValid(stripe, items[7..]);
+        stripe.Release(_pool.Core.Budget);
+        Assert.Equal(3 * 100, _pool.Core.Budget.Used);
+
+        // Nothing came since, so all of them are idle.
+        stripe.Trim(all: false, taken);
+        Assert.True(stripe.IsEmpty);
+    }
+
+    [Fact]
     public void A_stripe_holds_what_a_simple_stack_would_hold_whatever_is_done_with_it()
     {
         for (int seed = 0; seed < 200; seed++)

@@ -16,7 +16,9 @@ internal sealed partial class BufferCore<T>
         bool isAtHome = home.IsOwnedBy((nuint)(&here));
         if (isAtHome)
         {
-            ReturnOutcome outcome = ReturnAtHome(home, slot, generation, length);
+            ReturnOutcome outcome = home.PassesOn
+                ? ReturnPastHome(home, slot, generation, length, (nuint)(&here))
+                : ReturnAtHome(home, slot, generation, length);
             if (outcome == ReturnOutcome.Returned && companion is not null)
             {
                 home.Owners?.Put(companion);
@@ -111,6 +113,20 @@ internal sealed partial class BufferCore<T>
             : home.ReturnSlow(slot, generation, default(NoClear), out flushed);
         home.PutShared(flushed);
         return outcome;
+    }
+
+    /// <summary>Ends the rental of a large buffer whose home is full, and keeps it in the shared tier.</summary>
+    /// <returns>Closed when the ticket is retired or claimed, for the claim to decide.</returns>
+    private ReturnOutcome ReturnPastHome(Magazine home, PooledSlot<T> slot, int generation, int length, nuint here)
+    {
+        if (!home.TryTakeBack(slot, generation, here))
+        {
+            return ReturnOutcome.Closed;
+        }
+
+        slot.ClearReferences(length);
+        Keep(slot.Bucket, slot);
+        return ReturnOutcome.Returned;
     }
 
     /// <summary>Does what the options ask for with a slot whose rental has just ended, and keeps it.</summary>

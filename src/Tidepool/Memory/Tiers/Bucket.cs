@@ -7,6 +7,7 @@ internal sealed class Bucket
     private const int MagazineBytes = 256 << 10;    // larger ones as many as fit, at least the hot one
     private const int HotBytes = 16 << 20;          // above this no thread holds any
     private const int MostObjects = 64;              // what a chunk of objects has room for, and a magazine that has overflowed
+    private const int MostBesideSingles = 3;
     private const int InboxBytes = 1 << 20;
     private const int MaxInbox = 256;
 
@@ -19,6 +20,7 @@ internal sealed class Bucket
         HoldsObjects = holdsObjects;
         long fitting = Math.Max(0, (MagazineBytes / itemBytes) - 1);
         MagazineCapacity = itemBytes <= FullMagazineBytes ? Items.Capacity : (int)Math.Min(fitting, Items.Capacity);
+        MovesSingles = MagazineCapacity <= (holdsObjects ? 0 : MostBesideSingles);
         GrownCapacity = holdsObjects ? (int)Math.Clamp(fitting, MagazineCapacity, MostObjects - 1) : MagazineCapacity;
         ChunkCapacity = holdsObjects ? MostObjects : Items.Capacity;
         InboxLimit = (int)Math.Clamp(InboxBytes / itemBytes, 1, MaxInbox);
@@ -51,6 +53,12 @@ internal sealed class Bucket
 
     /// <summary>How many items a magazine holds besides its hot one.</summary>
     internal int MagazineCapacity { get; }
+
+    /// <summary>
+    /// Whether the items are so large that a thread keeps a few at most: what it has no place for goes to the shared tier one at a time,
+    /// and comes from there one at a time. A chunk would hold one or two.
+    /// </summary>
+    internal bool MovesSingles { get; }
 
     /// <summary>
     /// How many items a magazine may grow to hold besides its hot one, once its thread has given many to the shared tier. For buffers that

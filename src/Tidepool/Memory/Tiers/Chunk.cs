@@ -51,6 +51,16 @@ internal sealed class Chunk
         Count -= count;
     }
 
+    /// <summary>Moves the items that were added first into an empty chunk.</summary>
+    internal void MoveOldest(int count, Chunk into)
+    {
+        Span<object?> items = Places.AsSpan(0, Count);
+        into.Add(items[..count]);
+        items[count..].CopyTo(items);
+        items[^count..].Clear();
+        Count -= count;
+    }
+
     /// <summary>Whether the item is one of the newest, down to the place <paramref name="oldest"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool HoldsLately(object item, int oldest)

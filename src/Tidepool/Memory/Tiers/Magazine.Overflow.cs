@@ -12,6 +12,12 @@ internal sealed partial class Magazine
     // A thread that has flushed so many items works with hundreds of them: its magazine may grow.
     private const int Many = 128;
 
+    /// <summary>
+    /// Whether what comes back goes past this magazine: it is full of large items. Not past a handle's, which counts both ends of its
+    /// rentals, and not past one that may still grow. Only for the owning thread; it does not matter when a visitor has just made room.
+    /// </summary>
+    internal bool PassesOn => Bucket.MovesSingles && IsFull && !IsPrivate && _state.Capacity == Bucket.MagazineCapacity;
+
     private bool IsFull => _state.HotFull != 0 && _state.Count >= _state.Capacity;
 
     /// <summary>Grows a magazine that looks full, or takes an empty chunk to flush it into. Only for the owning thread.</summary>

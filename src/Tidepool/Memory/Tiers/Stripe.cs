@@ -22,7 +22,8 @@ internal sealed class Stripe
 
     // Above all chunks. It may be empty, and stays here then: one item that comes and goes moves no chunk.
     private Chunk? _singles;
-    private int _low; // the fewest chunks with items since the last trim
+    private int _low; // the fewest chunks below it since the last trim
+    private int _lowSingles; // the fewest items in it since then
     private long _held;
     private long _rented; // one at a time
     private long _returned;
@@ -77,8 +78,8 @@ internal sealed class Stripe
 
             Chunk chunk = _singles!;
             _singles = null;
+            _lowSingles = 0;
             _held -= chunk.Count * _itemBytes;
-            NoteLow();
             return chunk;
         }
     }
@@ -107,9 +108,9 @@ internal sealed class Stripe
         object item = singles.RemoveLast();
         _held -= _itemBytes;
         _rented++;
-        if (singles.Count == 0)
+        if (singles.Count < _lowSingles)
         {
-            NoteLow();
+            _lowSingles = singles.Count;
         }
 
         _gate.Exit();
@@ -223,17 +224,26 @@ internal sealed class Stripe
         }
     }
 
-    /// <summary>Takes the oldest chunks: all, or half of the low-water mark, rounded up.</summary>
+    /// <summary>
+    /// Takes all items; or the oldest chunks, half of those that no rental reached since the last call, rounded up. The open chunk counts
+    /// as one of them where some of its items were not reached: these leave, the others stay.
+    /// </summary>
     internal void Trim(bool all, List<Chunk> taken)
     {
         using (_gate.Hold())
         {
-            int count = all ? CountChunks() : (_low + 1) / 2;
-            if (count > _chunks.Count)
+            if (all)
             {
                 StackSingles();
             }
+            else if (_low == 0 && _lowSingles > 0)
+            {
+                // No chunk has come below the open one since, or it would be another one.
+                taken.Add(TakeOldestSingles(_lowSingles));
+            }
 
+            int idle = _low + (_lowSingles > 0 ? 1 : 0);
+            int count = all ? _chunks.Count : Math.Min((idle + 1) / 2, _low);
             for (int i = 0; i < count; i++)
             {
                 taken.Add(_chunks[i]);
@@ -241,8 +251,8 @@ internal sealed class Stripe
             }
 
             _chunks.RemoveRange(0, count);
-            _low = CountChunks();
-            if (_low == 0)
+            (_low, _lowSingles) = (_chunks.Count, _singles?.Count ?? 0);
+            if (_low + _lowSingles == 0)
             {
                 _singles = null;
                 _empties.Clear();
@@ -296,7 +306,8 @@ internal sealed class Stripe
             }
 
             return _held == chunks.Sum(c => c.Count * _itemBytes) && _held <= _charged
-                && _low <= chunks.Count && chunks.TrueForAll(c => c.Count > 0) && _empties.All(e => e.Count == 0 && e != _singles);
+                && _low <= _chunks.Count && _lowSingles <= (_singles?.Count ?? 0)
+                && chunks.TrueForAll(c => c.Count > 0) && _empties.All(e => e.Count == 0 && e != _singles);
         }
     }
 
@@ -335,11 +346,6 @@ internal sealed class Stripe
         return top is not null && top.HoldsLately(item, Math.Max(0, top.Count - Items.Capacity));
     }
 
-    private int CountChunks() => _chunks.Count + (_singles is { Count: > 0 } ? 1 : 0);
-
-    /// <summary>Notes that no chunk with items is above the others.</summary>
-    private void NoteLow() => _low = Math.Min(_low, _chunks.Count);
-
     /// <summary>Lets single items come and go through the chunk on top; that one has been empty.</summary>
     /// <returns>False when there is none.</returns>
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -358,6 +364,7 @@ internal sealed class Stripe
 
         _singles = _chunks[last];
         _chunks.RemoveAt(last);
+        _low = Math.Min(_low, last);
         return true;
     }
 
@@ -368,6 +375,7 @@ internal sealed class Stripe
         {
             AddOnTop(_singles);
             _singles = null;
+            _lowSingles = 0;
         }
     }
 
@@ -387,6 +395,14 @@ internal sealed class Stripe
 
         _held = held;
         return true;
+    }
+
+    private Chunk TakeOldestSingles(int count)
+    {
+        var oldest = new Chunk(_bucket.ChunkCapacity); // before anything changes: with no memory left it throws
+        _singles!.MoveOldest(count, oldest);
+        _held -= count * _itemBytes;
+        return oldest;
     }
 
     private bool TryKeep(Chunk empty)

@@ -47,10 +47,10 @@ internal abstract partial class TieredPool
             return own;
         }
 
-        // 2. An item of the shared tier, where a thread keeps only one of the kind; else a chunk of it, or one of the sibling's: one item
-        // is rented, the others wait here.
+        // 2. An item of the shared tier, where large ones come one at a time; else a chunk of it, or one of the sibling's: one item is
+        // rented, the others wait here.
         Bucket bucket = magazine.Bucket;
-        if (bucket.MagazineCapacity == 0 && bucket.Shared.TryRentOne() is { } single)
+        if (bucket.MovesSingles && !magazine.IsPrivate && bucket.Shared.TryRentOne() is { } single)
         {
             return single is Slot found ? found.MoveTo(magazine) : single;
         }
@@ -93,9 +93,21 @@ internal abstract partial class TieredPool
     [MethodImpl(MethodImplOptions.NoInlining)]
     protected bool Put(Bucket bucket, object item, bool hasTicket)
     {
-        // 1. In the thread's magazine, from which others may have to leave for the shared tier.
+        // 1. In the thread's magazine, from which others may have to leave for the shared tier. What is large goes there itself.
+        Magazine? passed = null;
         while (!Retired && !IsTight && ThreadTier.FindOpen(bucket) is { } magazine)
         {
+            if (magazine.PassesOn)
+            {
+                if (!hasTicket && magazine.Holds(item))
+                {
+                    return false;
+                }
+
+                passed = magazine;
+                break;
+            }
+
             bool isKept = magazine.PushSlow(item, hasTicket, out Chunk? flushed, out bool isIdleAlready);
             magazine.PutShared(flushed);
             if (isKept || isIdleAlready)
@@ -113,7 +125,8 @@ internal abstract partial class TieredPool
 
         if (outcome == ReturnOutcome.Closed)
         {
-            // 3. The budget refuses it: it is given up.
+            // 3. The budget refuses it: it is given up, and owners that wait for reuse may refer to it.
+            passed?.Owners = null;
             EvictReturned(bucket, item);
         }
 
