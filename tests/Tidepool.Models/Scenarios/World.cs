@@ -20,9 +20,9 @@ internal sealed class World
     /// <param name="length">The length of the buffers; 0 for a random one.</param>
     internal World(Random random, int threads, int length = 0)
     {
-        // Magazines of one to five items, so that a few rentals fill and empty them; now and then full ones, or a pool that may keep
-        // nothing. Chunks come and go up to 48 KiB, single items above.
-        Length = length > 0 ? length : random.Next(8) switch { 0 => 1024, < 4 => 48 << 10, 4 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
+        // Magazines of one to four items, so that a few rentals fill and empty them; now and then full ones, or a pool that may keep
+        // nothing. Chunks come and go up to 64 KiB, single items above.
+        Length = length > 0 ? length : random.Next(8) switch { 0 => 1024, < 5 => 64 << 10, < 7 => 128 << 10, _ => 256 << 10 };
         long budget = length == 0 && random.Next(6) == 0 ? 0 : long.MaxValue / 4;
         Pool = BufferPool<byte>.Create(new BufferPoolOptions<byte>
         {

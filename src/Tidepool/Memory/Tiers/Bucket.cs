@@ -7,7 +7,7 @@ internal sealed class Bucket
     private const int MagazineBytes = 256 << 10;    // larger ones as many as fit, at least the hot one
     private const int HotBytes = 16 << 20;          // above this no thread holds any
     private const int MostObjects = 64;              // what a chunk of objects has room for, and a magazine that has overflowed
-    private const int MostBesideSingles = 3;
+    private const int MostBesideSingles = 2;
     private const int InboxBytes = 1 << 20;
     private const int MaxInbox = 256;
 
