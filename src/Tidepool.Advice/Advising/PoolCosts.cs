@@ -86,8 +86,8 @@ internal sealed class PoolCosts : IPoolCosts
     }
 
     /// <summary>
-    /// Lets the compiler finish the code of the pools, and the collector use memory again that it had before: the first use of a page of the
-    /// system costs several times as much as an array in it.
+    /// Lets the compiler finish the code of the pools, and the collector use memory again that it had before: the first use of a page of
+    /// the system costs several times as much as an array in it.
     /// </summary>
     private void Warm()
     {

@@ -133,8 +133,8 @@ internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Lo
         return pace == AllocatingPace.Saturated ? (after.Nanoseconds - before.Nanoseconds) / megabytes
             : KeepsPace(pace, before, after) ? (after.ProcessorNanoseconds - before.ProcessorNanoseconds) / megabytes
             : throw new LabProcessException(
-                $"The program allocated {Text(RateOf(before, after))} GB/s and was to allocate {Text(AllocatingProgram.BytesPerSecond)}: the machine is "
-                    + "busy, or too slow for it.");
+                $"The program allocated {Text(RateOf(before, after))} GB/s and was to allocate {Text(AllocatingProgram.BytesPerSecond)}: "
+                    + "the machine is busy, or too slow for it.");
 
         static string Text(double rate) => (rate / 1e9).ToString("0.00", CultureInfo.InvariantCulture);
     }
