@@ -25,6 +25,14 @@ internal sealed class HandleStock(Magazine magazine, Shard shard) : IDisposable
         GC.SuppressFinalize(this);
         var items = new List<object?>();
         magazine.Close(items);
+        foreach (object? item in items)
+        {
+            if (item is Slot idle)
+            {
+                idle.State.Generation += 2; // a record that has seen it dead in this stock must see that it lives on
+            }
+        }
+
         ThreadTier.CloseHandle(shard);
         magazine.Bucket.Pool.Budget.Refund(magazine.Charge);
         Magazine.PutShared(magazine.Bucket, items);

@@ -153,7 +153,18 @@ internal sealed class SharedTier
     }
 
     /// <summary>Whether the item is one of the last few that some stripe took.</summary>
-    internal bool HoldsLately(object item) => Array.Exists(_stripes, s => s is not null && s.HoldsLately(item));
+    internal bool HoldsLately(object item)
+    {
+        foreach (Stripe? stripe in _stripes)
+        {
+            if (stripe is { IsEmpty: false } && stripe.HoldsLately(item))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     /// <summary>Rents the item that was put last, from the caller's stripe first, and counts the rental.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

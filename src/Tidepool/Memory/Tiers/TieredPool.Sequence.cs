@@ -99,7 +99,7 @@ internal abstract partial class TieredPool
         {
             if (magazine.PassesOn)
             {
-                if (!hasTicket && magazine.Holds(item))
+                if (!hasTicket && (magazine.Holds(item) || bucket.Shared.HoldsLately(item)))
                 {
                     return false;
                 }
