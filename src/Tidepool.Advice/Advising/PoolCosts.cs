@@ -91,13 +91,18 @@ internal sealed class PoolCosts : IPoolCosts
     /// </summary>
     private void Warm()
     {
+        if (_isWarm)
+        {
+            return;
+        }
+
         int collections = GC.CollectionCount(0);
-        while (!_isWarm && GC.CollectionCount(0) - collections < WarmCollections)
+        while (GC.CollectionCount(0) - collections < WarmCollections)
         {
             AllocateAll<byte>(WarmLength, WarmObjects);
         }
 
-        for (int pass = 0; pass < WarmPasses && !_isWarm; pass++)
+        for (int pass = 0; pass < WarmPasses; pass++)
         {
             AllocateAll<byte>(WarmObjects, WarmObjects);
             RentAll<byte>(WarmObjects, WarmObjects);

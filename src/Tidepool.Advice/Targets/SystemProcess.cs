@@ -70,13 +70,17 @@ internal static class SystemProcess
         try
         {
             using var process = Process.GetProcessById(id);
-            return ModulesOf(process).Any(static module => Path.GetFileNameWithoutExtension(module) is "libcoreclr" or "coreclr");
+            return HasRuntime(ModulesOf(process));
         }
         catch (ArgumentException)
         {
             return false;
         }
     }
+
+    /// <summary>Whether a runtime of .NET is among the modules of a process.</summary>
+    public static bool HasRuntime(IEnumerable<string> modules) =>
+        modules.Any(static module => Path.GetFileNameWithoutExtension(module) is "libcoreclr" or "coreclr");
 
     private static string[] ReadLines(string path)
     {

@@ -14,7 +14,7 @@ internal static partial class TargetCatalog
     public static IReadOnlyList<TargetProcess> List() =>
     [
         .. DiagnosticsClient.GetPublishedProcesses()
-            .Where(static id => id != Environment.ProcessId && !IsNative(id))
+            .Where(static id => id != Environment.ProcessId)
             .Distinct()
             .Order()
             .Select(Describe)
@@ -155,7 +155,7 @@ internal static partial class TargetCatalog
         return Describe(id) ?? throw new TargetException(TargetProblem.WrongTarget, $"process {id} has just ended.");
     }
 
-    /// <summary>What the system says of a process; null when it has ended.</summary>
+    /// <summary>What the system says of a process; null when it has ended, or is a native one.</summary>
     private static TargetProcess? Describe(int id)
     {
         try
@@ -163,6 +163,11 @@ internal static partial class TargetCatalog
             using var process = Process.GetProcessById(id);
             string[] words = SystemProcess.CommandLineOf(id);
             string[] modules = SystemProcess.ModulesOf(process);
+            if (!SystemProcess.HasRuntime(modules) && NativeProgram.IsNativeProcess(id))
+            {
+                return null;
+            }
+
             return new TargetProcess
             {
                 Id = id,

@@ -111,7 +111,7 @@ internal sealed partial class ObjectCore<T, TPolicy>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RefuseRaw(T item)
     {
-        if (!Retired && (ThreadTier.FindSlow(_raw) is { } magazine ? magazine.Holds(item) : _raw.Shared.HoldsLately(item)))
+        if (!Retired && IsIdle(_raw, ThreadTier.FindSlow(_raw), item))
         {
             OnTwice(item);
             return;

@@ -4,7 +4,8 @@ namespace Tidepool;
 
 /// <summary>
 /// Where the idle items of one bucket wait for any thread: chunks, last in first out, in one stripe for each processor so that threads on
-/// different ones seldom meet. One short lock per chunk, that is per seven to fourteen buffers or up to 62 objects.
+/// different ones seldom meet. One short lock per chunk, that is per seven to fourteen buffers or up to 62 objects, and one for each
+/// large item.
 /// </summary>
 /// <remarks>
 /// A lock and not a lock-free stack: it is entered once per chunk, so its cost per rental is under 2 ns, and it lets trimming take the

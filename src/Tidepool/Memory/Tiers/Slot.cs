@@ -13,9 +13,9 @@ namespace Tidepool;
 /// </list>
 /// <para>Who may write. The home thread, inside its busy section: g by a plain 32-bit store, after reading g and p. A thread that holds
 /// the idle slot: g by a plain store (<see cref="RentalState.Begin"/>). All other threads: the whole word by compare-and-swap, (g, p) to
-/// (g, g) to claim, from any thread; (g, g) to (g + 1, 0) to end a posted rental and (g, p) to (g + 1, p) to take back, only from a
-/// thread that has paused the home, or when the home is closed. A home return that races with a claim leaves (g + 1, g): a stale posting,
-/// which loses.</para>
+/// (g, g) to claim, from any thread; (g, g) to (g + 1, 0) to end a posted rental and (g, p) to (g + 1, p) to take back, only from the
+/// home thread inside its busy section, from a thread that has paused the home, or when the home is closed. A home return that races with
+/// a claim leaves (g + 1, g): a stale posting, which loses.</para>
 /// <para>A slot changes home only while it is idle and its p is 0; one with a stale posting is replaced by <see cref="Replace"/>. So the
 /// inbox that holds a slot is always that of its home. Generations start at random, so that the ticket of another slot matches
 /// with odds of 1 in 2^31; a ticket of this slot matches again after exactly 2^31 rentals.</para>

@@ -232,6 +232,7 @@ internal sealed class Stripe
     {
         using (_gate.Hold())
         {
+            taken.EnsureCapacity(taken.Count + _chunks.Count + 1); // before anything changes: with no memory left it throws
             if (all)
             {
                 StackSingles();
@@ -399,7 +400,7 @@ internal sealed class Stripe
 
     private Chunk TakeOldestSingles(int count)
     {
-        var oldest = new Chunk(_bucket.ChunkCapacity); // before anything changes: with no memory left it throws
+        var oldest = new Chunk(_bucket.ChunkCapacity); // before anything changes, too
         _singles!.MoveOldest(count, oldest);
         _held -= count * _itemBytes;
         return oldest;

@@ -99,7 +99,7 @@ internal abstract partial class TieredPool
         {
             if (magazine.PassesOn)
             {
-                if (!hasTicket && (magazine.Holds(item) || bucket.Shared.HoldsLately(item)))
+                if (!hasTicket && IsIdle(bucket, magazine, item))
                 {
                     return false;
                 }
@@ -132,6 +132,16 @@ internal abstract partial class TieredPool
 
         return outcome != ReturnOutcome.Retired;
     }
+
+    /// <summary>
+    /// Whether an item without a ticket lies idle, as far as is looked: in the thread's magazine, and among the newest of the shared tier
+    /// where that has what a thread does not keep.
+    /// </summary>
+    /// <param name="bucket">The kind of item.</param>
+    /// <param name="magazine">The running thread's, or null where it has none.</param>
+    /// <param name="item">The item.</param>
+    protected static bool IsIdle(Bucket bucket, Magazine? magazine, object item) =>
+        magazine?.Holds(item) == true || ((magazine is null || bucket.MovesSingles) && bucket.Shared.HoldsLately(item));
 
     /// <summary>Keeps a returned item in the shared tier, where the budget leaves threads no places of their own.</summary>
     /// <returns>Closed for <see cref="Put"/> to decide, retired when the item lies there already.</returns>
