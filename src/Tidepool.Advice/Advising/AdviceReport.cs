@@ -29,7 +29,7 @@ internal sealed record AdviceReport
     /// <summary>How it was looked at, when it is a native program; null for one of .NET.</summary>
     public NativeWindow? Native { get; init; }
 
-    /// <summary>Collections per second by reason, while the session was on.</summary>
+    /// <summary>Collections per second by reason, over the whole window.</summary>
     public IReadOnlyList<(string Reason, double PerSecond)> Collections { get; init; } = [];
 
     /// <summary>Events that the process could not deliver.</summary>
@@ -44,7 +44,7 @@ internal sealed record AdviceReport
     public static AdviceReport Of(
         TargetProcess target, SamplingResult sampling, double budget, AdviceLimits limits, IPoolCosts? costs = null)
     {
-        CollectorLoad collections = CollectorLoad.Of(sampling.Slices);
+        CollectorLoad collections = CollectorLoad.Of(sampling.Slices, sampling.Collections);
         return Of(
             target,
             sampling,
@@ -71,7 +71,7 @@ internal sealed record AdviceReport
                 : default,
             Sites =
             [
-                .. SiteTable.Of(sampling.Slices).Select(site => isTorn
+                .. SiteTable.Of(sampling.Slices, sampling.Collections).Select(site => isTorn
                     ? new SiteAdvice
                     {
                         Site = site,
@@ -82,8 +82,8 @@ internal sealed record AdviceReport
             ],
             Collections =
             [
-                .. sampling.Slices.SelectMany(static slice => slice.Collections).GroupBy(static c => c.Key)
-                    .Select(reason => (reason.Key, reason.Sum(static c => c.Value) / seconds)).OrderByDescending(static c => c.Item2),
+                .. sampling.Collections.Reasons.Select(reason => (reason.Key, reason.Value / sampling.Collections.Seconds))
+                    .OrderByDescending(static c => c.Item2),
             ],
         };
     }

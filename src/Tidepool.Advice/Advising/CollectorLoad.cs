@@ -2,12 +2,7 @@ using MathNet.Numerics.Statistics;
 
 namespace Tidepool.Advice;
 
-/// <summary>A collection that held the process up.</summary>
-/// <param name="Seconds">For how long.</param>
-/// <param name="IsFull">Whether it was of generation 2.</param>
-internal readonly record struct CollectionPause(double Seconds, bool IsFull);
-
-/// <summary>What collections cost while samples were taken, and which part of it allocations cause.</summary>
+/// <summary>What collections cost in a window, and which part of it allocations cause.</summary>
 internal sealed record CollectorLoad
 {
     /// <summary>The share of the time for collections of young generations.</summary>
@@ -23,22 +18,23 @@ internal sealed record CollectorLoad
     public double LargeBytes { get; init; }
 
     /// <summary>
-    /// The load of slices. Each pause counts as the median of its kind: on a busy machine some last long, because the process has to wait
-    /// for a processor, which is not work.
+    /// The load of a window. Each pause counts as the median of its kind: on a busy machine some last long, because the process has to
+    /// wait for a processor, which is not work.
     /// </summary>
-    public static CollectorLoad Of(IReadOnlyList<SampleSlice> slices)
+    /// <param name="slices">What was allocated, for a part of the window.</param>
+    /// <param name="collections">The collections of all of it.</param>
+    public static CollectorLoad Of(IReadOnlyList<SampleSlice> slices, CollectionHistory collections)
     {
-        double seconds = slices.Sum(static slice => slice.Seconds);
+        double sampled = slices.Sum(static slice => slice.Seconds);
         double Bytes(bool isLarge) => slices.Sum(
-            slice => slice.Samples.Where(sample => sample.IsLarge == isLarge).Sum(AllocationEstimate.WeightOf)) / seconds;
+            slice => slice.Samples.Where(sample => sample.IsLarge == isLarge).Sum(AllocationEstimate.WeightOf)) / sampled;
         double Share(bool isFull)
         {
-            double[] pauses =
-                [.. slices.SelectMany(static slice => slice.Pauses).Where(pause => pause.IsFull == isFull).Select(static p => p.Seconds)];
-            return pauses.Length == 0 ? 0 : pauses.Length * pauses.Median() / seconds;
+            double[] pauses = [.. collections.Pauses.Where(pause => pause.IsFull == isFull).Select(static pause => pause.Seconds)];
+            return pauses.Length == 0 ? 0 : pauses.Length * pauses.Median() / collections.Seconds;
         }
 
-        return seconds > 0
+        return sampled > 0
             ? new() { Young = Share(false), Full = Share(true), SmallBytes = Bytes(false), LargeBytes = Bytes(true) }
             : new();
     }

@@ -4,7 +4,9 @@ namespace Tidepool.Advice;
 internal static class SiteTable
 {
     /// <summary>The sites, those with most bytes first.</summary>
-    public static IReadOnlyList<AllocationSite> Of(IReadOnlyList<SampleSlice> slices)
+    /// <param name="slices">The samples.</param>
+    /// <param name="collections">What the collections of the same window did.</param>
+    public static IReadOnlyList<AllocationSite> Of(IReadOnlyList<SampleSlice> slices, CollectionHistory collections)
     {
         double[] seconds = [.. slices.Select(static slice => slice.Seconds)];
         double all = slices.Sum(static slice => slice.Samples.Sum(AllocationEstimate.WeightOf));
@@ -35,7 +37,7 @@ internal static class SiteTable
                 Share = bytes / all,
                 LargeShare = large / bytes,
                 Sizes = Histogram(samples),
-                MostSurviving = MostSurviving(slices, bytes, large / bytes),
+                MostSurviving = MostSurviving(collections, bytes / seconds.Sum(), large / bytes),
                 Lifetime = SiteLifetime.Of(samples),
                 FreedElsewhere = SiteLifetime.ElsewhereOf(samples),
                 HalfFreedWithin = SiteLifetime.HalfOf(samples),
@@ -47,12 +49,12 @@ internal static class SiteTable
     /// The survivors of all sites over the bytes of this one: the share of its bytes that survived can be no larger. Null while no
     /// collection has looked at its heap.
     /// </summary>
-    private static double? MostSurviving(IReadOnlyList<SampleSlice> slices, double bytes, double largeShare)
+    private static double? MostSurviving(CollectionHistory collections, double bytesPerSecond, double largeShare)
     {
-        bool isLarge = largeShare > 0.5;
-        bool isKnown = slices.Any(slice => isLarge ? slice.FullCollections > 0 : slice.YoungCollections > 0);
-        double survivors = slices.Sum(slice => (double)(isLarge ? slice.LargeSurvivingBytes : slice.PromotedBytes));
-        return isKnown ? Math.Min(1, survivors / bytes) : null;
+        var (looks, survivors) = largeShare > 0.5
+            ? (collections.FullCollections, collections.LargeSurvivingBytes)
+            : (collections.YoungCollections, collections.PromotedBytes);
+        return looks > 0 ? Math.Min(1, survivors / collections.Seconds / bytesPerSecond) : null;
     }
 
     /// <summary>One method may have several compiled forms, of which optimized ones know only where it begins.</summary>

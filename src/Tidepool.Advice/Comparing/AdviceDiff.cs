@@ -69,7 +69,7 @@ internal sealed record AdviceDiff
             after?.BytesPerSecond ?? AllocationEstimate.UnseenBytesPerSecond(before!.Sizes.Largest, secondsAfter)));
 
     private static Interval CollectionsOf(AdviceFile file) => AllocationEstimate.CountPerSecond(
-        Math.Round(file.Collections.Sum(static reason => reason.PerSecond) * file.Window.SampledSeconds), file.Window.SampledSeconds);
+        Math.Round(file.Collections.Sum(static reason => reason.PerSecond) * file.Window.Seconds), file.Window.Seconds);
 
     /// <summary>Several pools may have one name: then the most urgent verdict of them counts.</summary>
     private static IEnumerable<PoolChange> PoolsOf(AdviceFile before, AdviceFile after)

@@ -43,27 +43,6 @@ internal sealed record SampleSlice
     /// <summary>The samples.</summary>
     public IReadOnlyList<AllocationSample> Samples { get; init; } = [];
 
-    /// <summary>Collections by reason.</summary>
-    public IReadOnlyDictionary<string, int> Collections { get; init; } = new Dictionary<string, int>();
-
-    /// <summary>How many collections of generation 2 have said what of the large object heap outlived them.</summary>
-    public int FullCollections { get; init; }
-
-    /// <summary>How long collections held the process up, each.</summary>
-    public IReadOnlyList<CollectionPause> Pauses { get; init; } = [];
-
-    /// <summary>
-    /// How many collections have said what they promoted out of generation 0. One in the background takes in no young generation, and of
-    /// one at the end of the slice the end may not be seen.
-    /// </summary>
-    public int YoungCollections { get; init; }
-
-    /// <summary>Bytes that those promoted out of generation 0.</summary>
-    public long PromotedBytes { get; init; }
-
-    /// <summary>Bytes of the large object heap that outlived collections of generation 2.</summary>
-    public long LargeSurvivingBytes { get; init; }
-
     /// <summary>Events that the process could not deliver.</summary>
     public long LostEvents { get; init; }
 }

@@ -28,59 +28,46 @@ internal sealed record RecordedSample
     public DateTime Time { get; init; }
 }
 
-/// <summary>A slice as it was recorded: what is counted, and samples without names.</summary>
+/// <summary>A slice as it was recorded: its length, and samples without names.</summary>
 internal sealed record RecordedSlice(SampleSlice Slice, IReadOnlyList<RecordedSample> Samples);
 
-/// <summary>Reads what one slice recorded: samples with their stacks, collections and what they promoted.</summary>
+/// <summary>Reads what one slice recorded: samples with their stacks.</summary>
 internal static class SampleReader
 {
-    /// <summary>Reads a recording.</summary>
+    /// <summary>
+    /// Reads the first seconds of a recording, by the clock of the process: a session goes on for milliseconds after it was asked to
+    /// stop, which is much of a slice of fifty.
+    /// </summary>
     /// <param name="file">The file of the session.</param>
-    /// <param name="seconds">How long the session was on.</param>
+    /// <param name="seconds">How much of it is read; it was on for longer.</param>
     public static RecordedSlice Read(string file, double seconds)
     {
         string converted = TraceLog.CreateFromEventPipeDataFile(file);
         using var log = new TraceLog(converted);
         List<RecordedSample> samples = [];
-        Dictionary<string, int> collections = [];
         Dictionary<CallStackIndex, ulong[]> stacks = [];
-        List<CollectionPause> pauses = [];
-        SurvivorCount survivors = new();
-        bool isFull = false;
         var source = log.Events.GetSource();
-        source.Clr.AllocationSampling += written => samples.Add(new RecordedSample
+        source.Clr.AllocationSampling += written =>
         {
-            Type = written.TypeName,
-            Size = written.ObjectSize,
-            IsLarge = written.AllocationKind != GCAllocationKind.Small,
-            Stack = StackOf(written.CallStack(), stacks),
-            Address = written.Address,
-            Thread = written.ThreadID,
-            Time = written.TimeStamp,
-        });
-        source.Clr.GCStart += written =>
-        {
-            string reason = written.Reason.ToString();
-            collections[reason] = collections.GetValueOrDefault(reason) + 1;
-            isFull = written.Depth >= 2;
-            survivors.Begin(written.Depth, written.Type == GCType.BackgroundGC);
+            if (written.TimeStampRelativeMSec <= seconds * 1000)
+            {
+                samples.Add(SampleOf(written, stacks));
+            }
         };
-        source.Clr.GCHeapStats += written => survivors.End(written.TotalPromotedSize0, written.TotalPromotedSize3);
-        PauseEvents.Listen(source, milliseconds => pauses.Add(new(milliseconds / 1000, isFull)));
         source.Process();
-        var slice = new SampleSlice
-        {
-            Seconds = seconds,
-            Collections = collections,
-            FullCollections = survivors.Full,
-            Pauses = pauses,
-            YoungCollections = survivors.Young,
-            PromotedBytes = survivors.PromotedBytes,
-            LargeSurvivingBytes = survivors.LargeBytes,
-            LostEvents = log.EventsLost,
-        };
-        return new RecordedSlice(slice, samples);
+        return new RecordedSlice(new SampleSlice { Seconds = seconds, LostEvents = log.EventsLost }, samples);
     }
+
+    private static RecordedSample SampleOf(AllocationSampledTraceData written, Dictionary<CallStackIndex, ulong[]> stacks) => new()
+    {
+        Type = written.TypeName,
+        Size = written.ObjectSize,
+        IsLarge = written.AllocationKind != GCAllocationKind.Small,
+        Stack = StackOf(written.CallStack(), stacks),
+        Address = written.Address,
+        Thread = written.ThreadID,
+        Time = written.TimeStamp,
+    };
 
     private static ulong[] StackOf(TraceCallStack? stack, Dictionary<CallStackIndex, ulong[]> stacks)
     {

@@ -12,6 +12,9 @@ internal sealed record SamplingResult
     /// <summary>The seconds of the whole window.</summary>
     public double Seconds { get; init; }
 
+    /// <summary>What collections did in the window.</summary>
+    public CollectionHistory Collections { get; init; } = new();
+
     /// <summary>The seconds that the stack session was on.</summary>
     public double SampledSeconds => Slices.Sum(static slice => slice.Seconds);
 
@@ -42,7 +45,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
 {
     private const int FirstRuntime = 10;
     private const int BufferMegabytes = 128;
-    private const long SamplesAndCollections = 0x8000_0000_000 | 0x1;
+    private const long SampledAllocations = 0x8000_0000_000;
 
     private static readonly Dictionary<RecordedSample, Lifetime> NotFollowed = [];
 
@@ -76,7 +79,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     private async Task<SamplingResult> RunAsync(DirectoryInfo folder, Action<int, int> progress, CancellationToken stop)
     {
         // Open from the beginning: a process that ends in the window writes its methods then.
-        await using SymbolSession symbols = SymbolSession.Open(_client, target, Path.Combine(folder.FullName, "symbols.nettrace"));
+        await using WindowSession whole = WindowSession.Open(_client, target, Path.Combine(folder.FullName, "window.nettrace"));
         await using SurvivalSession? survival = followsLifetimes ? await SurvivalSession.OpenAsync(_client, target, folder, stop) : null;
         List<RecordedSlice> slices = [];
         var on = new ProcessorTally();
@@ -110,21 +113,22 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         SurvivalRecording? followed =
             survival is null ? null : await survival.ReadAsync([.. slices.SelectMany(static slice => slice.Samples)]);
         var naming = new ProcessorClock(target.Id);
-        SymbolTable names = await symbols.ReadAsync();
+        WindowRecording recording = await whole.ReadAsync();
         double? used = (naming.Read() - off.Processors) * naming.Seconds;
-        if (names.IsEmpty && slices.Any(static slice => slice.Samples.Count > 0))
+        if (recording.Names.IsEmpty && slices.Any(static slice => slice.Samples.Count > 0))
         {
             throw new TargetException(
                 TargetProblem.OutOfReach,
                 $"process {target.Id} ({target.Name}) was killed before it could name its methods, so its samples have no places.");
         }
 
-        using var reader = new StackReader(names);
+        using var reader = new StackReader(recording.Names);
         return new SamplingResult
         {
             Slices = [.. slices.Select(slice => reader.Read(slice, followed?.Lifetimes ?? NotFollowed))],
             Lifetimes = followed is null ? null : followed.Window with { ProcessorsWithin = off.Processors },
             Seconds = window,
+            Collections = recording.Collections,
             ProcessorsOn = on.Processors,
             ProcessorsOff = off.Processors,
             NamingSeconds = used is { } known ? Math.Max(0, known) : null,
@@ -150,22 +154,20 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     /// <returns>How long the session was on.</returns>
     private async Task<double> RecordAsync(string file, double length, CancellationToken stop)
     {
-        var configuration = new EventPipeSessionConfiguration(
-            [
-                RuntimeEvents.Of(
-                    target, SamplesAndCollections, RuntimeEvents.Sample, RuntimeEvents.CollectionStart, RuntimeEvents.HeapStatistics,
-                    RuntimeEvents.PauseStart, RuntimeEvents.PauseEnd),
-            ],
-            BufferMegabytes,
-            requestRundown: false, // once at the end of the window, not at that of each slice
-            requestStackwalk: true);
-        await using SessionFile recording = SessionFile.Open(_client, target, configuration, file);
+        await using SessionFile recording = SessionFile.Open(_client, target, ConfigurationOf(target), file);
         long start = Stopwatch.GetTimestamp();
         await WaitAsync(length, stop);
         double sampled = Stopwatch.GetElapsedTime(start).TotalSeconds;
         await recording.StopAsync();
         return sampled;
     }
+
+    /// <summary>What a slice records.</summary>
+    internal static EventPipeSessionConfiguration ConfigurationOf(TargetProcess target) => new(
+        [RuntimeEvents.Of(target, SampledAllocations, RuntimeEvents.Sample)],
+        BufferMegabytes,
+        requestRundown: false, // once at the end of the window, not at that of each slice
+        requestStackwalk: true);
 
     private static async Task WaitAsync(double seconds, CancellationToken stop) =>
         await Task.WhenAny(Task.Delay(TimeSpan.FromSeconds(seconds), stop));

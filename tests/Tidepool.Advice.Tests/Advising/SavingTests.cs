@@ -61,9 +61,10 @@ public sealed class SavingTests
     {
         CollectionPause[] pauses = [new(0.001, false), new(0.001, false), new(0.5, false), new(0.02, true)];
         var large = new AllocationSample { Type = "System.Byte[]", Size = 200_000, IsLarge = true, Stack = [] };
-        CollectorLoad load = CollectorLoad.Of([new SampleSlice { Seconds = Seconds, Pauses = pauses, Samples = [large] }]);
-        Assert.Equal(0.003 / Seconds, load.Young, 9);
-        Assert.Equal(0.02 / Seconds, load.Full, 9);
+        CollectorLoad load = CollectorLoad.Of(
+            [new SampleSlice { Seconds = Seconds, Samples = [large] }], new CollectionHistory { Seconds = 10 * Seconds, Pauses = pauses });
+        Assert.Equal(0.0003 / Seconds, load.Young, 9);
+        Assert.Equal(0.002 / Seconds, load.Full, 9);
         Assert.Equal(0, load.SmallBytes);
         Assert.Equal(AllocationEstimate.WeightOf(large) / Seconds, load.LargeBytes, 6);
     }

@@ -10,10 +10,11 @@ public sealed class SiteTableTests
     public void Samples_of_one_type_and_method_are_one_site_with_its_share()
     {
         IReadOnlyList<AllocationSite> sites = SiteTable.Of(
-        [
-            Slice([Sample("System.Byte[]", 4024, Handler), Sample("System.Byte[]", 4024, Handler with { Line = 10 })]),
-            Slice([Sample("System.Byte[]", 4024, Handler), Sample("System.String", 40, Handler)]),
-        ]);
+            [
+                Slice([Sample("System.Byte[]", 4024, Handler), Sample("System.Byte[]", 4024, Handler with { Line = 10 })]),
+                Slice([Sample("System.Byte[]", 4024, Handler), Sample("System.String", 40, Handler)]),
+            ],
+            new CollectionHistory());
         AllocationSite bytes = sites.Single(static site => site.Type == "System.Byte[]");
         Assert.Equal((3, 2, 12), (bytes.Samples, bytes.Slices, bytes.Line));
         Assert.Equal(3 * 4024 / AllocationEstimate.ProbabilityOf(4024) / 2, bytes.BytesPerSecond.Value, 3);
@@ -24,17 +25,19 @@ public sealed class SiteTableTests
     [Fact]
     public void Survivors_of_the_whole_process_bound_those_of_a_site()
     {
-        double bytes = 4024 / AllocationEstimate.ProbabilityOf(4024);
-        SampleSlice slice = Slice([Sample("System.Byte[]", 4024, Handler)]);
-        Assert.Null(SiteTable.Of([slice])[0].MostSurviving);
-        slice = slice with { Collections = new Dictionary<string, int> { ["OutOfSpaceSOH"] = 1 } };
-        Assert.Null(SiteTable.Of([slice])[0].MostSurviving); // in the background, or its end was not seen
-        slice = slice with { YoungCollections = 1, PromotedBytes = (long)(bytes / 4) };
-        Assert.Equal(0.25, SiteTable.Of([slice])[0].MostSurviving!.Value, 3);
-        slice = slice with { Samples = [Sample("System.Byte[]", 120_024, Handler) with { IsLarge = true }] };
-        Assert.Null(SiteTable.Of([slice])[0].MostSurviving); // no collection has looked at the large object heap
-        slice = slice with { FullCollections = 1, LargeSurvivingBytes = 1_000_000_000 };
-        Assert.Equal(1, SiteTable.Of([slice])[0].MostSurviving);
+        SampleSlice small = Slice([Sample("System.Byte[]", 4024, Handler)]);
+        SampleSlice large = Slice([Sample("System.Byte[]", 120_024, Handler) with { IsLarge = true }]);
+        double bytes = 4024 / AllocationEstimate.ProbabilityOf(4024); // a second, which the slice is long
+        var history = new CollectionHistory { Seconds = 10, Reasons = new Dictionary<string, int> { ["OutOfSpaceSOH"] = 1 } };
+        Assert.Null(Most(small, new CollectionHistory()));
+        Assert.Null(Most(small, history)); // in the background, or its end was not seen
+        history = history with { YoungCollections = 1, PromotedBytes = (long)(10 * bytes / 4) };
+        Assert.Equal(0.25, Most(small, history)!.Value, 3);
+        Assert.Null(Most(large, history)); // no collection has looked at the large object heap
+        history = history with { FullCollections = 1, LargeSurvivingBytes = 1_000_000_000 };
+        Assert.Equal(1, Most(large, history));
+
+        static double? Most(SampleSlice slice, CollectionHistory history) => SiteTable.Of([slice], history)[0].MostSurviving;
     }
 
     [Fact]
@@ -91,15 +94,13 @@ public sealed class SiteTableTests
     {
         AllocationSample[] samples =
             [.. Enumerable.Range(0, 20).Select(_ => Sample("System.Byte[]", 4024, Handler) with { Lifetime = lifetime })];
-        SampleSlice slice = Slice(samples) with
-        {
-            Collections = new Dictionary<string, int> { ["AllocSmall"] = 5 }, YoungCollections = 5, LostEvents = lost,
-        };
+        SampleSlice slice = Slice(samples) with { LostEvents = lost };
         var target = new TargetProcess { Id = 1, Name = "orders" };
         var sampling = new SamplingResult
         {
             Slices = [slice, slice, slice],
             Seconds = 10,
+            Collections = Comparing.MadeUpAdvice.Collections,
             ProcessorsOn = 1.1,
             ProcessorsOff = 1,
             Lifetimes = lifetime is null ? null : new LifetimeWindow { Seconds = 10, Collections = 7 },

@@ -42,20 +42,29 @@ internal static class MadeUpAdvice
         ["comment"] = "a field that no version knows",
     };
 
+    /// <summary>Young collections of a window of ten seconds, which let nothing survive.</summary>
+    public static CollectionHistory Collections { get; } = new()
+    {
+        Seconds = 10,
+        Reasons = new Dictionary<string, int> { ["AllocSmall"] = 50 },
+        YoungCollections = 50,
+    };
+
     /// <summary>The report on samples of one site to pool.</summary>
     public static AdviceReport Sampled()
     {
         var place = new StackPlace("Orders", "Orders.Api.Handle", "/src/Api.cs", 12);
         AllocationSample[] samples =
             [.. Enumerable.Range(0, 20).Select(_ => new AllocationSample { Type = "System.Byte[]", Size = 4024, Stack = [place] })];
-        var slice = new SampleSlice
+        var slice = new SampleSlice { Seconds = 1, Samples = samples };
+        var sampling = new SamplingResult
         {
-            Seconds = 1,
-            Samples = samples,
-            Collections = new Dictionary<string, int> { ["AllocSmall"] = 5 },
-            YoungCollections = 5,
+            Slices = [slice, slice, slice],
+            Seconds = 10,
+            Collections = Collections,
+            ProcessorsOn = 1.1,
+            ProcessorsOff = 1,
         };
-        var sampling = new SamplingResult { Slices = [slice, slice, slice], Seconds = 10, ProcessorsOn = 1.1, ProcessorsOff = 1 };
         return AdviceReport.Of(new TargetProcess { Id = 1, Name = "orders" }, sampling, 0.03, new AdviceLimits());
     }
 

@@ -50,7 +50,12 @@ internal static class PlantedProgram
         nameof(Texts), nameof(SmallObjects), nameof(References20), nameof(PoolMisses), nameof(Strings64),
     ];
 
-    /// <summary>Allocates until the standard input ends. For each line of it, it prints the bytes of every site so far.</summary>
+    /// <summary>The name of the count of collections among what it prints.</summary>
+    public const string Collections = "collections";
+
+    /// <summary>
+    /// Allocates until the standard input ends. For each line of it, it prints its collections and the bytes of every site so far.
+    /// </summary>
     public static async Task RunAsync(string name)
     {
         using var stop = new CancellationTokenSource();
@@ -61,7 +66,7 @@ internal static class PlantedProgram
             lock (Bytes)
             {
                 string bytes = string.Join(' ', Bytes.Select(static site => $"{site.Key}={site.Value}"));
-                Console.WriteLine($"{Stopwatch.GetTimestamp()} {bytes}");
+                Console.WriteLine($"{Stopwatch.GetTimestamp()} {Collections}={GC.CollectionCount(0)} {bytes}");
             }
         }
 

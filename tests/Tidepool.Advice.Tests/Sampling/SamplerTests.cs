@@ -14,6 +14,7 @@ public sealed class SamplerTests(ITestOutputHelper output)
     private const double Seconds = 15;
     private const double Budget = 0.3;
     private const double ShortSeconds = 4;
+    private const double SliceSeconds = 0.5;
     private const double NoBudget = 1;
     private const int Runs = 12;
     private const int ManySamples = 300;
@@ -84,6 +85,50 @@ public sealed class SamplerTests(ITestOutputHelper output)
         Assert.True(measured >= 200);
         Assert.True(held >= 0.9 * measured, $"{held} of {measured}");
         Assert.InRange(widest, 1.01, 1.5);
+    }
+
+    [Fact]
+    public async Task Collections_count_also_while_no_samples_are_taken()
+    {
+        using var child = ChildProcess.Start(PlantedProgram.Young);
+        TargetProcess target = TargetCatalog.Find($"{child.Id}");
+        long before = Parse(child.Ask()).Bytes[PlantedProgram.Collections];
+        SamplingResult result =
+            await new Sampler(target, ShortSeconds, NoBudget / 1000).RunAsync(static (_, _) => { }, CancellationToken.None);
+        long collections = Parse(child.Ask()).Bytes[PlantedProgram.Collections] - before;
+        child.End();
+        int counted = result.Collections.Reasons.Values.Sum();
+        output.WriteLine($"{counted} of {collections} collections, sampled {result.SampledSeconds:0.00} of {result.Seconds:0.0} s");
+        Assert.True(result.SampledSeconds < result.Seconds / 5);
+        Assert.InRange(counted, 0.5 * collections, collections); // the program goes on before the window and after it
+        Assert.InRange(result.Collections.YoungCollections, 0.5 * collections, counted);
+    }
+
+    [Fact]
+    public async Task What_a_session_records_after_the_slice_is_not_counted()
+    {
+        using var child = ChildProcess.Start(PlantedProgram.Young);
+        TargetProcess target = TargetCatalog.Find($"{child.Id}");
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-slice-");
+        string file = Path.Combine(folder.FullName, "slice.nettrace");
+        try
+        {
+            await using (SessionFile recording = SessionFile.Open(new(child.Id), target, Sampler.ConfigurationOf(target), file))
+            {
+                await Task.Delay(TimeSpan.FromSeconds(2 * SliceSeconds));
+            }
+
+            child.End();
+            double all = SampleReader.Read(file, double.MaxValue).Samples.Count;
+            RecordedSlice half = SampleReader.Read(file, SliceSeconds);
+            output.WriteLine($"{half.Samples.Count} of {all} samples");
+            Assert.Equal(SliceSeconds, half.Slice.Seconds);
+            Assert.InRange(half.Samples.Count, all / 4, all * 3 / 4);
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
     }
 
     /// <summary>The page, the SARIF and the JSON of a real report: names, lines and code of a program, not of a test.</summary>

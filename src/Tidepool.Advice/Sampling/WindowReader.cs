@@ -3,18 +3,25 @@ using Microsoft.Diagnostics.Tracing.Parsers.Clr;
 
 namespace Tidepool.Advice;
 
-/// <summary>Reads what a process writes at the end of a session about its methods, their code and its assemblies.</summary>
-internal static class RundownReader
+/// <summary>
+/// Reads the session of a window: what collections did, and what the process wrote at the end about its methods, their code and its
+/// assemblies.
+/// </summary>
+internal static class WindowReader
 {
     /// <summary>Reads a recording. One that the end of the process has torn gives what it has.</summary>
-    public static SymbolTable Read(string file)
+    /// <param name="file">The file of the session.</param>
+    /// <param name="seconds">How long the session was open.</param>
+    public static WindowRecording Read(string file, double seconds)
     {
         List<(long Module, CodeRange Range)> ranges = [];
         Dictionary<long, string> paths = [];
         Dictionary<long, (int, int)[]> maps = [];
+        CollectionReader? collections = null;
         try
         {
             using var source = new EventPipeEventSource(file);
+            collections = new CollectionReader(source);
             var rundown = new ClrRundownTraceEventParser(source);
             rundown.LoaderModuleDCStop += module => paths[module.ModuleID] = module.ModuleILPath;
             rundown.MethodILToNativeMapDCStop += map => maps[map.MethodID] = MapOf(map);
@@ -31,7 +38,9 @@ internal static class RundownReader
             // Torn: the process was killed.
         }
 
-        return new SymbolTable(ranges.Select(one => one.Range with { AssemblyPath = paths.GetValueOrDefault(one.Module, "") }));
+        return new WindowRecording(
+            new SymbolTable(ranges.Select(one => one.Range with { AssemblyPath = paths.GetValueOrDefault(one.Module, "") })),
+            collections?.HistoryOf(seconds) ?? new CollectionHistory());
     }
 
     private static CodeRange RangeOf(MethodLoadUnloadVerboseTraceData method, (int, int)[] map) => new()
