@@ -1,5 +1,5 @@
 // A native program that lab "advise" looks at, the twin of its managed one: it allocates blocks of 512 to 1,535 bytes that die young,
-// under a stack as deep as that of a server, writes each and reads it ten times.
+// under a stack as deep as that of a server, writes each and reads it five times.
 //
 //   tidepool-bench-allocating BYTES_PER_SECOND
 //
@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int frames = 20, batch = 64, passes = 10;
+constexpr int frames = 20, batch = 64, passes = 5;
 constexpr unsigned shortest = 512, lengths = 1024;  // a power of two
 constexpr double most_behind = 0.05;                // seconds
 

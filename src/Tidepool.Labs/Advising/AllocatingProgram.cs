@@ -6,7 +6,7 @@ namespace Tidepool.Labs;
 /// <summary>How fast the program allocates.</summary>
 internal enum AllocatingPace
 {
-    /// <summary>A billion bytes a second, well below what a core can do.</summary>
+    /// <summary>A billion bytes a second, less than a core can do.</summary>
     Paced,
 
     /// <summary>As fast as it can.</summary>
@@ -51,7 +51,7 @@ internal static class AllocatingProgram
     private const int Batch = 64;
     private const int ShortestArray = 512;
     private const int LengthRange = 1024; // a power of two
-    private const int Passes = 10;
+    private const int Passes = 5;
     private const int RestMilliseconds = 50;
     private const double MostBehindSeconds = 0.05;
 
