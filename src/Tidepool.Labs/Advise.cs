@@ -8,6 +8,7 @@ internal sealed class AdviseLab : ILab
 {
     private const string Watched = "a program that is looked at";
     private const string Alone = "the same program, alone";
+    private const string Beside = "the same program, another is looked at";
     private const string AfterWindow = "seconds after the window";
     private const int QuickPairs = 3;
     private const int ToolSeconds = 8;
@@ -60,7 +61,7 @@ internal sealed class AdviseLab : ILab
         Title = pace == AllocatingPace.Paced ? $"Processor time at {Rate}" : "Time when it allocates as fast as it can",
         About = "A program on one core allocates small arrays that die young, under a stack of 20 frames, and reads them. "
             + $"From another core tidepool looks at it for {ObservedProgram.Seconds} s with its default settings. The window begins "
-            + "when the tool is started and ends when it has ended. "
+            + "when the tool is started and ends when it has ended. Where it looks at another program, only its neighbour is busy. "
             + (pace == AllocatingPace.Paced
                 ? "Time is processor time of the program for a million bytes."
                 : "Time is that of a million bytes."),
@@ -70,25 +71,27 @@ internal sealed class AdviseLab : ILab
         Order = pace == AllocatingPace.Paced ? 0 : 1,
     };
 
-    private static (WorkloadKey Watched, WorkloadKey Alone) AddPair(LabPlan plan, Section section, AllocatingPace pace, Observer observer)
+    private static (WorkloadKey Watched, WorkloadKey Beside) AddPair(LabPlan plan, Section section, AllocatingPace pace, Observer observer)
     {
         bool isPaced = pace == AllocatingPace.Paced;
         Cell cell = Cell.Of(("pace", isPaced ? Rate : "saturated"), ("tool", observer == Observer.Advise ? "advise" : "watch"));
-        foreach (Observer? one in (Observer?[])[null, observer])
+        (string Name, Observer? Observer, bool IsOther)[] subjects =
+            [(Alone, null, false), (Beside, observer, true), (Watched, observer, false)];
+        foreach (var (name, one, isOther) in subjects)
         {
             plan.Add(new Workload
             {
-                Key = new(cell, one is null ? Alone : Watched),
+                Key = new(cell, name),
                 Section = section,
-                Ours = one is not null,
-                Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one) : null,
+                Ours = name == Watched,
+                Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one, isOther) : null,
                 Missing = CorePair.Missing ?? "not available here",
                 FixedOperations = (int)(ObservedProgram.Seconds * AllocatingProgram.BytesPerSecond / 1e6),
                 EveryRounds = (isPaced ? 1 : 3) * (plan.Mode == LabMode.Full ? 3 : 1), // odd, so that both orders take turns
             });
         }
 
-        return (new(cell, Watched), new(cell, Alone));
+        return (new(cell, Watched), new(cell, Beside));
     }
 
     private static void AddTool(LabPlan plan)

@@ -21,6 +21,7 @@ internal static class ObservedProgram
     private const int StillSeconds = 3;
 
     private static readonly Lazy<PinnedProcess> Program = new(Start);
+    private static readonly Lazy<PinnedProcess> Other = new(StartOther);
 
     /// <summary>The number of its process.</summary>
     public static int Id => Program.Value.Id;
@@ -44,15 +45,32 @@ internal static class ObservedProgram
     }
 
     /// <summary>Looks at it once, from the other core.</summary>
-    public static ToolRun Observe(Observer observer, int seconds = Seconds, params IEnumerable<string> more) => ToolRun.Of(
+    public static ToolRun Observe(Observer observer, int seconds = Seconds, params IEnumerable<string> more) =>
+        Observe(observer, Id, seconds, more);
+
+    /// <summary>
+    /// Looks at a program that rests, from the other core: what two busy cores cost each other is the same, and this program pays nothing
+    /// for being looked at.
+    /// </summary>
+    public static void ObserveOther(Observer observer) => Observe(observer, Other.Value.Id, Seconds, []);
+
+    private static ToolRun Observe(Observer observer, int id, int seconds, IEnumerable<string> more) => ToolRun.Of(
         ChildCommand.OfThisProgram(),
         OtherCore,
         [
-            observer == Observer.Advise ? "advise" : "watch", Text(Id), "--seconds", Text(seconds),
+            observer == Observer.Advise ? "advise" : "watch", Text(id), "--seconds", Text(seconds),
             .. observer == Observer.Watch ? ["--json"] : more,
         ]);
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
+    private static PinnedProcess StartOther()
+    {
+        PinnedProcess process = PinnedProcess.Start(
+            "The resting program", ChildCommand.OfThisProgram(), OtherCore, AllocatingProgram.Argument);
+        process.Ask<AllocatingState>(nameof(AllocatingPace.Resting));
+        return process;
+    }
 
     /// <summary>Starts it, and waits until its compiler has nothing more to do.</summary>
     private static PinnedProcess Start()
@@ -74,8 +92,9 @@ internal static class ObservedProgram
 
 /// <summary>A window of the program's life, alone or looked at; an operation is a million bytes that it allocates.</summary>
 /// <param name="pace">How fast it allocates.</param>
-/// <param name="observer">What looks at it; null for nothing.</param>
-internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Loop
+/// <param name="observer">What looks; null for nothing.</param>
+/// <param name="isOther">Whether it looks at another program.</param>
+internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer, bool isOther = false) : Loop
 {
     private const double Megabyte = 1e6;
     private const double LeastOfPace = 0.95;
@@ -107,9 +126,13 @@ internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Lo
         ObservedProgram.Set(pace);
         Thread.Sleep(Settle);
         AllocatingState before = ObservedProgram.Ask();
-        if (observer is { } known)
+        if (observer is { } known && isOther)
         {
-            ObservedProgram.Observe(known);
+            ObservedProgram.ObserveOther(known);
+        }
+        else if (observer is { } looking)
+        {
+            ObservedProgram.Observe(looking);
         }
         else
         {

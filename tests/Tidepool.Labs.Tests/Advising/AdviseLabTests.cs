@@ -10,16 +10,16 @@ public sealed class AdviseLabTests
     [Theory]
     [InlineData("Quick")]
     [InlineData("Full")]
-    public void Each_window_with_a_tool_has_one_without_in_both_orders(string mode)
+    public void Each_window_with_a_tool_has_others_without_in_changing_order(string mode)
     {
         var plan = LabPlan.Of(Lab, Enum.Parse<LabMode>(mode));
 
         Assert.False(Lab.InTour);
         Assert.All(
             plan.Workloads.GroupBy(static workload => workload.Key.Cell.Key),
-            static cell => Assert.Equal([false, true], cell.Select(static workload => workload.Ours)));
+            static cell => Assert.Equal(1, cell.Count(static workload => workload.Ours)));
 
-        // A round begins with the next subject of a pair: of every second round all would begin with the same.
+        // A round begins with the next subject of a cell: of every second round all would begin with the same.
         Assert.All(plan.Workloads, static workload => Assert.Equal(1, workload.EveryRounds % 2));
         Assert.Equal(0, plan.Rounds % 2);
     }
@@ -36,7 +36,7 @@ public sealed class AdviseLabTests
         Assert.All(rounds["native saturated"], static count => Assert.Equal(4, count));
         Assert.All(rounds["managed 1 GB/s"], static count => Assert.Equal(4, count));
         Assert.All(rounds["managed saturated"], static count => Assert.Equal(2, count));
-        Assert.All(rounds, static kind => Assert.Equal(4, kind.Count()));
+        Assert.All(rounds, static kind => Assert.Equal(kind.Key.StartsWith("managed", StringComparison.Ordinal) ? 6 : 4, kind.Count()));
     }
 
     [Theory]
@@ -103,7 +103,7 @@ public sealed class AdviseLabTests
         // On a machine with other work the program may not keep its pace: then the tool's row says so, and is not measured.
         Assert.All(outcome.Results.Dropped, static one => Assert.Contains("was to allocate", one.Value, StringComparison.Ordinal));
         SampleSet[] measured = [.. outcome.Plan.Workloads.Select(workload => outcome.Results.Samples(workload.Key)).OfType<SampleSet>()];
-        Assert.Equal(2, measured.Length);
+        Assert.Equal(3, measured.Length);
         Assert.All(measured, static samples => Assert.InRange(samples.MinimumNanoseconds, 10_000, 1e9));
         Probe probe = outcome.Plan.Probes.Single(probe => options.Select(probe.Key));
         if (outcome.Results.Dropped.ContainsKey(probe.Key))
