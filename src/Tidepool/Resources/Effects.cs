@@ -24,8 +24,28 @@ internal struct Effects<T>
     /// <summary>Checks begin on this thread, which is the renter's own; otherwise on the thread pool.</summary>
     internal bool ChecksInline { get; set; }
 
-    internal readonly bool IsEmpty =>
-        _firstDone is null && _lastCheck is null && _wanting is null && _others is null && _reporter is null && !SetsTimer;
+    /// <summary>Takes the callers to be notified, where that is all there is to do: what nearly every section ends with.</summary>
+    /// <remarks>
+    /// Field by field: a copy of the whole struct reads in one piece what was written in several just before, and waits, with the gate
+    /// held, until all of that has reached the cache.
+    /// </remarks>
+    internal bool TryTakeDone(out Waiter<T>? first)
+    {
+        if (_lastCheck is not null || _wanting is not null || _others is not null || _reporter is not null || SetsTimer)
+        {
+            first = null;
+            return false;
+        }
+
+        first = _firstDone;
+        if (first is not null)
+        {
+            _firstDone = _lastDone = null;
+        }
+
+        ChecksInline = false;
+        return true;
+    }
 
     internal PoolReport ReportOf(PoolState<T> pool, PoolSection<T> section)
     {
@@ -74,17 +94,22 @@ internal struct Effects<T>
 
     internal void Then(Action action) => (_others ??= []).Add(action);
 
-    /// <summary>Does it all, after the gate was left.</summary>
-    internal readonly void Run(PoolTimer timer)
+    /// <summary>Notifies callers, after the gate was left.</summary>
+    internal static void NotifyAll(Waiter<T>? first)
     {
-        for (Waiter<T>? waiter = _firstDone; waiter is not null;)
+        for (Waiter<T>? waiter = first; waiter is not null;)
         {
             // Read before the caller is notified: from then on the node may serve again.
             Waiter<T>? next = waiter.NextDone;
             waiter.Core.Notify(waiter);
             waiter = next;
         }
+    }
 
+    /// <summary>Does it all, after the gate was left.</summary>
+    internal readonly void Run(PoolTimer timer)
+    {
+        NotifyAll(_firstDone);
         if (SetsTimer)
         {
             timer.Apply();

@@ -33,6 +33,11 @@ internal sealed class HotSlot<T>
     /// <returns>What was there, which is the caller's now; or null.</returns>
     internal T? Close()
     {
+        if (!_isOpen)
+        {
+            return null; // the closing has taken what was there, and what is put there later is taken back
+        }
+
         _isOpen = false;
         return Take();
     }

@@ -55,11 +55,11 @@ internal readonly ref struct PoolSection<T>
     internal void CountWaiting(int change)
     {
         _gate.AssertHeld();
-        _gate.Timer.CountWaiting(change);
+        _gate.CountWaiting(change);
     }
 
     /// <summary>How many rentals the timer keeps the pool alive for.</summary>
-    internal int Waiting => _gate.Timer.Waiting;
+    internal int Waiting => _gate.Waiting;
 
     /// <summary>Fails where the gate is not held, in debug and model builds.</summary>
     internal void AssertHeld() => _gate.AssertHeld();
@@ -105,6 +105,9 @@ internal sealed class PoolGate<T>
 
     internal PoolTimer Timer { get; }
 
+    /// <summary>How many rentals wait, as counted by <see cref="CountWaiting"/>.</summary>
+    internal int Waiting { get; private set; }
+
     internal bool IsHeldByCurrentThread => _lock.IsHeldByCurrentThread;
 
     /// <summary>Enters the gate.</summary>
@@ -130,13 +133,24 @@ internal sealed class PoolGate<T>
         return new PoolSection<T>(this, now);
     }
 
+    /// <summary>For <see cref="PoolSection{T}.CountWaiting"/> alone. Counted here, on a line that each section writes anyway.</summary>
+    internal void CountWaiting(int change)
+    {
+        bool was = Waiting > 0;
+        Waiting += change;
+        if (was != Waiting > 0)
+        {
+            Timer.Hold(!was);
+        }
+    }
+
     /// <summary>For <see cref="PoolSection{T}.Dispose"/> alone.</summary>
     internal void Leave()
     {
-        if (Effects.IsEmpty)
+        if (Effects.TryTakeDone(out Waiter<T>? done))
         {
-            Effects.ChecksInline = false;
             _lock.Exit();
+            Effects<T>.NotifyAll(done);
             return;
         }
 

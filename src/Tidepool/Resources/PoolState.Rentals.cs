@@ -296,13 +296,22 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>Makes a slot leased, with a new ticket.</summary>
+    /// <remarks>What seldom changes is written only then: processors that take turns keep its line.</remarks>
     private long Lease(ResourceSlot<T> slot, StackTrace? site, PoolSection<T> section)
     {
         Move(slot, SlotState.Leased);
         slot.Uses++;
         slot.LeasedAt = section.Now;
-        slot.Site = site;
-        slot.IsReported = false;
+        if (slot.Site != site)
+        {
+            slot.Site = site;
+        }
+
+        if (slot.IsReported)
+        {
+            slot.IsReported = false;
+        }
+
         if (_settings.Meter.MeasuresUse)
         {
             slot.RentedTicks = Stopwatch.GetTimestamp();
@@ -320,12 +329,22 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>The renter has gone.</summary>
+    /// <remarks>As in <see cref="Lease"/>, what seldom changes is written only then.</remarks>
     private void EndLease(ResourceSlot<T> slot, PoolSection<T> section)
     {
         _heldFor += section.Now - slot.LeasedAt;
         slot.LastUsed = slot.CheckedAt = slot.KeptAlive = section.Now;
-        slot.IsDirty = _resetMode == ResetMode.OnRent;
-        slot.Site = null;
+        bool isDirty = _resetMode == ResetMode.OnRent;
+        if (slot.IsDirty != isDirty)
+        {
+            slot.IsDirty = isDirty;
+        }
+
+        if (slot.Site is not null)
+        {
+            slot.Site = null;
+        }
+
         if (slot.IsReported)
         {
             ReportRecovery(slot, section);

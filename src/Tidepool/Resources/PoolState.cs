@@ -180,6 +180,11 @@ internal sealed partial class PoolState<T>
     private void Move(ResourceSlot<T> slot, SlotState to)
     {
         Core.Gate.AssertHeld();
+        if (slot.State == to)
+        {
+            return; // a resource that goes from one renter to the next
+        }
+
         int[] counts = _counts;
         counts[(int)slot.State]--;
         counts[(int)to]++;

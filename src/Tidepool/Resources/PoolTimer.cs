@@ -16,7 +16,6 @@ internal sealed class PoolTimer : IDisposable
     private readonly ResourceClock _clock;
     private readonly Target _target;
     private long _due = ResourceSettings.NoLimit;
-    private int _waiting;
     private bool _isDisposed;
 
     internal PoolTimer(ResourceClock clock, object owner, Action<object> fire)
@@ -46,9 +45,6 @@ internal sealed class PoolTimer : IDisposable
     /// <summary>What the timer waits for.</summary>
     internal long Due => Volatile.Read(ref _due);
 
-    /// <summary>How many wait, as counted by <see cref="CountWaiting"/>.</summary>
-    internal int Waiting => _waiting;
-
     /// <summary>Notes that something is due. Under the gate.</summary>
     /// <returns>Whether that is earlier than anything else, so that <see cref="Apply"/> must follow.</returns>
     internal bool Request(long due)
@@ -71,16 +67,8 @@ internal sealed class PoolTimer : IDisposable
         return due != ResourceSettings.NoLimit && now - due > Late;
     }
 
-    /// <summary>One more, or one less, waits: the pool is kept alive meanwhile. Under the gate.</summary>
-    internal void CountWaiting(int change)
-    {
-        bool was = _waiting > 0;
-        _waiting += change;
-        if (was != _waiting > 0)
-        {
-            _target.Hold(!was);
-        }
-    }
+    /// <summary>Keeps the pool alive, or no longer: a caller waits. Under the gate.</summary>
+    internal void Hold(bool isHeld) => _target.Hold(isHeld);
 
     /// <summary>Sets the timer to what is due next. Not under the gate: the timer may be code of a caller.</summary>
     internal void Apply()
