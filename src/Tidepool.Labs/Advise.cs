@@ -8,7 +8,6 @@ internal sealed class AdviseLab : ILab
 {
     private const string Watched = "a program that is looked at";
     private const string Alone = "the same program, alone";
-    private const string Beside = "the same program, another is looked at";
     private const string AfterWindow = "seconds after the window";
     private const int QuickPairs = 3;
     private const int ToolSeconds = 8;
@@ -37,7 +36,7 @@ internal sealed class AdviseLab : ILab
     {
         bool isFull = plan.Mode == LabMode.Full;
         plan.Processes = 1; // a pair is one process, whose code is compiled once and for all
-        plan.Rounds = isFull ? 10 : 2;
+        plan.Rounds = isFull ? 16 : 2;
         plan.Doublings = 0;
         plan.Rivals["new"] = RivalVersion.Of(typeof(object));
         if (CorePair.Missing is { } missing)
@@ -45,9 +44,9 @@ internal sealed class AdviseLab : ILab
             plan.Hints.Add($"Lab advise: {missing}");
         }
 
-        Section paced = SectionOf(AllocatingPace.Paced);
-        plan.Add(new RatioRule(Bars.AdviseOverhead, AddPair(plan, paced, AllocatingPace.Paced, Observer.Advise)));
-        plan.Add(new RatioRule(Bars.WatchOverhead, AddPair(plan, paced, AllocatingPace.Paced, Observer.Watch)));
+        Section working = SectionOf(AllocatingPace.Working);
+        plan.Add(new RatioRule(Bars.AdviseOverhead, AddPair(plan, working, AllocatingPace.Working, Observer.Advise)));
+        plan.Add(new RatioRule(Bars.WatchOverhead, AddPair(plan, working, AllocatingPace.Working, Observer.Watch)));
         Section saturated = SectionOf(AllocatingPace.Saturated);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Advise);
         AddPair(plan, saturated, AllocatingPace.Saturated, Observer.Watch);
@@ -58,40 +57,37 @@ internal sealed class AdviseLab : ILab
 
     private static Section SectionOf(AllocatingPace pace) => new()
     {
-        Title = pace == AllocatingPace.Paced ? $"Processor time at {Rate}" : "Time when it allocates as fast as it can",
+        Title = pace == AllocatingPace.Working ? $"A program that allocates {Rate}" : "A program that only allocates",
         About = "A program on one core allocates small arrays that die young, under a stack of 20 frames, and reads them. "
             + $"From another core tidepool looks at it for {ObservedProgram.Seconds} s with its default settings. The window begins "
-            + "when the tool is started and ends when it has ended. Where it looks at another program, only its neighbour is busy. "
-            + (pace == AllocatingPace.Paced
-                ? "Time is processor time of the program for a million bytes."
-                : "Time is that of a million bytes."),
+            + "when the tool is started and ends when it has ended. "
+            + (pace == AllocatingPace.Working ? $"It computes so much between two arrays that it allocates {Rate}. " : "")
+            + "Time is that of a million bytes.",
         Baseline = Alone,
         Varies = ["tool"],
         Operation = "million bytes",
-        Order = pace == AllocatingPace.Paced ? 0 : 1,
+        Order = pace == AllocatingPace.Working ? 0 : 1,
     };
 
-    private static (WorkloadKey Watched, WorkloadKey Beside) AddPair(LabPlan plan, Section section, AllocatingPace pace, Observer observer)
+    private static (WorkloadKey Watched, WorkloadKey Alone) AddPair(LabPlan plan, Section section, AllocatingPace pace, Observer observer)
     {
-        bool isPaced = pace == AllocatingPace.Paced;
-        Cell cell = Cell.Of(("pace", isPaced ? Rate : "saturated"), ("tool", observer == Observer.Advise ? "advise" : "watch"));
-        (string Name, Observer? Observer, bool IsOther)[] subjects =
-            [(Alone, null, false), (Beside, observer, true), (Watched, observer, false)];
-        foreach (var (name, one, isOther) in subjects)
+        bool isWorking = pace == AllocatingPace.Working;
+        Cell cell = Cell.Of(("pace", isWorking ? Rate : "saturated"), ("tool", observer == Observer.Advise ? "advise" : "watch"));
+        foreach (var (name, one) in ((string, Observer?)[])[(Alone, null), (Watched, observer)])
         {
             plan.Add(new Workload
             {
                 Key = new(cell, name),
                 Section = section,
                 Ours = name == Watched,
-                Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one, isOther) : null,
+                Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one) : null,
                 Missing = CorePair.Missing ?? "not available here",
                 FixedOperations = (int)(ObservedProgram.Seconds * AllocatingProgram.BytesPerSecond / 1e6),
-                EveryRounds = (isPaced ? 1 : 3) * (plan.Mode == LabMode.Full ? 3 : 1), // odd, so that both orders take turns
+                EveryRounds = isWorking ? 1 : plan.Mode == LabMode.Full ? 9 : 3, // odd, so that both orders take turns
             });
         }
 
-        return (new(cell, Watched), new(cell, Beside));
+        return (new(cell, Watched), new(cell, Alone));
     }
 
     private static void AddTool(LabPlan plan)
@@ -101,7 +97,7 @@ internal sealed class AdviseLab : ILab
             Title = "The tool itself",
             About = $"advise looks at the same program for {ToolSeconds} s. What it takes beyond them has its own start in it; for watch, "
                 + "which shows a line each second, it is the time to the first line. Cost is what advise prints of itself. The first "
-                + "look more: processor time that the first watch costs a program more than the next, because the program compiles what "
+                + "look more: time that the first watch costs a program more than the next, because the program compiles what "
                 + "it is asked.",
             Layout = SectionLayout.Metrics,
             Varies = ["run"],
@@ -158,7 +154,7 @@ internal sealed class AdviseLab : ILab
 
     private static Dictionary<string, double> ObserveByAdvise()
     {
-        ObservedProgram.Set(AllocatingPace.Paced);
+        ObservedProgram.Set(AllocatingPace.Working);
         var (run, report) = ToolRun.WithReport(file => ObservedProgram.Observe(Observer.Advise, ToolSeconds, "--json", file));
         JsonElement window = report.GetProperty("window");
         return new()
@@ -173,19 +169,19 @@ internal sealed class AdviseLab : ILab
     /// <summary>Watches a fresh program twice: it compiles once what it is asked to do each second.</summary>
     private static Dictionary<string, double> ObserveByWatch()
     {
-        ObservedProgram.Set(AllocatingPace.Paced);
+        ObservedProgram.Set(AllocatingPace.Working);
         AllocatingState start = ObservedProgram.Ask();
         ToolRun run = ObservedProgram.Observe(Observer.Watch);
         AllocatingState between = ObservedProgram.Ask();
         ObservedProgram.Observe(Observer.Watch);
         AllocatingState end = ObservedProgram.Ask();
-        double again = ObservedLoop.TimeOfMegabyte(AllocatingPace.Paced, between, end);
+        double again = ObservedLoop.TimeOfMegabyte(AllocatingPace.Working, between, end);
         double megabytes = (between.Allocated - start.Allocated) / 1e6;
         return new()
         {
             [AfterWindow] = run.FirstLineSeconds ?? throw new LabProcessException("watch printed no line."),
             [Peak] = run.PeakBytes / 1e6,
-            ["the first look more_ns"] = (ObservedLoop.TimeOfMegabyte(AllocatingPace.Paced, start, between) - again) * megabytes,
+            ["the first look more_ns"] = (ObservedLoop.TimeOfMegabyte(AllocatingPace.Working, start, between) - again) * megabytes,
         };
     }
 }

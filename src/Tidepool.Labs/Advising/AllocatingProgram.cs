@@ -6,7 +6,10 @@ namespace Tidepool.Labs;
 /// <summary>How fast the program allocates.</summary>
 internal enum AllocatingPace
 {
-    /// <summary>A billion bytes a second, less than a core can do.</summary>
+    /// <summary>A billion bytes a second: the managed program computes between its arrays, so that it can do no more.</summary>
+    Working,
+
+    /// <summary>A billion bytes a second: the native program sleeps when it is ahead.</summary>
     Paced,
 
     /// <summary>As fast as it can.</summary>
@@ -22,20 +25,26 @@ internal sealed record AllocatingState
     /// <summary>Bytes that it has allocated.</summary>
     public required long Allocated { get; init; }
 
-    /// <summary>The processor time that it has used, in nanoseconds.</summary>
-    public required double ProcessorNanoseconds { get; init; }
+    /// <summary>The processor time that the native program has used, in nanoseconds.</summary>
+    public double ProcessorNanoseconds { get; init; }
 
     /// <summary>A clock, in nanoseconds.</summary>
     public required double Nanoseconds { get; init; }
 
     /// <summary>Methods that were compiled; 0 of a native program.</summary>
     public long Compiled { get; init; }
+
+    /// <summary>What the managed program computes between two arrays when it works, in steps; -1 before it knows.</summary>
+    public int Steps { get; init; } = -1;
 }
 
 /// <summary>
 /// A program that <c>advise</c> and <c>watch</c> look at: it allocates small arrays that die young, under a stack as deep as that of a
 /// server, and reads each. A line of its input is a pace or a question; it answers each with its state, and ends when its input ends.
 /// </summary>
+/// <remarks>
+/// It is busy all the time, so that what a look costs is seen in its rate: a program that slept would give up time that it does not need.
+/// </remarks>
 internal static class AllocatingProgram
 {
     /// <summary>The only argument of such a process.</summary>
@@ -44,7 +53,7 @@ internal static class AllocatingProgram
     /// <summary>The line that only asks for the state.</summary>
     public const string Question = "state";
 
-    /// <summary>Bytes a second when it is paced.</summary>
+    /// <summary>Bytes a second when it works or is paced.</summary>
     public const double BytesPerSecond = 1e9;
 
     private const int Frames = 20;
@@ -53,10 +62,15 @@ internal static class AllocatingProgram
     private const int LengthRange = 1024; // a power of two
     private const int Passes = 5;
     private const int RestMilliseconds = 50;
-    private const double MostBehindSeconds = 0.05;
+    private const int TrialSteps = 1000;
+    private const int Trials = 3;
+    private const int Corrections = 3; // the first steps cost less than the later ones
+
+    private static readonly TimeSpan Trial = TimeSpan.FromMilliseconds(100);
 
     private static readonly byte[][] Kept = new byte[Batch][];
-    private static volatile AllocatingPace s_pace = AllocatingPace.Paced;
+    private static volatile AllocatingPace s_pace = AllocatingPace.Resting;
+    private static volatile int s_steps = -1;
     private static long s_sum;
     private static int s_turn;
 
@@ -74,9 +88,9 @@ internal static class AllocatingProgram
             output.WriteLine(MessageLine.Write(new AllocatingState
             {
                 Allocated = GC.GetTotalAllocatedBytes(),
-                ProcessorNanoseconds = Environment.CpuUsage.TotalTime.TotalNanoseconds,
                 Nanoseconds = Stopwatch.GetElapsedTime(0).TotalNanoseconds,
                 Compiled = System.Runtime.JitInfo.GetCompiledMethodCount(),
+                Steps = s_steps,
             }));
             output.Flush();
         }
@@ -86,39 +100,60 @@ internal static class AllocatingProgram
 
     private static void Work()
     {
-        long start = Stopwatch.GetTimestamp();
-        double done = 0;
         while (true)
         {
-            if (s_pace == AllocatingPace.Resting)
+            AllocatingPace pace = s_pace;
+            if (pace == AllocatingPace.Resting)
             {
                 Thread.Sleep(RestMilliseconds);
                 continue;
             }
 
-            double due = Stopwatch.GetElapsedTime(start).TotalSeconds * BytesPerSecond;
-            if (s_pace == AllocatingPace.Paced && done >= due)
+            if (pace == AllocatingPace.Working && s_steps < 0)
             {
-                Thread.Sleep(1);
-                continue;
+                s_steps = FindSteps();
             }
 
-            if (s_pace == AllocatingPace.Saturated || due - done > MostBehindSeconds * BytesPerSecond)
-            {
-                done = due; // what it is behind is not made up for, or it would be saturated for a while
-            }
-
-            done += AllocateBelow(Frames);
+            AllocateBelow(Frames, pace == AllocatingPace.Working ? s_steps : 0);
         }
+    }
+
+    /// <summary>The steps between two arrays with which it allocates as many bytes a second as it shall.</summary>
+    private static int FindSteps()
+    {
+        double ofStep = (Fastest(TrialSteps) - Fastest(0)) / TrialSteps;
+        int steps = 0;
+        for (int i = 0; i < Corrections; i++)
+        {
+            steps = Math.Max(0, steps + (int)(((1e9 / BytesPerSecond) - Fastest(steps)) / ofStep));
+        }
+
+        return steps;
+
+        static double Fastest(int steps) => Enumerable.Range(0, Trials).Min(_ => TimeOfByte(steps));
+    }
+
+    /// <summary>The time of a byte, in nanoseconds.</summary>
+    private static double TimeOfByte(int steps)
+    {
+        long start = Stopwatch.GetTimestamp();
+        long bytes = 0;
+        while (Stopwatch.GetElapsedTime(start) < Trial)
+        {
+            bytes += AllocateBelow(Frames, steps);
+        }
+
+        return Stopwatch.GetElapsedTime(start).TotalNanoseconds / bytes;
     }
 
     /// <summary>The stack of a server: sampling pays for each frame.</summary>
     [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.NoOptimization)]
-    private static long AllocateBelow(int frames) => frames > 0 ? AllocateBelow(frames - 1) : AllocateBatch();
+    private static long AllocateBelow(int frames, int steps) =>
+        frames > 0 ? AllocateBelow(frames - 1, steps) : AllocateBatch(steps);
 
     /// <summary>Compiled once and for all: no later tier may fall into a window.</summary>
     [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.AggressiveOptimization)]
-    private static long AllocateBatch()
+    private static long AllocateBatch(int steps)
     {
         long bytes = 0;
         long sum = 0;
@@ -131,6 +166,8 @@ internal static class AllocatingProgram
             {
                 sum += Read(array);
             }
+
+            sum = Compute(sum, steps);
         }
 
         s_sum += sum;
@@ -147,5 +184,17 @@ internal static class AllocatingProgram
         }
 
         return sum;
+    }
+
+    /// <summary>A chain of steps, each of which waits for the one before.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.AggressiveOptimization)]
+    private static long Compute(long value, int steps)
+    {
+        for (int i = 0; i < steps; i++)
+        {
+            value = value * 6364136223846793005 + 1442695040888963407;
+        }
+
+        return value;
     }
 }

@@ -19,9 +19,9 @@ internal static class ObservedProgram
     public const int Seconds = 5;
 
     private const int StillSeconds = 3;
+    private const int MostSecondsToFindSteps = 30;
 
     private static readonly Lazy<PinnedProcess> Program = new(Start);
-    private static readonly Lazy<PinnedProcess> Other = new(StartOther);
 
     /// <summary>The number of its process.</summary>
     public static int Id => Program.Value.Id;
@@ -45,34 +45,17 @@ internal static class ObservedProgram
     }
 
     /// <summary>Looks at it once, from the other core.</summary>
-    public static ToolRun Observe(Observer observer, int seconds = Seconds, params IEnumerable<string> more) =>
-        Observe(observer, Id, seconds, more);
-
-    /// <summary>
-    /// Looks at a program that rests, from the other core: what two busy cores cost each other is the same, and this program pays nothing
-    /// for being looked at.
-    /// </summary>
-    public static void ObserveOther(Observer observer) => Observe(observer, Other.Value.Id, Seconds, []);
-
-    private static ToolRun Observe(Observer observer, int id, int seconds, IEnumerable<string> more) => ToolRun.Of(
+    public static ToolRun Observe(Observer observer, int seconds = Seconds, params IEnumerable<string> more) => ToolRun.Of(
         ChildCommand.OfThisProgram(),
         OtherCore,
         [
-            observer == Observer.Advise ? "advise" : "watch", Text(id), "--seconds", Text(seconds),
+            observer == Observer.Advise ? "advise" : "watch", Text(Id), "--seconds", Text(seconds),
             .. observer == Observer.Watch ? ["--json"] : more,
         ]);
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 
-    private static PinnedProcess StartOther()
-    {
-        PinnedProcess process = PinnedProcess.Start(
-            "The resting program", ChildCommand.OfThisProgram(), OtherCore, AllocatingProgram.Argument);
-        process.Ask<AllocatingState>(nameof(AllocatingPace.Resting));
-        return process;
-    }
-
-    /// <summary>Starts it, and waits until its compiler has nothing more to do.</summary>
+    /// <summary>Starts it, waits until its compiler has nothing more to do, and lets it find its steps.</summary>
     private static PinnedProcess Start()
     {
         PinnedProcess process = PinnedProcess.Start(
@@ -86,18 +69,28 @@ internal static class ObservedProgram
             Thread.Sleep(TimeSpan.FromSeconds(1));
         }
 
+        for (int i = 0; process.Ask<AllocatingState>(nameof(AllocatingPace.Working)).Steps < 0; i++)
+        {
+            if (i == MostSecondsToFindSteps)
+            {
+                throw new LabProcessException("The allocating program did not find its pace in time.");
+            }
+
+            Thread.Sleep(TimeSpan.FromSeconds(1));
+        }
+
         return process;
     }
 }
 
 /// <summary>A window of the program's life, alone or looked at; an operation is a million bytes that it allocates.</summary>
 /// <param name="pace">How fast it allocates.</param>
-/// <param name="observer">What looks; null for nothing.</param>
-/// <param name="isOther">Whether it looks at another program.</param>
-internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer, bool isOther = false) : Loop
+/// <param name="observer">What looks at it; null for nothing.</param>
+internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Loop
 {
     private const double Megabyte = 1e6;
-    private const double LeastOfPace = 0.95;
+    private const double LeastOfPace = 0.9;
+    private const double MostOfPace = 1.1;
     private const int MostAgain = 2;
 
     private static readonly TimeSpan Settle = TimeSpan.FromMilliseconds(300);
@@ -126,11 +119,7 @@ internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer, bool
         ObservedProgram.Set(pace);
         Thread.Sleep(Settle);
         AllocatingState before = ObservedProgram.Ask();
-        if (observer is { } known && isOther)
-        {
-            ObservedProgram.ObserveOther(known);
-        }
-        else if (observer is { } looking)
+        if (observer is { } looking)
         {
             ObservedProgram.Observe(looking);
         }
@@ -146,15 +135,18 @@ internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer, bool
         (after.Allocated - before.Allocated) / (after.Nanoseconds - before.Nanoseconds) * 1e9;
 
     private static bool KeepsPace(AllocatingPace pace, AllocatingState before, AllocatingState after) =>
-        pace == AllocatingPace.Saturated || RateOf(before, after) >= LeastOfPace * AllocatingProgram.BytesPerSecond;
+        pace == AllocatingPace.Saturated || (RateOf(before, after) / AllocatingProgram.BytesPerSecond) is >= LeastOfPace and <= MostOfPace;
 
-    /// <summary>Of a program that is paced, the processor time of a million bytes; of one that is not, the time.</summary>
+    /// <summary>The time of a million bytes; of a program that sleeps when it is ahead, its processor time.</summary>
     /// <exception cref="LabProcessException">The program did not keep its pace.</exception>
     internal static double TimeOfMegabyte(AllocatingPace pace, AllocatingState before, AllocatingState after)
     {
         double megabytes = (after.Allocated - before.Allocated) / Megabyte;
-        return pace == AllocatingPace.Saturated ? (after.Nanoseconds - before.Nanoseconds) / megabytes
-            : KeepsPace(pace, before, after) ? (after.ProcessorNanoseconds - before.ProcessorNanoseconds) / megabytes
+        double time = pace == AllocatingPace.Paced
+            ? after.ProcessorNanoseconds - before.ProcessorNanoseconds
+            : after.Nanoseconds - before.Nanoseconds;
+        return KeepsPace(pace, before, after)
+            ? time / megabytes
             : throw new LabProcessException(
                 $"The program allocated {Text(RateOf(before, after))} GB/s and was to allocate {Text(AllocatingProgram.BytesPerSecond)}: "
                     + "the machine is busy, or too slow for it.");

@@ -609,7 +609,7 @@ internal static class Bars
     public static readonly Bar AdviseOverhead = Ratio(
         "advise.overhead",
         "advise, the program",
-        "advise at 1 GB/s of allocation: processor time at most 1.03 of when another program is looked at, interval at most 0.04 wide",
+        "a program that allocates 1 GB/s takes at most 1.03 of its time while advise looks at it, interval at most 0.04 wide",
         1.03) with
     {
         Width = 0.04,
@@ -618,7 +618,7 @@ internal static class Bars
     public static readonly Bar WatchOverhead = Ratio(
         "advise.watch",
         "advise, the program",
-        "watch at 1 GB/s of allocation: processor time at most 1.01 of when another program is looked at, interval at most 0.04 wide",
+        "a program that allocates 1 GB/s takes at most 1.01 of its time while watch looks at it, interval at most 0.04 wide",
         1.01) with
     {
         Width = 0.04,
