@@ -55,6 +55,7 @@ internal static class LivePools
     /// <summary>Adds a pool that is ready to be described.</summary>
     internal static void Add(ILivePool pool)
     {
+        TidepoolEventSource.Announce();
         lock (Gate)
         {
             if (Known.Count >= s_sweepAt)

@@ -16,19 +16,29 @@ namespace Tidepool;
 [EventSource(Name = "Tidepool")]
 internal sealed class TidepoolEventSource : EventSource
 {
+    /// <summary>
+    /// Whether the program has event sources. Programs that are trimmed or compiled ahead of time have none unless they ask for them, and
+    /// then leave out what only a listener can reach.
+    /// </summary>
+    /// <remarks>Set before <see cref="Log"/> is made: a listener that was there first gives its command meanwhile.</remarks>
+    [FeatureSwitchDefinition("System.Diagnostics.Tracing.EventSource.IsSupported")]
+    internal static bool IsOffered { get; } =
+        !AppContext.TryGetSwitch("System.Diagnostics.Tracing.EventSource.IsSupported", out bool isSupported) || isSupported;
+
     internal static readonly TidepoolEventSource Log = new();
 
     private TidepoolEventSource()
     {
     }
 
-    /// <summary>
-    /// Whether the program has event sources. Programs that are trimmed or compiled ahead of time have none unless they ask for them, and
-    /// then leave out what only a listener can reach.
-    /// </summary>
-    [FeatureSwitchDefinition("System.Diagnostics.Tracing.EventSource.IsSupported")]
-    internal static bool IsOffered { get; } =
-        !AppContext.TryGetSwitch("System.Diagnostics.Tracing.EventSource.IsSupported", out bool isSupported) || isSupported;
+    /// <summary>Makes the source, if it was not: listeners find it before a pool has something to say.</summary>
+    internal static void Announce()
+    {
+        if (IsOffered)
+        {
+            GC.KeepAlive(Log);
+        }
+    }
 
     /// <summary>Whether some listener is there.</summary>
     internal static bool IsHeard => IsOffered && Log.IsEnabled();

@@ -57,6 +57,14 @@ public sealed class PoolObserverTests(ITestOutputHelper output)
         ReportSchema.AssertFits(json.RootElement, "advise.schema.json");
     }
 
+    [Fact]
+    public void A_listener_that_was_there_first_hears_of_a_pool_that_says_nothing_by_itself()
+    {
+        using var child = ChildProcess.Start(EarlyProgram.Name);
+
+        child.End();
+    }
+
     /// <summary>Until what the test looks for has been reported.</summary>
     private static async Task ObserveAsync(PoolObserver observer)
     {

@@ -16,6 +16,9 @@ internal static class Program
             case [PooledProgram.Name]:
                 await PooledProgram.RunAsync();
                 return 0;
+            case [EarlyProgram.Name]:
+                await EarlyProgram.RunAsync();
+                return 0;
             case [LivedProgram.Name]:
                 await LivedProgram.RunAsync();
                 return 0;
