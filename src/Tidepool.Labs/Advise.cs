@@ -61,7 +61,7 @@ internal sealed class AdviseLab : ILab
         About = "A program on one core allocates small arrays that die young, under a stack of 20 frames, and reads them. "
             + $"From another core tidepool looks at it for {ObservedProgram.Seconds} s with its default settings. The window begins "
             + "when the tool is started and ends when it has ended. "
-            + (pace == AllocatingPace.Working ? $"It computes so much between two arrays that it allocates {Rate}. " : "")
+            + (pace == AllocatingPace.Working ? $"The program computes just enough between two arrays to allocate {Rate}. " : "")
             + "Time is that of a million bytes.",
         Baseline = Alone,
         Varies = ["tool"],
@@ -175,13 +175,13 @@ internal sealed class AdviseLab : ILab
         AllocatingState between = ObservedProgram.Ask();
         ObservedProgram.Observe(Observer.Watch);
         AllocatingState end = ObservedProgram.Ask();
-        double again = ObservedLoop.TimeOfMegabyte(AllocatingPace.Working, between, end);
+        double again = ObservedLoop.TimeOfMegabyte(AllocatingPace.Saturated, between, end);
         double megabytes = (between.Allocated - start.Allocated) / 1e6;
         return new()
         {
             [AfterWindow] = run.FirstLineSeconds ?? throw new LabProcessException("watch printed no line."),
             [Peak] = run.PeakBytes / 1e6,
-            ["the first look more_ns"] = (ObservedLoop.TimeOfMegabyte(AllocatingPace.Working, start, between) - again) * megabytes,
+            ["the first look more_ns"] = (ObservedLoop.TimeOfMegabyte(AllocatingPace.Saturated, start, between) - again) * megabytes,
         };
     }
 }

@@ -30,7 +30,7 @@ internal sealed class HotSlot<T>
     internal void Open() => _isOpen = true;
 
     /// <summary>Lets no more items be put there, under the owner's lock.</summary>
-    /// <returns>What was there, which is the caller's now; or null.</returns>
+    /// <returns>What was there, which is the caller's now; null where the slot was empty, or closed before.</returns>
     internal T? Close()
     {
         if (!_isOpen)

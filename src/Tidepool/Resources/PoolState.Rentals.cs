@@ -296,7 +296,7 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>Makes a slot leased, with a new ticket.</summary>
-    /// <remarks>What seldom changes is written only then: processors that take turns keep its line.</remarks>
+    /// <remarks>What seldom changes is written only when it changes: processors that take turns keep its line.</remarks>
     private long Lease(ResourceSlot<T> slot, StackTrace? site, PoolSection<T> section)
     {
         Move(slot, SlotState.Leased);
@@ -329,7 +329,7 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>The renter has gone.</summary>
-    /// <remarks>As in <see cref="Lease"/>, what seldom changes is written only then.</remarks>
+    /// <remarks>As in <see cref="Lease"/>, what seldom changes is written only when it changes.</remarks>
     private void EndLease(ResourceSlot<T> slot, PoolSection<T> section)
     {
         _heldFor += section.Now - slot.LeasedAt;

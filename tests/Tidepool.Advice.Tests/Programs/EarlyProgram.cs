@@ -2,7 +2,7 @@ using System.Diagnostics.Tracing;
 
 namespace Tidepool.Advice.Tests.Programs;
 
-/// <summary>Listens before it has a pool, as a session does that was there before the program ran, and uses a pool that says nothing.</summary>
+/// <summary>Listens before it has a pool, as a session that is open when a program starts, and uses a pool that says nothing.</summary>
 internal static class EarlyProgram
 {
     public const string Name = "early";
