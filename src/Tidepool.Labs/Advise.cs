@@ -175,6 +175,8 @@ internal sealed class AdviseLab : ILab
         AllocatingState between = ObservedProgram.Ask();
         ObservedProgram.Observe(Observer.Watch);
         AllocatingState end = ObservedProgram.Ask();
+
+        // It is looked at in both windows, so neither is held to its pace.
         double again = ObservedLoop.TimeOfMegabyte(AllocatingPace.Saturated, between, end);
         double megabytes = (between.Allocated - start.Allocated) / 1e6;
         return new()

@@ -25,8 +25,8 @@ internal sealed record AllocatingState
     /// <summary>Bytes that it has allocated.</summary>
     public required long Allocated { get; init; }
 
-    /// <summary>The processor time that the native program has used, in nanoseconds.</summary>
-    public double ProcessorNanoseconds { get; init; }
+    /// <summary>The processor time that it has used, in nanoseconds.</summary>
+    public required double ProcessorNanoseconds { get; init; }
 
     /// <summary>A clock, in nanoseconds.</summary>
     public required double Nanoseconds { get; init; }
@@ -88,6 +88,7 @@ internal static class AllocatingProgram
             output.WriteLine(MessageLine.Write(new AllocatingState
             {
                 Allocated = GC.GetTotalAllocatedBytes(),
+                ProcessorNanoseconds = Environment.CpuUsage.TotalTime.TotalNanoseconds,
                 Nanoseconds = Stopwatch.GetElapsedTime(0).TotalNanoseconds,
                 Compiled = System.Runtime.JitInfo.GetCompiledMethodCount(),
                 Steps = s_steps,

@@ -89,8 +89,8 @@ internal static class ObservedProgram
 internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Loop
 {
     private const double Megabyte = 1e6;
-    private const double LeastOfPace = 0.9;
-    private const double MostOfPace = 1.1;
+    private const double LeastOfPace = 0.95;
+    private const double MostOffPace = 0.1;
     private const int MostAgain = 2;
 
     private static readonly TimeSpan Settle = TimeSpan.FromMilliseconds(300);
@@ -136,8 +136,16 @@ internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Lo
     private static double RateOf(AllocatingState before, AllocatingState after) =>
         (after.Allocated - before.Allocated) / (after.Nanoseconds - before.Nanoseconds) * 1e9;
 
-    private static bool KeepsPace(AllocatingPace pace, AllocatingState before, AllocatingState after) =>
-        pace == AllocatingPace.Saturated || (RateOf(before, after) / AllocatingProgram.BytesPerSecond) is >= LeastOfPace and <= MostOfPace;
+    private static bool KeepsPace(AllocatingPace pace, AllocatingState before, AllocatingState after)
+    {
+        double ofPace = RateOf(before, after) / AllocatingProgram.BytesPerSecond;
+        return pace switch
+        {
+            AllocatingPace.Saturated => true,
+            AllocatingPace.Working => Math.Abs(ofPace - 1) <= MostOffPace,
+            _ => ofPace >= LeastOfPace,
+        };
+    }
 
     /// <summary>The time of a million bytes; of a program that sleeps when it is ahead, its processor time.</summary>
     /// <exception cref="LabProcessException">The program did not keep its pace.</exception>
