@@ -59,8 +59,9 @@ internal sealed class AdviseLab : ILab
     {
         Title = pace == AllocatingPace.Working ? $"A program that allocates {Rate}" : "A program that only allocates",
         About = "A program on one core allocates small arrays that die young, under a stack of 20 frames, and reads them. "
-            + $"From another core tidepool looks at it for {ObservedProgram.Seconds} s with its default settings. The window begins "
-            + "when the tool is started and ends when it has ended. "
+            + $"From another core tidepool looks at it with its default settings: advise for {ObservedProgram.SecondsOf(Observer.Advise)} s, "
+            + $"watch for {ObservedProgram.SecondsOf(Observer.Watch)} s. The window begins when the tool is started and ends when it has "
+            + "ended. "
             + (pace == AllocatingPace.Working ? $"The program computes just enough between two arrays to allocate {Rate}. " : "")
             + "Time is that of a million bytes.",
         Baseline = Alone,
@@ -72,6 +73,7 @@ internal sealed class AdviseLab : ILab
     private static (WorkloadKey Watched, WorkloadKey Alone) AddPair(LabPlan plan, Section section, AllocatingPace pace, Observer observer)
     {
         bool isWorking = pace == AllocatingPace.Working;
+        int seconds = ObservedProgram.SecondsOf(observer);
         Cell cell = Cell.Of(("pace", isWorking ? Rate : "saturated"), ("tool", observer == Observer.Advise ? "advise" : "watch"));
         foreach (var (name, one) in ((string, Observer?)[])[(Alone, null), (Watched, observer)])
         {
@@ -80,9 +82,9 @@ internal sealed class AdviseLab : ILab
                 Key = new(cell, name),
                 Section = section,
                 Ours = name == Watched,
-                Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one) : null,
+                Create = () => CorePair.Missing is null ? new ObservedLoop(pace, one, seconds) : null,
                 Missing = CorePair.Missing ?? "not available here",
-                FixedOperations = (int)(ObservedProgram.Seconds * AllocatingProgram.BytesPerSecond / 1e6),
+                FixedOperations = (int)(seconds * AllocatingProgram.BytesPerSecond / 1e6),
                 EveryRounds = isWorking ? 1 : plan.Mode == LabMode.Full ? 9 : 3, // odd, so that both orders take turns
             });
         }
@@ -126,19 +128,19 @@ internal sealed class AdviseLab : ILab
         {
             Title = "Is the estimated saving true?",
             About = "advise looks at a program that pools nothing, and estimates what pooling saves: bytes and processor time of an "
-                + "operation. Then advise --verify runs the program without and with a pool. Nothing estimated means that it said so; "
-                + "then no processor time may be saved. Outside: the verified saving is not within the estimate.",
+                + "operation. Then advise --verify runs the program without and with a pool. Outside: the verified bytes or the verified "
+                + "time are not within the estimate. A time of at most 0 says that none can be told; then the runs must not tell any. "
+                + "Tiny objects and kept arrays are traps: outside are those that are advised, or whose runs save time.",
             Layout = SectionLayout.Metrics,
             Varies = ["habit"],
             Order = 5,
         };
         PlantedPair[] pairs = [.. isFull ? PlantedPairs.All : PlantedPairs.All.Take(QuickPairs)];
-        WorkloadKey[] keys = [.. pairs.Select(static pair => new WorkloadKey(Cell.Of(("habit", pair.Name)), "estimate and truth"))];
-        foreach (var (pair, key) in pairs.Zip(keys))
+        foreach (PlantedPair pair in pairs)
         {
             plan.Add(new Probe
             {
-                Key = key,
+                Key = KeyOf(pair),
                 Section = section,
                 Ours = true,
                 StartsPrograms = true,
@@ -147,9 +149,18 @@ internal sealed class AdviseLab : ILab
             });
         }
 
-        plan.Add(isFull
-            ? new SumRule(Bars.AdviseSavings, SavingProbe.Outside, keys)
-            : new OmittedRule(Bars.AdviseSavings, $"run with --full: it takes {PlantedPairs.All.Count} programs"));
+        AddRule(Bars.AdviseSavings, isTrap: false);
+        AddRule(Bars.AdviseTraps, isTrap: true);
+
+        void AddRule(Bar bar, bool isTrap)
+        {
+            WorkloadKey[] keys = [.. PlantedPairs.All.Where(pair => pair.IsTrap == isTrap).Select(KeyOf)];
+            plan.Add(isFull
+                ? new SumRule(bar, SavingProbe.Outside, keys)
+                : new OmittedRule(bar, $"run with --full: it takes {keys.Length} programs"));
+        }
+
+        static WorkloadKey KeyOf(PlantedPair pair) => new(Cell.Of(("habit", pair.Name)), "estimate and truth");
     }
 
     private static Dictionary<string, double> ObserveByAdvise()
@@ -171,9 +182,10 @@ internal sealed class AdviseLab : ILab
     {
         ObservedProgram.Set(AllocatingPace.Working);
         AllocatingState start = ObservedProgram.Ask();
-        ToolRun run = ObservedProgram.Observe(Observer.Watch);
+        int seconds = ObservedProgram.SecondsOf(Observer.Watch);
+        ToolRun run = ObservedProgram.Observe(Observer.Watch, seconds);
         AllocatingState between = ObservedProgram.Ask();
-        ObservedProgram.Observe(Observer.Watch);
+        ObservedProgram.Observe(Observer.Watch, seconds);
         AllocatingState end = ObservedProgram.Ask();
 
         // It is looked at in both windows, so neither is held to its pace.

@@ -9,10 +9,21 @@ internal sealed record Saving
     /// </summary>
     internal const double ModelFactor = 1.6;
 
+    /// <summary>
+    /// The share of a pause that is work of the process: in planted programs the pauses that their events tell were twice the processor
+    /// time that went with the collections.
+    /// </summary>
+    internal const double PauseWork = 0.5;
+
+    /// <summary>High over low at most, unless the samples alone leave it wider: wider than that, a range says nothing.</summary>
+    internal const double Widest = 3;
+
     /// <summary>Bytes that are no longer allocated, per second.</summary>
     public required Interval BytesPerSecond { get; init; }
 
-    /// <summary>How many processors are busy less; null where the costs were not measured.</summary>
+    /// <summary>
+    /// How many processors are busy less: all 0 where renting costs what allocating does or more. Null where the costs were not measured.
+    /// </summary>
     public Interval? Processors { get; init; }
 
     /// <summary>What pooling the objects of a site saves.</summary>
@@ -28,17 +39,29 @@ internal sealed record Saving
             return new Saving { BytesPerSecond = bytes };
         }
 
-        double allocating = Math.Max(0, SavedOf(site, seconds, costs));
-        double processors = allocating + collections.PartOf(site);
-        double sampling = Math.Log(Math.Max(bytes.High / bytes.Value, bytes.Value / bytes.Low));
-        double factor = Math.Exp(Math.Sqrt(Math.Pow(Math.Log(ModelFactor), 2) + sampling * sampling));
         return new Saving
         {
             BytesPerSecond = bytes,
-
-            // It begins without collections: what else the program allocates may cause as many.
-            Processors = new Interval(allocating / factor, processors, processors * factor),
+            Processors = Range(SavedOf(site, seconds, costs), collections.PartOf(site), bytes),
         };
+    }
+
+    /// <summary>
+    /// From what allocating costs more than renting, without the collections, to both: what else the program allocates may cause as many
+    /// collections. Both ends move apart by the errors of the costs and of the samples.
+    /// </summary>
+    private static Interval Range(double allocating, double collecting, Interval bytes)
+    {
+        if (allocating <= 0)
+        {
+            return default; // a few collections less, and that much or more for renting
+        }
+
+        double middle = Math.Sqrt(allocating * (allocating + PauseWork * collecting));
+        double sampling = Math.Log(Math.Max(bytes.High / bytes.Value, bytes.Value / bytes.Low));
+        double apart = double.Hypot(double.Hypot(Math.Log(ModelFactor), sampling), Math.Log(middle / allocating));
+        double factor = Math.Exp(Math.Max(sampling, Math.Min(apart, Math.Log(Widest) / 2)));
+        return new Interval(middle / factor, middle, middle * factor);
     }
 
     private static double SavedOf(AllocationSite site, double seconds, IPoolCosts costs)
@@ -85,8 +108,11 @@ internal sealed record Saving
         Interval bytes = saving.BytesPerSecond;
         string memory = $"{Quantity.Bytes(bytes.Value)}/s ({Quantity.Bytes(bytes.Low)} to {Quantity.Bytes(bytes.High)})";
         string Share(double cores) => Quantity.Percent(processors is > 0 and var busy ? Math.Min(1, cores / busy) : cores);
-        return saving.Processors is { } known
-            ? $"{memory} and {Share(known.Low)} to {Share(known.High)} of {(processors is > 0 ? "its processor time" : "a processor")}"
-            : memory;
+        return saving.Processors switch
+        {
+            null => memory,
+            { High: 0 } => $"{memory} and no processor time that can be told",
+            { } known => $"{memory} and {Share(known.Low)} to {Share(known.High)} of {(processors is > 0 ? "its processor time" : "a processor")}",
+        };
     }
 }

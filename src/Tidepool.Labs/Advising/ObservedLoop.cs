@@ -15,8 +15,8 @@ internal enum Observer
 /// <summary>The program of this measuring process: one for all loops, so that both sides of a pair have the same compiled code.</summary>
 internal static class ObservedProgram
 {
-    /// <summary>How long <c>advise</c> and <c>watch</c> look.</summary>
-    public const int Seconds = 5;
+    /// <summary>How long each looks: the shortest window of <c>advise</c>, and a short while for <c>watch</c>, which stays open.</summary>
+    public static int SecondsOf(Observer observer) => observer == Observer.Advise ? 5 : 10;
 
     private const int StillSeconds = 3;
     private const int MostSecondsToFindSteps = 30;
@@ -45,7 +45,7 @@ internal static class ObservedProgram
     }
 
     /// <summary>Looks at it once, from the other core.</summary>
-    public static ToolRun Observe(Observer observer, int seconds = Seconds, params IEnumerable<string> more) => ToolRun.Of(
+    public static ToolRun Observe(Observer observer, int seconds, params IEnumerable<string> more) => ToolRun.Of(
         ChildCommand.OfThisProgram(),
         OtherCore,
         [
@@ -86,7 +86,8 @@ internal static class ObservedProgram
 /// <summary>A window of the program's life, alone or looked at; an operation is a million bytes that it allocates.</summary>
 /// <param name="pace">How fast it allocates.</param>
 /// <param name="observer">What looks at it; null for nothing.</param>
-internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Loop
+/// <param name="seconds">How long the window is, without the start and the end of what looks.</param>
+internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer, int seconds) : Loop
 {
     private const double Megabyte = 1e6;
     private const double LeastOfPace = 0.95;
@@ -94,9 +95,10 @@ internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Lo
     private const int MostAgain = 2;
 
     private static readonly TimeSpan Settle = TimeSpan.FromMilliseconds(300);
-    private static readonly TimeSpan Alone = TimeSpan.FromSeconds(ObservedProgram.Seconds + 1);
+    private static readonly TimeSpan ToolStart = TimeSpan.FromSeconds(1);
 
-    private static readonly Lazy<ToolRun> FirstLook = new(static () => ObservedProgram.Observe(Observer.Watch));
+    private static readonly Lazy<ToolRun> FirstLook =
+        new(static () => ObservedProgram.Observe(Observer.Watch, ObservedProgram.SecondsOf(Observer.Watch)));
 
     /// <summary>Lets the program be looked at: what it compiles then it compiles once in its life, so it belongs to no window.</summary>
     public override void Run(int operations) => _ = FirstLook.Value;
@@ -123,11 +125,11 @@ internal sealed class ObservedLoop(AllocatingPace pace, Observer? observer) : Lo
         AllocatingState before = ObservedProgram.Ask();
         if (observer is { } looking)
         {
-            ObservedProgram.Observe(looking);
+            ObservedProgram.Observe(looking, seconds);
         }
         else
         {
-            Thread.Sleep(Alone);
+            Thread.Sleep(TimeSpan.FromSeconds(seconds) + ToolStart);
         }
 
         return (before, ObservedProgram.Ask());

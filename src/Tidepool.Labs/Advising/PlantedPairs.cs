@@ -10,14 +10,19 @@ namespace Tidepool.Labs;
 /// <param name="Operations">How many operations a verified run has.</param>
 /// <param name="Before">So many operations without a pool.</param>
 /// <param name="After">The same with one.</param>
-internal sealed record PlantedPair(string Name, int OperationsPerSecond, int Operations, Action<int> Before, Action<int> After);
+internal sealed record PlantedPair(string Name, int OperationsPerSecond, int Operations, Action<int> Before, Action<int> After)
+{
+    /// <summary>Whether a pool saves no processor time, so that none must be advised.</summary>
+    public bool IsTrap { get; init; }
+}
 
-/// <summary>The habits whose saving is estimated and then verified. Two of them save no processor time.</summary>
+/// <summary>The habits whose saving is estimated and then verified.</summary>
 internal static class PlantedPairs
 {
     private const int ShortLength = 4000;
     private const int LargeLength = 120_000;
     private const int References = 1000;
+    private const int Numbers = 1500;
     private const int PartLength = 2000;
     private const int Parts = 10;
     private const int TinyObjects = 100;
@@ -27,20 +32,23 @@ internal static class PlantedPairs
     private static readonly ObjectPool<TinyPoint> Points = ObjectPool<TinyPoint>.Create(static () => new TinyPoint());
     private static readonly List<byte[]> KeptArrays = [];
     private static readonly List<BufferLease<byte>> KeptLeases = [];
+    private static uint s_mixed;
 
     /// <summary>All of them.</summary>
     public static IReadOnlyList<PlantedPair> All { get; } =
     [
-        new("byte arrays", 40_000, 1_000_000, Arrays, static count => Rented(count, static _ => ShortLength)),
-        new("streams", 2500, 120_000, Streams, PooledStreams),
-        new("tiny objects", 40_000, 400_000, Tiny, PooledTiny),
-        new("mixed lengths", 25_000, 700_000, MixedArrays, static count => Rented(count, MixedLength)),
+        new("byte arrays", 200_000, 1_000_000, Arrays, static count => Rented(count, static _ => ShortLength)),
+        new("streams", 15_000, 120_000, Streams, PooledStreams),
+        new("mixed lengths", 150_000, 700_000, MixedArrays, static count => Rented(count, static _ => MixedLength())),
         new("large arrays", 1200, 20_000, LargeArrays, static count => Rented(count, static _ => LargeLength)),
-        new("arrays of references", 20_000, 400_000, ReferenceArrays, RentedReferences),
-        new("buffer writers", 2500, 120_000, Writers, PooledWriters),
-        new("string builders", 8000, 200_000, Builders, PooledBuilders),
-        new("objects with a buffer", 20_000, 500_000, ParsedLines, PooledLines),
-        new("kept arrays", 5000, 40_000, Kept, KeptRented),
+        new("arrays of references", 100_000, 400_000, ReferenceArrays, RentedReferences),
+        new("buffer writers", 15_000, 120_000, Writers, PooledWriters),
+        new("string builders", 30_000, 200_000, Builders, PooledBuilders),
+        new("objects with a buffer", 100_000, 500_000, ParsedLines, PooledLines),
+        new("two places", 100_000, 500_000, TwoPlaces, RentedTwoPlaces),
+        new("large streams", 600, 10_000, LargeStreams, PooledLargeStreams),
+        new("tiny objects", 40_000, 400_000, Tiny, PooledTiny) { IsTrap = true },
+        new("kept arrays", 5000, 40_000, Kept, KeptRented) { IsTrap = true },
     ];
 
     private static void Arrays(int count)
@@ -55,7 +63,7 @@ internal static class PlantedPairs
     {
         for (int i = 0; i < count; i++)
         {
-            Use(NewBytes(MixedLength(i)), i);
+            Use(NewBytes(MixedLength()), i);
         }
     }
 
@@ -67,7 +75,8 @@ internal static class PlantedPairs
         }
     }
 
-    private static int MixedLength(int turn) => 2000 + turn * 977 % 8000;
+    /// <summary>The next length, however few operations a call has.</summary>
+    private static int MixedLength() => 2000 + (int)(s_mixed++ * 977 % 8000);
 
     private static void Rented(int count, Func<int, int> length)
     {
@@ -75,6 +84,26 @@ internal static class PlantedPairs
         {
             using BufferLease<byte> lease = BufferPool<byte>.Shared.Rent(length(i));
             Use(lease.Span, i);
+        }
+    }
+
+    private static void TwoPlaces(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            Use(NewBytes(ShortLength), i);
+            NewNumbers().AsSpan().Fill(i);
+        }
+    }
+
+    private static void RentedTwoPlaces(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            using BufferLease<byte> bytes = BufferPool<byte>.Shared.Rent(ShortLength);
+            using BufferLease<int> numbers = BufferPool<int>.Shared.Rent(Numbers);
+            Use(bytes.Span, i);
+            numbers.Span.Fill(i);
         }
     }
 
@@ -115,10 +144,37 @@ internal static class PlantedPairs
         }
     }
 
+    private static void LargeStreams(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            using var stream = new MemoryStream();
+            WriteMuch(stream);
+        }
+    }
+
+    private static void PooledLargeStreams(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            using var stream = new PooledMemoryStream();
+            WriteMuch(stream);
+        }
+    }
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void Write(MemoryStream stream)
     {
         for (int part = 0; part < Parts; part++)
+        {
+            stream.Write(Part);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void WriteMuch(MemoryStream stream)
+    {
+        for (int part = 0; part < Parts * Parts; part++)
         {
             stream.Write(Part);
         }
@@ -232,6 +288,9 @@ internal static class PlantedPairs
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static byte[] NewBytes(int length) => new byte[length];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int[] NewNumbers() => new int[Numbers];
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static object[] NewReferences() => new object[References];

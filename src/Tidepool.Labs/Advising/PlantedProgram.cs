@@ -22,6 +22,7 @@ internal static class PlantedProgram
     public const string Paced = "paced";
 
     private const int LongestDelay = 20; // milliseconds
+    private const int WaitSpins = 10;
     private const int WarmPasses = 3; // as many as there are tiers of compiled code
     private const int WarmCalls = 100;
     private const int CallOperations = 3;
@@ -62,7 +63,8 @@ internal static class PlantedProgram
 
     /// <summary>
     /// By the clock: an operation that is a little late is made up for. Later ones are left out: the program stood still between two slices
-    /// of the tool, and the next slice would see more than its pace.
+    /// of the tool, and the next slice would see more than its pace. It waits without sleep: after each sleep the caches and the clock of
+    /// the core are cold, and collections take several times as long as in the runs that verify.
     /// </summary>
     private static void WorkAtPace(Action<int> work, int perSecond)
     {
@@ -78,7 +80,7 @@ internal static class PlantedProgram
                 done += due;
             }
 
-            Thread.Sleep(1);
+            Thread.SpinWait(WaitSpins);
         }
     }
 }

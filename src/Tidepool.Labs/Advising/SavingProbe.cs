@@ -6,8 +6,11 @@ namespace Tidepool.Labs;
 /// <summary>The ends of an estimate.</summary>
 internal readonly record struct Estimated(double Low, double High)
 {
-    /// <summary>Whether a number lies within. An estimate that begins with nothing says "at most": less is within, too.</summary>
-    public bool Holds(double value) => (Low <= value || Low == 0) && value <= High;
+    /// <summary>Whether it is that nothing can be told.</summary>
+    public bool IsNothing => High == 0;
+
+    /// <summary>Whether a number lies within.</summary>
+    public bool Holds(double value) => Low <= value && value <= High;
 
     /// <summary>Reads an interval of a report, in another unit.</summary>
     public static Estimated Of(JsonElement interval, double unit) =>
@@ -44,12 +47,15 @@ internal sealed record VerifiedSaving(double Bytes, double Nanoseconds, string T
     }
 
     /// <summary>
-    /// Whether the estimate was true. Where it said that pooling saves nothing, no less processor time must be used, and that must be
-    /// told.
+    /// Whether bytes and time both lie within an estimate. Where it says that no time can be told, the runs must not tell any. No estimate
+    /// is one that was missed.
     /// </summary>
-    public bool IsWithin(EstimatedSaving? estimate) => estimate is null
-        ? TimeAnswer is "noDifference" or "more"
-        : estimate.Bytes.Holds(Bytes) && estimate.Nanoseconds.Holds(Nanoseconds);
+    public bool IsWithin(EstimatedSaving? estimate) => estimate is not null
+        && estimate.Bytes.Holds(Bytes)
+        && (estimate.Nanoseconds.IsNothing ? TimeAnswer is "noDifference" or "notTold" : estimate.Nanoseconds.Holds(Nanoseconds));
+
+    /// <summary>Whether it was right to advise nothing: the runs tell that no less processor time is used.</summary>
+    public bool ConfirmsNone(EstimatedSaving? estimate) => estimate is null && TimeAnswer is ("noDifference" or "more");
 
     private static JsonElement MeasureOf(JsonElement report, string name) =>
         report.GetProperty("measures").EnumerateArray().Single(measure => measure.GetProperty("name").GetString() == name);
@@ -60,7 +66,7 @@ internal sealed record VerifiedSaving(double Bytes, double Nanoseconds, string T
 /// <summary>Lets <c>advise</c> estimate what pooling saves in a planted program, and <c>advise --verify</c> measure it.</summary>
 internal static class SavingProbe
 {
-    /// <summary>The metric that is 1 where the verified saving is not within the estimate.</summary>
+    /// <summary>The metric that is 1 where the verified saving is not within the estimate, or where a trap was advised or saves time.</summary>
     public const string Outside = "outside_count";
 
     private const int Seconds = 5;
@@ -82,7 +88,7 @@ internal static class SavingProbe
             ["time at least_ns"] = estimate?.Nanoseconds.Low ?? 0,
             ["time at most_ns"] = estimate?.Nanoseconds.High ?? 0,
             ["time verified_ns"] = verified.Nanoseconds,
-            [Outside] = verified.IsWithin(estimate) ? 0 : 1,
+            [Outside] = (pair.IsTrap ? verified.ConfirmsNone(estimate) : verified.IsWithin(estimate)) ? 0 : 1,
         };
     }
 

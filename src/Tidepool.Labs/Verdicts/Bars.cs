@@ -636,6 +636,9 @@ internal static class Bars
         "of ten planted programs at most 2 save bytes or processor time outside of what advise estimated",
         2);
 
+    public static readonly Bar AdviseTraps = Count(
+        "advise.traps", "advise, the saving", "of two programs that no pool helps, none is advised one, and none saves time with it", 0);
+
     public static readonly Bar EfBackends = Count(
         "ef.backends", "ef", "units of work over our pool use no more sessions than over the provider's pool", 0);
 
@@ -679,7 +682,7 @@ internal static class Bars
         ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
         ConnectionFaults, ConnectionFaultsServed,
         MySqlFaults, FleetTransaction, FleetSession, FleetLatency, FleetLatencyAlike,
-        AdviseOverhead, WatchOverhead, AdviseAnswer, AdviseMemory, AdviseSavings,
+        AdviseOverhead, WatchOverhead, AdviseAnswer, AdviseMemory, AdviseSavings, AdviseTraps,
         ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,
         EfSelectAlike, EfInsertAlike,
         PairSmall, PairLarge, PairCores, PairMany, BulkSmall, BulkLarge, BulkCores, BulkMany, StressOne, StressCores,

@@ -22,32 +22,50 @@ public sealed class SavingTests
     private static readonly CollectorLoad Collections = new() { Young = 0.01, Full = 0.5, SmallBytes = 2e7, LargeBytes = 1e7 };
 
     [Fact]
-    public void All_bytes_of_the_site_and_its_part_of_the_pauses_are_saved()
+    public void All_bytes_of_the_site_are_saved_and_between_none_and_all_of_its_part_of_the_pauses()
     {
-        Saving saving = Saving.Of(Site, Seconds, Collections, new FixedCosts(1e-10));
+        Saving saving = Saving.Of(Site, Seconds, Collections with { Young = 0.002 }, new FixedCosts(1e-10));
         Assert.Equal(Site.BytesPerSecond, saving.BytesPerSecond);
         double allocating = (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds;
-        Assert.Equal(allocating + 0.005, saving.Processors!.Value.Value, 9);
-        Assert.InRange(saving.Processors!.Value.Low, allocating / 3, allocating / Saving.ModelFactor); // perhaps no collection less
+        Interval processors = saving.Processors!.Value;
+        double both = allocating + 0.001 * Saving.PauseWork;
+        Assert.Equal(Math.Sqrt(allocating * both), processors.Value, 9);
+        Assert.InRange(processors.Low, processors.Value / Math.Sqrt(Saving.Widest), allocating);
+        Assert.InRange(processors.High, both, processors.Value * Math.Sqrt(Saving.Widest));
+    }
+
+    [Theory]
+    [InlineData(0, 0.1)]
+    [InlineData(0.01, 0.1)]
+    [InlineData(0.1, 0.1)]
+    [InlineData(1, 0.1)] // the pauses are many times what allocating costs
+    [InlineData(0.01, 0.22)]
+    public void The_interval_of_processor_time_is_no_wider_than_a_factor_of_three(double young, double error)
+    {
+        AllocationSite site = Site with { BytesPerSecond = new Interval(1e7 / (1 + error), 1e7, 1e7 * (1 + error)) };
+        Interval processors = Saving.Of(site, Seconds, Collections with { Young = young }, new FixedCosts(1e-10)).Processors!.Value;
+        Assert.InRange(processors.High / processors.Low, Saving.ModelFactor * Saving.ModelFactor, Saving.Widest + 1e-9);
     }
 
     [Fact]
-    public void The_interval_of_processor_time_is_no_wider_than_a_factor_of_three()
+    public void Fewer_samples_make_it_wider()
     {
-        Interval few = Saving.Of(Site, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value;
-        Assert.InRange(few.High / few.Low, Saving.ModelFactor * Saving.ModelFactor, 3);
-        AllocationSite certain = Site with { BytesPerSecond = new Interval(9.9e6, 1e7, 1.01e7) };
-        Interval many = Saving.Of(certain, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value;
-        Assert.True(many.High / many.Low < few.High / few.Low);
+        Interval Of(double error) => Saving.Of(
+            Site with { BytesPerSecond = new Interval(1e7 / error, 1e7, 1e7 * error) }, Seconds, NoCollections, new FixedCosts(1e-10))
+            .Processors!.Value;
+        Assert.True(Of(1.01).High / Of(1.01).Low < Of(1.2).High / Of(1.2).Low);
+        Assert.Equal(16, Of(4).High / Of(4).Low, 9); // the samples alone leave more than a factor of three
     }
 
-    [Fact]
-    public void A_pool_that_costs_more_saves_collections_at_most()
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-1e-10)]
+    public void A_pool_that_costs_as_much_saves_no_time_that_can_be_told(double perByte)
     {
-        Interval processors = Saving.Of(Site, Seconds, Collections, new FixedCosts(-1e-10)).Processors!.Value;
-        Assert.Equal(0, processors.Low);
-        Assert.Equal(0.005, processors.Value, 9);
-        Assert.True(processors.High > 0.005);
+        Saving saving = Saving.Of(Site, Seconds, Collections, new FixedCosts(perByte));
+        Assert.Equal(default(Interval), saving.Processors);
+        Assert.Equal(
+            "10 MB/s (9 MB to 11 MB) and no processor time that can be told", Saving.Text(saving, processors: 1));
     }
 
     [Theory]

@@ -28,18 +28,29 @@ public sealed class SavingProbeTests
     [InlineData("more", true)]
     [InlineData("less", false)]
     [InlineData("notTold", false)]
-    public void Where_nothing_was_estimated_no_time_must_be_saved_and_that_must_be_told(string answer, bool expected)
+    public void A_trap_must_be_told_to_save_no_time(string answer, bool expected)
     {
         Assert.Null(EstimatedSaving.Of(Parse("{}"), operationsPerSecond: 10));
-        Assert.Equal(expected, new VerifiedSaving(1000, 1000, answer).IsWithin(null));
+        Assert.Equal(expected, new VerifiedSaving(1000, 1000, answer).ConfirmsNone(null));
     }
 
     [Theory]
-    [InlineData(-5, true)]
-    [InlineData(3, true)]
-    [InlineData(3.1, false)]
-    public void An_estimate_from_nothing_on_says_at_most(double value, bool expected) =>
-        Assert.Equal(expected, new Estimated(0, 3).Holds(value));
+    [InlineData("noDifference")]
+    [InlineData("more")]
+    public void A_trap_must_not_be_advised(string answer) => Assert.False(
+        new VerifiedSaving(1000, 0, answer).ConfirmsNone(EstimatedSaving.Of(Parse(Estimate), operationsPerSecond: 10)));
+
+    [Fact]
+    public void A_program_that_was_not_advised_is_outside() => Assert.False(new VerifiedSaving(0, 0, "noDifference").IsWithin(null));
+
+    [Theory]
+    [InlineData("noDifference", 100, true)]
+    [InlineData("notTold", 100, true)]
+    [InlineData("noDifference", 111, false)]
+    [InlineData("more", 100, false)]
+    [InlineData("less", 100, false)]
+    public void Where_no_time_can_be_told_the_runs_must_not_tell_any(string answer, double bytes, bool expected) => Assert.Equal(
+        expected, new VerifiedSaving(bytes, 50, answer).IsWithin(new EstimatedSaving(new Estimated(90, 110), new Estimated(0, 0))));
 
     [Fact]
     public void No_difference_is_not_within_an_estimate_of_a_saving() =>
@@ -62,30 +73,35 @@ public sealed class SavingProbeTests
     }
 
     [Theory]
-    [InlineData(2, "PASS")]
-    [InlineData(3, "FAIL")]
-    public void Two_of_ten_may_lie_outside(int outside, string expected)
+    [InlineData("advise.savings", 10, 2, "PASS")]
+    [InlineData("advise.savings", 10, 3, "FAIL")]
+    [InlineData("advise.traps", 2, 0, "PASS")]
+    [InlineData("advise.traps", 2, 1, "FAIL")]
+    public void Two_of_ten_may_lie_outside_and_no_trap(string bar, int programs, int outside, string expected)
     {
-        LabPlan plan = LabPlan.Of(LabCatalog.Find("advise")!, LabMode.Full);
+        VerdictRule rule = RuleOf(bar);
+        WorkloadKey[] keys = [.. rule.Needs];
+        Assert.Equal(programs, keys.Length);
         var results = new LabResults(seed: 1);
-        Probe[] probes = [.. plan.Probes.Where(static probe => probe.Key.Cell["habit"] is not null)];
-        Assert.Equal(10, probes.Length);
-        foreach (var (index, probe) in probes.Index())
+        foreach (var (index, key) in keys.Index())
         {
-            results.Add(probe.Key, new Dictionary<string, double> { [SavingProbe.Outside] = index < outside ? 1 : 0 });
+            results.Add(key, new Dictionary<string, double> { [SavingProbe.Outside] = index < outside ? 1 : 0 });
         }
 
-        Verdict verdict = plan.Rules.Single(static rule => rule.Bar == Bars.AdviseSavings).Judge(results);
+        Verdict verdict = rule.Judge(results);
 
         Assert.Equal(expected, verdict.StateText);
-        Assert.Contains("byte arrays, streams", verdict.Detail, StringComparison.Ordinal);
+        Assert.All(keys.Take(outside), key => Assert.Contains(key.Cell["habit"]!, verdict.Detail, StringComparison.Ordinal));
     }
 
-    [Fact]
-    public void A_saving_that_was_not_measured_is_not_judged() => Assert.Equal(
-        "NOT RUN",
-        LabPlan.Of(LabCatalog.Find("advise")!, LabMode.Full).Rules.Single(static rule => rule.Bar == Bars.AdviseSavings)
-            .Judge(new LabResults(1)).StateText);
+    [Theory]
+    [InlineData("advise.savings")]
+    [InlineData("advise.traps")]
+    public void A_saving_that_was_not_measured_is_not_judged(string bar) =>
+        Assert.Equal("NOT RUN", RuleOf(bar).Judge(new LabResults(1)).StateText);
+
+    private static VerdictRule RuleOf(string bar) =>
+        LabPlan.Of(LabCatalog.Find("advise")!, LabMode.Full).Rules.Single(rule => rule.Bar.Id == bar);
 
     private static JsonElement Parse(string json)
     {

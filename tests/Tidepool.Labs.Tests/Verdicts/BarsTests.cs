@@ -91,7 +91,7 @@ public class BarsTests
         { "fleet, together", ["fleet.transaction", "fleet.session"] },
         { "fleet, asking", ["fleet.latency", "fleet.latency.alike"] },
         { "advise, the program", ["advise.overhead", "advise.watch"] },
-        { "advise, the saving", ["advise.savings"] },
+        { "advise, the saving", ["advise.savings", "advise.traps"] },
         { "advise, the tool", ["advise.answer", "advise.memory"] },
         { "ef", ["ef.backends", "ef.insert", "ef.insert.alike", "ef.select", "ef.select.alike", "ef.unpooled"] },
         {
