@@ -59,9 +59,9 @@ internal sealed class AdviseLab : ILab
     {
         Title = pace == AllocatingPace.Working ? $"A program that allocates {Rate}" : "A program that only allocates",
         About = "A program on one core allocates small arrays that die young, under a stack of 20 frames, and reads them. "
-            + $"From another core tidepool looks at it with its default settings: advise for {ObservedProgram.SecondsOf(Observer.Advise)} s, "
-            + $"watch for {ObservedProgram.SecondsOf(Observer.Watch)} s. The window begins when the tool is started and ends when it has "
-            + "ended. "
+            + "From another core tidepool looks at it with its default settings: "
+            + $"advise for {ObservedProgram.SecondsOf(Observer.Advise)} s, watch for {ObservedProgram.SecondsOf(Observer.Watch)} s. "
+            + "The window begins when the tool is started and ends when it has ended. "
             + (pace == AllocatingPace.Working ? $"The program computes just enough between two arrays to allocate {Rate}. " : "")
             + "Time is that of a million bytes.",
         Baseline = Alone,

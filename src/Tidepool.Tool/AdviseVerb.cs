@@ -12,9 +12,6 @@ internal static class AdviseVerb
     /// <summary>What the user types.</summary>
     public const string Name = "advise";
 
-    private const int DefaultSeconds = 30;
-    private const double DefaultBudget = 3;
-
     private static readonly Argument<string[]> Target = new("process")
     {
         Description = "A number or a name as tidepool ps shows them; or, after --, a command to start and its arguments.",
@@ -23,11 +20,12 @@ internal static class AdviseVerb
     };
 
     private static readonly Option<int?> Seconds =
-        new("--seconds") { Description = $"How long to look; {DefaultSeconds} unless told.", HelpName = "N" };
+        new("--seconds") { Description = $"How long to look; {SamplingPlan.DefaultSeconds} unless told.", HelpName = "N" };
 
     private static readonly Option<double?> Budget = new("--budget")
     {
-        Description = $"The percentage of the process's processor time that samples may cost; {DefaultBudget} unless told.",
+        Description =
+            $"The percentage of the process's processor time that samples may cost; {100 * SamplingPlan.DefaultBudget} unless told.",
         HelpName = "PERCENT",
     };
 
@@ -149,9 +147,9 @@ internal static class AdviseVerb
 
         using LaunchedProcess? launched = isCommand ? await LaunchedProcess.StartAsync(words, stop) : null;
         TargetProcess target = TargetCatalog.Find(launched?.Id.ToString(CultureInfo.InvariantCulture) ?? words[0]);
-        double budget = (parsed.GetValue(Budget) ?? DefaultBudget) / 100;
+        double budget = parsed.GetValue(Budget) / 100 ?? SamplingPlan.DefaultBudget;
         using var observer = new PoolObserver(target);
-        var sampler = new Sampler(target, parsed.GetValue(Seconds) ?? DefaultSeconds, budget, parsed.GetValue(Lifetimes));
+        var sampler = new Sampler(target, parsed.GetValue(Seconds) ?? SamplingPlan.DefaultSeconds, budget, parsed.GetValue(Lifetimes));
         SamplingResult result = await sampler.RunAsync(
             static (slice, slices) => Console.Error.WriteLine($"sampling: slice {slice} of {slices}"), stop);
         IReadOnlyList<PoolRecord> pools = observer.Close();
@@ -173,7 +171,7 @@ internal static class AdviseVerb
             return ExitRule.BadUsage;
         }
 
-        NativeRecording recording = await NativeSampler.RunAsync(words, parsed.GetValue(Seconds) ?? DefaultSeconds, stop);
+        NativeRecording recording = await NativeSampler.RunAsync(words, parsed.GetValue(Seconds) ?? SamplingPlan.DefaultSeconds, stop);
         AdviceReport report = await NativeReport.OfAsync(Path.GetFileName(words[0]), recording, new AdviceLimits(), stop);
         AdviceText.Print(ConsoleReport.CreateConsole(), report);
         return await WriteAsync(parsed, report);

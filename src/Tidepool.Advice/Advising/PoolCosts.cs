@@ -27,8 +27,8 @@ internal interface IPoolCosts
 /// </summary>
 internal sealed class PoolCosts : IPoolCosts
 {
-    private const int Rounds = 7;
-    private const int RoundBytes = 8_000_000;
+    private const int Rounds = 9;
+    private const int RoundBytes = 32_000_000; // several collections, where they come often
     private const int FewestObjects = 16;
     private const int LargestSize = 1 << 20; // from there on costs grow as sizes do
     private const int WarmPasses = 3;

@@ -10,8 +10,8 @@ internal sealed record Saving
     internal const double ModelFactor = 1.6;
 
     /// <summary>
-    /// The share of a pause that is work of the process: in planted programs the pauses that their events tell were twice the processor
-    /// time that went with the collections.
+    /// The share of a pause that is work of the process. Events of planted programs told pauses of twice the processor time that went with
+    /// the collections.
     /// </summary>
     internal const double PauseWork = 0.5;
 
@@ -47,8 +47,8 @@ internal sealed record Saving
     }
 
     /// <summary>
-    /// From what allocating costs more than renting, without the collections, to both: what else the program allocates may cause as many
-    /// collections. Both ends move apart by the errors of the costs and of the samples.
+    /// A range around the geometric mean of what allocating costs more than renting, without the collections and with them: what else the
+    /// program allocates may cause as many. Each end is away by the errors of the costs, of the samples and of the mean.
     /// </summary>
     private static Interval Range(double allocating, double collecting, Interval bytes)
     {
@@ -58,10 +58,10 @@ internal sealed record Saving
         }
 
         double middle = Math.Sqrt(allocating * (allocating + PauseWork * collecting));
-        double sampling = Math.Log(Math.Max(bytes.High / bytes.Value, bytes.Value / bytes.Low));
-        double apart = double.Hypot(double.Hypot(Math.Log(ModelFactor), sampling), Math.Log(middle / allocating));
-        double factor = Math.Exp(Math.Max(sampling, Math.Min(apart, Math.Log(Widest) / 2)));
-        return new Interval(middle / factor, middle, middle * factor);
+        double costs = double.Hypot(Math.Log(ModelFactor), Math.Log(middle / allocating));
+        double Away(double samples) => Math.Exp(Math.Max(samples, Math.Min(double.Hypot(costs, samples), Math.Log(Widest) / 2)));
+        return new Interval(
+            middle / Away(Math.Log(bytes.Value / bytes.Low)), middle, middle * Away(Math.Log(bytes.High / bytes.Value)));
     }
 
     private static double SavedOf(AllocationSite site, double seconds, IPoolCosts costs)
@@ -112,7 +112,8 @@ internal sealed record Saving
         {
             null => memory,
             { High: 0 } => $"{memory} and no processor time that can be told",
-            { } known => $"{memory} and {Share(known.Low)} to {Share(known.High)} of {(processors is > 0 ? "its processor time" : "a processor")}",
+            { } known => $"{memory} and {Share(known.Low)} to {Share(known.High)} of "
+                + (processors is > 0 ? "its processor time" : "a processor"),
         };
     }
 }

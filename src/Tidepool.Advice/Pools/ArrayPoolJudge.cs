@@ -48,9 +48,16 @@ internal static class ArrayPoolJudge
                 PoolVerdict.Keep, $"idle arrays served {Quantity.Percent(1 - (double)allocated / rented)} of the rentals.");
         }
 
+        LengthTraffic[] unkept = [.. pool.Lengths.Where(static length => length.IsUnkept)];
+        if (unkept.Sum(static length => length.Allocated) >= limits.Cause * allocated)
+        {
+            return JudgeOversize(unkept, (double)allocated / rented);
+        }
+
         LengthTraffic worst = pool.Lengths.MaxBy(static length => length.Allocated)!;
         string share = $"{Quantity.Percent((double)allocated / rented)} of the rentals allocated, most of them {worst.Length} elements "
-            + "(what was asked for is not in the events)";
+            + $"(what was asked for is not in the events), and {pool.Lengths.Sum(static length => length.Dropped)} of the returned arrays "
+            + "found no room";
         long most = ServedBy(pool, int.MaxValue);
         if (most <= rented - allocated)
         {
@@ -67,6 +74,21 @@ internal static class ArrayPoolJudge
         {
             Before = "ArrayPool<T>.Shared   // or ArrayPool<T>.Create",
             After = "BufferPool<T>.Shared.AsArrayPool()   // keeps what the budget allows, in bytes and not in arrays for each length",
+        };
+    }
+
+    private static PoolFinding JudgeOversize(LengthTraffic[] unkept, double share)
+    {
+        var frequent = unkept.OrderByDescending(static one => one.Allocated).Take(4).Select(static one => one.Length);
+        return new PoolFinding
+        {
+            Verdict = PoolVerdict.Change,
+            Subject = "oversize",
+            Reason = $"{Quantity.Percent(share)} of the rentals allocated, most of them because the pool keeps no arrays of these lengths "
+                + $"(elements): {string.Join(", ", frequent)}.",
+            Before = "ArrayPool<T>.Create()",
+            After = $"ArrayPool<T>.Create(maxArrayLength: {unkept.Max(static one => one.Length)}, maxArraysPerBucket: 50)   // or "
+                + "BufferPool<T>.Shared.AsArrayPool()",
         };
     }
 

@@ -5,6 +5,8 @@ namespace Tidepool.Advice;
 /// <summary>What a pool of Tidepool has proved of the code that uses it. Pure.</summary>
 internal static class MisuseJudge
 {
+    private const int MostReports = 5;
+
     /// <summary>One finding for each kind of misuse that the pool has counted since it was made.</summary>
     public static IEnumerable<PoolFinding> Judge(PoolRecord record)
     {
@@ -21,7 +23,10 @@ internal static class MisuseJudge
     private static PoolFinding Judge(PoolRecord record, string kind, long count)
     {
         bool isLeak = kind is nameof(MisuseKind.NeverReturned) or "Reclaimed" or "Overdue";
-        string[] reports = [.. record.Reports.Where(text => text.StartsWith(kind, StringComparison.Ordinal))];
+        string[] reports =
+        [
+            .. record.Reports.Where(notice => notice.Text.StartsWith(kind, StringComparison.Ordinal)).Take(MostReports).Select(Text),
+        ];
         return new PoolFinding
         {
             Verdict = kind is "Overdue" or nameof(MisuseKind.StaleDispose) ? PoolVerdict.Suspect : PoolVerdict.Fault,
@@ -31,6 +36,8 @@ internal static class MisuseJudge
             After = reports.Length > 0 ? null : Hint(kind),
         };
     }
+
+    private static string Text(PoolNotice notice) => notice.Count == 1 ? notice.Text : $"{notice.Count} times here: {notice.Text}";
 
     private static string Describe(string kind, long count) => kind switch
     {

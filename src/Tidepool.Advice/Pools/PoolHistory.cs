@@ -22,6 +22,11 @@ internal sealed record PoolClass
     public IReadOnlyList<long> Served { get; init; } = [];
 }
 
+/// <summary>What a pool reported.</summary>
+/// <param name="Text">In its words: the kind of misuse first, then where it happened.</param>
+/// <param name="Count">How often, in the window.</param>
+internal readonly record struct PoolNotice(string Text, int Count);
+
 /// <summary>What one pool of Tidepool did in a window.</summary>
 internal sealed record PoolRecord
 {
@@ -37,8 +42,8 @@ internal sealed record PoolRecord
     /// <summary>What each length missed and dropped; empty for pools of resources.</summary>
     public IReadOnlyList<PoolClass> Classes { get; init; } = [];
 
-    /// <summary>What the pool reported in the window, such as misuse with its place, each text once.</summary>
-    public IReadOnlyList<string> Reports { get; init; } = [];
+    /// <summary>What the pool reported in the window, such as misuse with its place, the most frequent first.</summary>
+    public IReadOnlyList<PoolNotice> Reports { get; init; } = [];
 
     /// <summary>Each rental of a shorter window; null unless that was asked for.</summary>
     public PoolTraffic? Traffic { get; init; }
@@ -50,7 +55,7 @@ internal sealed record PoolRecord
 /// <summary>Gathers the answers and reports of pools. Knows no session or clock; not thread-safe.</summary>
 internal sealed class PoolHistory
 {
-    private const int MostReports = 5;
+    private const int MostReports = 200;
 
     private readonly Dictionary<string, Entry> _pools = new(StringComparer.Ordinal);
 
@@ -61,7 +66,7 @@ internal sealed class PoolHistory
         if (pool.First is null || sample.Rented < pool.Last!.Rented)
         {
             // The first answer, or another pool that got the name of one that has ended.
-            _pools[sample.Name] = pool = new Entry { First = sample };
+            _pools[sample.Name] = pool = new Entry { First = sample, Reports = pool.First is null ? pool.Reports : [] };
         }
 
         pool.Last = sample;
@@ -83,10 +88,10 @@ internal sealed class PoolHistory
     /// <summary>A pool has reported something.</summary>
     public void Report(string pool, string text)
     {
-        List<string> reports = Find(pool).Reports;
-        if (reports.Count < MostReports && !reports.Contains(text))
+        Dictionary<string, int> reports = Find(pool).Reports;
+        if (reports.Count < MostReports || reports.ContainsKey(text))
         {
-            reports.Add(text);
+            reports[text] = reports.GetValueOrDefault(text) + 1;
         }
     }
 
@@ -104,7 +109,10 @@ internal sealed class PoolHistory
                     .. pool.Classes.OrderBy(static one => one.Key)
                         .Select(one => Since(one.Value, pool.FirstClasses.GetValueOrDefault(one.Key))),
                 ],
-                Reports = pool.Reports,
+                Reports =
+                [
+                    .. pool.Reports.OrderByDescending(static one => one.Value).Select(static one => new PoolNotice(one.Key, one.Value)),
+                ],
             }),
     ];
 
@@ -142,6 +150,6 @@ internal sealed class PoolHistory
 
         public Dictionary<(int, bool), PoolClass> FirstClasses { get; } = [];
 
-        public List<string> Reports { get; } = [];
+        public Dictionary<string, int> Reports { get; init; } = [];
     }
 }

@@ -53,6 +53,9 @@ internal sealed record LengthTraffic
     /// <summary>Returned ones that found no room.</summary>
     public long Dropped { get; init; }
 
+    /// <summary>Whether the pool said that it keeps none of this length.</summary>
+    public bool IsUnkept { get; init; }
+
     /// <summary>The rentals that one stack of 1, 2, 4 ... 4096 places for all threads would have served.</summary>
     public IReadOnlyList<long> Served { get; init; } = [];
 

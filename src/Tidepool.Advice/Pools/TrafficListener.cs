@@ -16,6 +16,7 @@ internal static class TrafficListener
     private const int BaselineMilliseconds = 2000;
     private const int BufferMegabytes = 128;
     private const long RentalsKeyword = 1;
+    private const int OverMaximumSize = 1; // of the platform's BufferAllocatedReason
     private const string Platform = "System.Buffers.ArrayPoolEventSource";
     private const string Tidepool = "Tidepool";
 
@@ -66,7 +67,7 @@ internal static class TrafficListener
                 reader.Rented(pool, length, id, isTidepool ? (int)EventValues.Number(written, "requestedLength") : null);
                 break;
             case 2:
-                reader.Allocated(pool, length, id);
+                reader.Allocated(pool, length, id, !isTidepool && EventValues.Number(written, "reason") == OverMaximumSize);
                 break;
             case 3:
                 reader.Returned(pool, length, id);

@@ -27,7 +27,16 @@ internal sealed class TrafficReader
     public void Returned((bool IsTidepool, int Id) pool, int length, int id) => Find(pool).Find(length).Return(id);
 
     /// <summary>A buffer was allocated for a rental.</summary>
-    public void Allocated((bool IsTidepool, int Id) pool, int length, int id) => Find(pool).Find(length).Allocate(id);
+    /// <param name="pool">The pool, and whether it is one of Tidepool.</param>
+    /// <param name="length">The length of the buffer in elements.</param>
+    /// <param name="id">The number by which the buffer is told from others; two may have one.</param>
+    /// <param name="isUnkept">Whether the pool said that it keeps none of this length.</param>
+    public void Allocated((bool IsTidepool, int Id) pool, int length, int id, bool isUnkept = false)
+    {
+        Counts counts = Find(pool).Find(length);
+        counts.Allocate(id);
+        counts.IsUnkept |= isUnkept;
+    }
 
     /// <summary>A returned buffer found no room.</summary>
     public void Dropped((bool IsTidepool, int Id) pool, int length) => Find(pool).Find(length).Dropped++;
@@ -94,6 +103,8 @@ internal sealed class TrafficReader
 
         public long Dropped { get; set; }
 
+        public bool IsUnkept { get; set; }
+
         /// <summary>The event comes before or after that of the rental.</summary>
         public void Allocate(int id)
         {
@@ -133,6 +144,7 @@ internal sealed class TrafficReader
             Returned = Returns,
             Allocated = Allocated,
             Dropped = Dropped,
+            IsUnkept = IsUnkept,
             Served = _places.Served(),
             SuspectedReturns = isTorn ? 0 : _suspected,
             Ids = _balances.Count,

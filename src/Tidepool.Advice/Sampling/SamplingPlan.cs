@@ -3,6 +3,12 @@ namespace Tidepool.Advice;
 /// <summary>Decides how long the stack session is on, so that the process pays no more than its budget.</summary>
 internal static class SamplingPlan
 {
+    /// <summary>How long a process is looked at, unless told.</summary>
+    public const int DefaultSeconds = 30;
+
+    /// <summary>The share of the processor time of the process that samples may cost, unless told.</summary>
+    public const double DefaultBudget = 0.03;
+
     /// <summary>In how many slices the session is on: a burst is in few of them.</summary>
     public const int Slices = 5;
 

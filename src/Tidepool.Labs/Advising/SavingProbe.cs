@@ -66,7 +66,7 @@ internal sealed record VerifiedSaving(double Bytes, double Nanoseconds, string T
 /// <summary>Lets <c>advise</c> estimate what pooling saves in a planted program, and <c>advise --verify</c> measure it.</summary>
 internal static class SavingProbe
 {
-    /// <summary>The metric that is 1 where the verified saving is not within the estimate, or where a trap was advised or saves time.</summary>
+    /// <summary>The metric that is 1 where the verified saving is not within the estimate, or a trap was advised or saves time.</summary>
     public const string Outside = "outside_count";
 
     private const int Seconds = 5;

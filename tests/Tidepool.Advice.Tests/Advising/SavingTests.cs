@@ -57,6 +57,26 @@ public sealed class SavingTests
         Assert.Equal(16, Of(4).High / Of(4).Low, 9); // the samples alone leave more than a factor of three
     }
 
+    [Fact]
+    public void An_end_of_the_samples_that_is_far_away_moves_that_end_alone()
+    {
+        Interval processors = Saving.Of(
+            Site with { BytesPerSecond = new Interval(0, 1e7, 1.1e7) }, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value;
+        Assert.Equal(0, processors.Low);
+        Assert.InRange(processors.High / processors.Value, Saving.ModelFactor, Math.Sqrt(Saving.Widest));
+    }
+
+    [Fact]
+    public void Where_pauses_are_many_times_what_allocating_costs_the_range_is_cut_around_the_middle()
+    {
+        double allocating = (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds;
+        Interval processors = Saving.Of(
+            Site, Seconds, Collections with { Young = 32 * allocating }, new FixedCosts(1e-10)).Processors!.Value;
+        Assert.Equal(3 * allocating, processors.Value, 9); // half of the young collections, and half of those
+        Assert.Equal(Math.Sqrt(3) * allocating, processors.Low, 9);
+        Assert.Equal(3 * Math.Sqrt(3) * allocating, processors.High, 9);
+    }
+
     [Theory]
     [InlineData(0)]
     [InlineData(-1e-10)]

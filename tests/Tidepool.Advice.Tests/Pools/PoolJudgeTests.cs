@@ -1,3 +1,5 @@
+using System.Globalization;
+
 namespace Tidepool.Advice.Tests.Pools;
 
 /// <summary>The verdict that each kind of pool gets.</summary>
@@ -99,13 +101,26 @@ public sealed class PoolJudgeTests
     {
         PoolSample end = Start with { Rented = 10_000, MisuseKinds = "DoubleReturn=2 NeverReturned=1", Seconds = 11 };
         PoolAdvice advice = PoolJudge.Judge(
-            new PoolRecord { First = Start, Last = end, Reports = ["NeverReturned: rented at Orders.Load"] }, new PoolLimits());
+            new PoolRecord { First = Start, Last = end, Reports = [new("NeverReturned: rented at Orders.Load", 1)] }, new PoolLimits());
         Assert.Equal(
             [(PoolVerdict.Fault, "misuse"), (PoolVerdict.Fault, "leak"), (PoolVerdict.Keep, "capacity")],
             advice.Findings.Select(static finding => (finding.Verdict, finding.Subject)));
         Assert.Contains("2 rentals were returned twice: proved by the pool", advice.Findings[0].Reason, StringComparison.Ordinal);
         Assert.Contains("PoolChecks.Full", advice.Findings[0].After, StringComparison.Ordinal);
         Assert.Equal(("NeverReturned: rented at Orders.Load", null), (Assert.Single(advice.Findings[1].Reports), advice.Findings[1].After));
+    }
+
+    [Fact]
+    public void Leaks_are_counted_for_each_call_site_and_the_most_frequent_are_shown()
+    {
+        PoolSample end = Start with { Rented = 10_000, MisuseKinds = "NeverReturned=40", Seconds = 11 };
+        PoolNotice[] notices = [.. Enumerable.Range(1, 8).Reverse().Select(static i => new PoolNotice($"NeverReturned: rented at {i}", i))];
+        PoolFinding leak = PoolJudge.Judge(
+            new PoolRecord { First = Start, Last = end, Reports = [new("DoubleReturn: elsewhere", 9), .. notices] }, new PoolLimits())
+            .Findings[0];
+        Assert.Equal("leak", leak.Subject);
+        Assert.Equal([8, 7, 6, 5, 4], leak.Reports.Select(static text => int.Parse(text.Split(' ')[0], CultureInfo.InvariantCulture)));
+        Assert.StartsWith("8 times here: NeverReturned: rented at 8", leak.Reports[0], StringComparison.Ordinal);
     }
 
     [Fact]
@@ -152,11 +167,12 @@ public sealed class PoolJudgeTests
         var history = new PoolHistory();
         for (int round = 1; round <= 3; round++)
         {
+            history.Report("uploads", "Overdue: each second"); // before the first answer, too
             history.Add(Start with { Rented = 100 * round, Leased = round, Seconds = round });
             history.Add(
                 "uploads",
                 new PoolClass { Length = 64, IsKept = true, Missed = 10 * round, Dropped = 5 * round, Served = [round, 2 * round] });
-            history.Report("uploads", "Overdue: once");
+            history.Report("uploads", $"Overdue: at {Math.Min(round, 2)}");
         }
 
         history.Add(Start with { Name = "seen once" });
@@ -165,7 +181,7 @@ public sealed class PoolJudgeTests
         PoolClass found = Assert.Single(record.Classes);
         Assert.Equal((20L, 10L), (found.Missed, found.Dropped));
         Assert.Equal([2L, 4L], found.Served);
-        Assert.Single(record.Reports);
+        Assert.Equal([new("Overdue: each second", 3), new("Overdue: at 2", 2), new("Overdue: at 1", 1)], record.Reports);
     }
 
     private static PoolAdvice Judge(PoolSample first, PoolSample last, params PoolClass[] classes) =>

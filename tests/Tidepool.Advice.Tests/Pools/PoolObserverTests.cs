@@ -51,6 +51,7 @@ public sealed class PoolObserverTests(ITestOutputHelper output)
         (PoolVerdict, string)[] arrays = [.. report.Pools.Where(static pool => pool.Kind == "ArrayPool").SelectMany(
             static pool => pool.Findings).Select(static finding => (finding.Verdict, finding.Subject))];
         Assert.Contains((PoolVerdict.Change, "capacity"), arrays);
+        Assert.Contains((PoolVerdict.Change, "oversize"), arrays);
         Assert.Contains((PoolVerdict.Suspect, "double return"), arrays);
 
         using JsonDocument json = JsonDocument.Parse(AdviceJson.Write(ReportOf(target, report)));

@@ -91,6 +91,44 @@ public sealed class TrafficTests
     }
 
     [Fact]
+    public void Lengths_that_the_pool_does_not_keep_are_named()
+    {
+        var reader = new TrafficReader();
+        for (int turn = 0; turn < 200; turn++)
+        {
+            reader.Rented(Shared, 100_000, turn);
+            reader.Allocated(Shared, 100_000, turn, isUnkept: true);
+            reader.Returned(Shared, 100_000, turn);
+            reader.Dropped(Shared, 100_000);
+        }
+
+        PoolTraffic traffic = Assert.Single(reader.Close(lost: 0));
+        PoolFinding finding = ArrayPoolJudge.Judge(traffic, 5, 1, new PoolLimits { Rentals = 100 }).Findings[0];
+
+        Assert.Equal((PoolVerdict.Change, "oversize"), (finding.Verdict, finding.Subject));
+        Assert.Contains("keeps no arrays of these lengths (elements): 100000.", finding.Reason, StringComparison.Ordinal);
+        Assert.Contains("maxArrayLength: 100000", finding.After, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_few_lengths_that_the_pool_does_not_keep_do_not_hide_a_lack_of_room()
+    {
+        var kept = new LengthTraffic
+        {
+            Length = 4096, Rented = 10_000, Returned = 10_000, Allocated = 5000, Dropped = 4990, Served = [100, 9000],
+        };
+        var unkept = new LengthTraffic
+        {
+            Length = 100_000, Rented = 100, Returned = 100, Allocated = 100, IsUnkept = true, Served = [0, 0],
+        };
+
+        PoolFinding finding = ArrayPoolJudge.Judge(new PoolTraffic { Lengths = [kept, unkept] }, 5, 1, new PoolLimits()).Findings[0];
+
+        Assert.Equal((PoolVerdict.Change, "capacity"), (finding.Verdict, finding.Subject));
+        Assert.Contains("and 4990 of the returned arrays found no room", finding.Reason, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Arrays_that_are_not_returned_are_suspected_to_leak()
     {
         var length = new LengthTraffic { Length = 4096, Rented = 10_000, Returned = 8000, Allocated = 100, Served = [1] };

@@ -30,10 +30,10 @@ internal sealed class ChildProcess : IDisposable
         return child;
     }
 
-    /// <summary>Writes an empty line and reads the answer.</summary>
-    public string Ask()
+    /// <summary>Writes a line and reads the answer.</summary>
+    public string Ask(string line = "")
     {
-        _process.StandardInput.WriteLine();
+        _process.StandardInput.WriteLine(line);
         return _process.StandardOutput.ReadLine() ?? throw new InvalidOperationException("the program has ended");
     }
 

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Text;
+using System.Threading.Channels;
 
 namespace Tidepool.Advice.Tests.Programs;
 
@@ -16,14 +17,18 @@ internal static class PlantedProgram
 
     private const int BytesPerTick = 40_000;
     private const int TickMilliseconds = 5;
-    private const int BurstMilliseconds = 1000;
+    private const int MostMail = 10_000;
+    private const double BusyMilliseconds = 1;
 
     private static readonly ArrayPool<byte> Small = ArrayPool<byte>.Create(maxArrayLength: 1024, maxArraysPerBucket: 1);
     private static readonly Queue<byte[]> Line = [];
     private static readonly byte[][] Cache = new byte[4096][];
-    private static readonly Queue<Message> Mail = [];
+    private static readonly Channel<Message> Mail = Channel.CreateUnbounded<Message>();
+    private static readonly SortedDictionary<long, Message> Unanswered = [];
     private static readonly Dictionary<string, long> Bytes = [];
     private static int s_turn;
+    private static long s_sent;
+    private static bool s_bursts;
 
     /// <summary>The sites that a pool pays for.</summary>
     public static IReadOnlyList<string> ToPool { get; } =
@@ -36,8 +41,11 @@ internal static class PlantedProgram
     public static IReadOnlyList<string> Traps { get; } =
     [
         nameof(TinyBytes), nameof(TinyChars), nameof(Texts), nameof(SmallObjects), nameof(References20), nameof(Closures), nameof(Lists),
-        nameof(PoolMisses), nameof(Strings64), nameof(Burst),
+        nameof(PoolMisses), nameof(Strings64),
     ];
+
+    /// <summary>The trap of a program that warms up: its objects die young, but there are none in the steady state.</summary>
+    public const string BurstTrap = nameof(Burst);
 
     /// <summary>The traps among those that are kept.</summary>
     public static IReadOnlyList<string> KeptTraps { get; } = [nameof(KeptInLine), nameof(KeptInCache), nameof(HandedOver)];
@@ -50,6 +58,9 @@ internal static class PlantedProgram
         nameof(Texts), nameof(SmallObjects), nameof(References20), nameof(PoolMisses), nameof(Strings64),
     ];
 
+    /// <summary>The line from which on it allocates at <see cref="Burst"/> too, until the next line.</summary>
+    public const string StartBurst = "burst";
+
     /// <summary>The name of the count of collections among what it prints.</summary>
     public const string Collections = "collections";
 
@@ -60,11 +71,13 @@ internal static class PlantedProgram
     {
         using var stop = new CancellationTokenSource();
         Task work = Task.Factory.StartNew(() => Work(name == Young ? TickYoung : TickKept, stop.Token), TaskCreationOptions.LongRunning);
+        Task mail = ReceiveAsync();
         Console.WriteLine(WatchedProgram.Ready);
-        while (await Console.In.ReadLineAsync() is not null)
+        while (await Console.In.ReadLineAsync() is { } line)
         {
             lock (Bytes)
             {
+                s_bursts = line == StartBurst;
                 string bytes = string.Join(' ', Bytes.Select(static site => $"{site.Key}={site.Value}"));
                 Console.WriteLine($"{Stopwatch.GetTimestamp()} {Collections}={GC.CollectionCount(0)} {bytes}");
             }
@@ -72,10 +85,12 @@ internal static class PlantedProgram
 
         await stop.CancelAsync();
         await work;
+        Mail.Writer.Complete();
+        await mail;
     }
 
     /// <summary>Ticks come by the clock: one that is late is made up for, so that the rate is the same on a machine that is busy.</summary>
-    private static void Work(Action<bool> tick, CancellationToken stop)
+    private static void Work(Action tick, CancellationToken stop)
     {
         var time = Stopwatch.StartNew();
         for (long ticks = 0; !stop.IsCancellationRequested; ticks++)
@@ -87,12 +102,19 @@ internal static class PlantedProgram
 
             lock (Bytes)
             {
-                tick(time.ElapsedMilliseconds < BurstMilliseconds);
+                tick();
+            }
+
+            // It also works: samples may cost a share of its processor time.
+            long start = Stopwatch.GetTimestamp();
+            while (Stopwatch.GetElapsedTime(start).TotalMilliseconds < BusyMilliseconds)
+            {
+                Thread.SpinWait(1);
             }
         }
     }
 
-    private static void TickYoung(bool isWarm)
+    private static void TickYoung()
     {
         s_turn++;
         Repeat(nameof(Bytes4000), 10, static () => GC.KeepAlive(Bytes4000()));
@@ -112,19 +134,18 @@ internal static class PlantedProgram
         Repeat(nameof(Texts), BytesPerTick / 222, static () => GC.KeepAlive(Texts()));
         Repeat(nameof(SmallObjects), BytesPerTick / 48, static () => GC.KeepAlive(SmallObjects()));
         Repeat(nameof(References20), BytesPerTick / 184, static () => GC.KeepAlive(References20()));
-        Repeat(nameof(Closures), BytesPerTick / 96, static () => GC.KeepAlive(Closures(s_turn)));
+        Repeat(nameof(Closures), BytesPerTick / 48, static () => GC.KeepAlive(Closures(s_turn)));
         Repeat(nameof(Lists), 8, static () => GC.KeepAlive(Lists()));
         Repeat(nameof(PoolMisses), 5, static () => GC.KeepAlive(PoolMisses()));
         Repeat(nameof(Strings64), BytesPerTick / 536, static () => GC.KeepAlive(Strings64()));
-        if (isWarm)
+        if (s_bursts)
         {
             Repeat(nameof(Burst), 200, static () => GC.KeepAlive(Burst()));
         }
     }
 
-    private static void TickKept(bool isWarm)
+    private static void TickKept()
     {
-        _ = isWarm;
         Repeat(nameof(KeptInLine), 20, static () => KeptInLine());
         Repeat(nameof(KeptInCache), 10, static () => KeptInCache(s_turn = (s_turn * 1_103_515_245 + 12_345) & int.MaxValue));
         Repeat(nameof(HandedOver), 30, static () => HandedOver());
@@ -248,13 +269,16 @@ internal static class PlantedProgram
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void KeptInCache(int place) => Cache[place % Cache.Length] = new byte[8000];
 
+    /// <summary>Gives it to another thread, which keeps it.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void HandedOver()
+    private static void HandedOver() => Mail.Writer.TryWrite(new Message { Content = new byte[3000], Sequence = s_sent++ });
+
+    private static async Task ReceiveAsync()
     {
-        Mail.Enqueue(new Message { Content = new byte[3000] });
-        if (Mail.Count > 10_000)
+        await foreach (Message message in Mail.Reader.ReadAllAsync())
         {
-            Mail.Dequeue();
+            Unanswered.Add(message.Sequence, message);
+            Unanswered.Remove(message.Sequence - MostMail);
         }
     }
 

@@ -52,6 +52,7 @@ internal static class PooledProgram
         using var exact = BufferPool<byte>.Create(new() { Name = Exact });
         ArrayPool<byte> small = ArrayPool<byte>.Create(maxArrayLength: 4096, maxArraysPerBucket: 1);
         ArrayPool<byte> twice = ArrayPool<byte>.Create(maxArrayLength: 4096, maxArraysPerBucket: 50);
+        ArrayPool<byte> outgrown = ArrayPool<byte>.Create(maxArrayLength: 4096, maxArraysPerBucket: 50);
         for (int turn = 0; !stop.WaitHandle.WaitOne(TickMilliseconds); turn++)
         {
             RentAndReturn(roomy, static _ => 1000);
@@ -60,7 +61,8 @@ internal static class PooledProgram
             RentAndReturn(oversize, static _ => 100_000);
             RentAndReturn(coarse, i => 4100 + 37 * ((turn + i) % 8));
             RentAndReturn(exact, i => 1000 + 24 * ((turn + i) % 2));
-            RentBurst(small);
+            RentBurst(small, 2000);
+            RentBurst(outgrown, 10_000);
             if (turn % TicksPerMistake == 0)
             {
                 ReturnTwice(doubled);
@@ -101,12 +103,12 @@ internal static class PooledProgram
         Array.ForEach(leases, static lease => lease.Dispose());
     }
 
-    private static void RentBurst(ArrayPool<byte> pool)
+    private static void RentBurst(ArrayPool<byte> pool, int length)
     {
         var arrays = new byte[Burst][];
         for (int i = 0; i < Burst; i++)
         {
-            arrays[i] = pool.Rent(2000);
+            arrays[i] = pool.Rent(length);
         }
 
         Array.ForEach(arrays, array => pool.Return(array));

@@ -13,6 +13,9 @@ internal static class Program
             case [PlantedProgram.Young or PlantedProgram.Kept]:
                 await PlantedProgram.RunAsync(arguments[0]);
                 return 0;
+            case [ServingProgram.Name]:
+                await ServingProgram.RunAsync();
+                return 0;
             case [PooledProgram.Name]:
                 await PooledProgram.RunAsync();
                 return 0;

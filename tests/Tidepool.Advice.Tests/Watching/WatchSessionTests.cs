@@ -34,6 +34,23 @@ public sealed class WatchSessionTests
     }
 
     [Fact]
+    public async Task Pools_that_a_server_and_its_client_use_without_asking_have_their_rows()
+    {
+        using var child = ChildProcess.Start(ServingProgram.Name);
+        string port = child.Ask();
+        using WatchSession session = WatchSession.Start(TargetCatalog.Find($"{child.Id}"));
+        await TakeUntil(
+            session,
+            f => Has(f, $"HTTP http://127.0.0.1:{port}", static row => (row.Idle ?? 0) + (row.Used ?? 0) >= 1)
+                && Has(f, $"Kestrel 127.0.0.1:{port}", static row => row.Used >= 1)
+                && Has(f, "memory of kestrel", static row => row is { Unit: "By", Idle: > 0 }));
+        child.End();
+
+        static bool Has(WatchFrame frame, string name, Func<MeteredRow, bool> isGood) =>
+            frame.Metered.Any(row => row.Name == name && isGood(row));
+    }
+
+    [Fact]
     public async Task A_window_of_array_pool_events_counts_and_says_what_it_cost()
     {
         using var child = ChildProcess.Start(WatchedProgram.Name);

@@ -1,10 +1,69 @@
 using System.Diagnostics;
+using System.Text.Json;
 
 namespace Tidepool.Labs.Tests.Processes;
 
 [Trait("Category", "Environment")]
 public sealed class AdviseCommandTests
 {
+    private const string Habit = "byte arrays";
+
+    [Fact]
+    public async Task Processes_are_listed_as_a_table_and_as_json()
+    {
+        using Process process = StartPlanted();
+        try
+        {
+            var (code, table, _) = await ToolProgram.RunAsync("ps");
+            Assert.Equal(0, code);
+            string row = Assert.Single(table.Split('\n'), line => line.TrimStart().StartsWith($"{process.Id} ", StringComparison.Ordinal));
+            Assert.Matches($@"^\s*{process.Id}\s+Tidepool\.Tool\s+10\.\S*\s+yes\s+\d", row);
+
+            (code, string json, _) = await ToolProgram.RunAsync("ps", "--json");
+            Assert.Equal(0, code);
+            JsonElement listed = Assert.Single(
+                JsonDocument.Parse(json).RootElement.EnumerateArray(), one => one.GetProperty("pid").GetInt32() == process.Id);
+            Assert.Equal("Tidepool.Tool", listed.GetProperty("name").GetString());
+            Assert.Contains(PlantedProgram.Paced, listed.GetProperty("commandLine").GetString(), StringComparison.Ordinal);
+            Assert.True(listed.GetProperty("usesTidepool").GetBoolean());
+        }
+        finally
+        {
+            process.Kill();
+            process.WaitForExit();
+        }
+    }
+
+    [Fact]
+    public async Task A_managed_command_is_started_looked_at_and_ended()
+    {
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
+        string json = Path.Combine(folder.FullName, "advice.json");
+        string operations = $"{int.MaxValue - Environment.ProcessId}"; // no other program has it
+        string html = Path.Combine(folder.FullName, "advice.html");
+        try
+        {
+            var (code, text, errors) = await ToolProgram.RunAsync(
+                "advise", "--seconds", "5", "--lifetimes", "--json", json, "--html", html,
+                "--", "dotnet", ToolProgram.Path, PlantedProgram.Argument, Habit, PlantedProgram.Before, operations);
+
+            Assert.True(code == 0, errors);
+            using JsonDocument report = JsonDocument.Parse(await File.ReadAllTextAsync(json));
+            JsonElement site = report.RootElement.GetProperty("sites")[0];
+            Assert.Equal("pool", site.GetProperty("verdict").GetString());
+            Assert.EndsWith(".NewBytes", site.GetProperty("method").GetString(), StringComparison.Ordinal);
+            Assert.Contains("POOL  byte[]", text, StringComparison.Ordinal);
+            Assert.Contains("NewBytes", await File.ReadAllTextAsync(html), StringComparison.Ordinal);
+            (code, string processes, _) = await ToolProgram.RunAsync("ps", "--json");
+            Assert.Equal(0, code);
+            Assert.DoesNotContain(operations, processes, StringComparison.Ordinal);
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
     [Fact]
     public async Task The_native_library_is_refused_for_a_process_that_runs()
     {
@@ -36,5 +95,17 @@ public sealed class AdviseCommandTests
             process.Kill();
             process.WaitForExit();
         }
+    }
+
+    private static Process StartPlanted()
+    {
+        var process = Process.Start(
+            new ProcessStartInfo("dotnet", [ToolProgram.Path, PlantedProgram.Argument, Habit, PlantedProgram.Before, PlantedProgram.Paced])
+            {
+                RedirectStandardInput = true,
+                RedirectStandardOutput = true,
+            })!;
+        Assert.NotNull(process.StandardOutput.ReadLine()); // it is ready
+        return process;
     }
 }
