@@ -25,7 +25,6 @@ internal static class PlantedPairs
     private const int Numbers = 1500;
     private const int PartLength = 2000;
     private const int Parts = 10;
-    private const int ManyParts = 100;
     private const int TinyObjects = 100;
 
     private static readonly byte[] Part = new byte[PartLength];
@@ -39,7 +38,7 @@ internal static class PlantedPairs
     public static IReadOnlyList<PlantedPair> All { get; } =
     [
         new("byte arrays", 200_000, 1_000_000, Arrays, static count => Rented(count, static _ => ShortLength)),
-        new("streams", 15_000, 120_000, static count => Streams(count, Parts), static count => PooledStreams(count, Parts)),
+        new("streams", 15_000, 120_000, Streams, PooledStreams),
         new("mixed lengths", 150_000, 700_000, MixedArrays, static count => Rented(count, static _ => MixedLength())),
         new("large arrays", 1200, 20_000, LargeArrays, static count => Rented(count, static _ => LargeLength)),
         new("arrays of references", 100_000, 400_000, ReferenceArrays, RentedReferences),
@@ -47,7 +46,7 @@ internal static class PlantedPairs
         new("string builders", 30_000, 200_000, Builders, PooledBuilders),
         new("objects with a buffer", 100_000, 500_000, ParsedLines, PooledLines),
         new("two places", 100_000, 500_000, TwoPlaces, RentedTwoPlaces),
-        new("large streams", 600, 10_000, static count => Streams(count, ManyParts), static count => PooledStreams(count, ManyParts)),
+        new("large streams", 600, 10_000, LargeStreams, PooledLargeStreams),
         new("tiny objects", 40_000, 400_000, Tiny, PooledTiny) { IsTrap = true },
         new("kept arrays", 5000, 40_000, Kept, KeptRented) { IsTrap = true },
     ];
@@ -127,28 +126,55 @@ internal static class PlantedPairs
         }
     }
 
-    private static void Streams(int count, int parts)
+    private static void Streams(int count)
     {
         for (int i = 0; i < count; i++)
         {
             using var stream = new MemoryStream();
-            Write(stream, parts);
+            Write(stream);
         }
     }
 
-    private static void PooledStreams(int count, int parts)
+    private static void PooledStreams(int count)
     {
         for (int i = 0; i < count; i++)
         {
             using var stream = new PooledMemoryStream();
-            Write(stream, parts);
+            Write(stream);
+        }
+    }
+
+    private static void LargeStreams(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            using var stream = new MemoryStream();
+            WriteMuch(stream);
+        }
+    }
+
+    private static void PooledLargeStreams(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            using var stream = new PooledMemoryStream();
+            WriteMuch(stream);
         }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void Write(MemoryStream stream, int parts)
+    private static void Write(MemoryStream stream)
     {
-        for (int part = 0; part < parts; part++)
+        for (int part = 0; part < Parts; part++)
+        {
+            stream.Write(Part);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void WriteMuch(MemoryStream stream)
+    {
+        for (int part = 0; part < Parts * Parts; part++)
         {
             stream.Write(Part);
         }
