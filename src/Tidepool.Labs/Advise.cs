@@ -11,6 +11,7 @@ internal sealed class AdviseLab : ILab
     private const string AfterWindow = "seconds after the window";
     private const int QuickPairs = 3;
     private const int ToolSeconds = 8;
+    private const int UndisturbedSeconds = 3; // --lifetimes looks for so long before the window
     private const string Peak = "peak memory in MB";
 
     private static readonly string Rate =
@@ -97,20 +98,22 @@ internal sealed class AdviseLab : ILab
         var section = new Section
         {
             Title = "The tool itself",
-            About = $"advise looks at the same program for {ToolSeconds} s. What it takes beyond them has its own start in it; for watch, "
-                + "which shows a line each second, it is the time to the first line. Cost is what advise prints of itself. The first "
-                + "look more: time that the first watch costs a program more than the next, because the program compiles what "
-                + "it is asked.",
+            About = $"advise looks at the same program for {ToolSeconds} s. What it takes beyond them, and beyond the "
+                + $"{UndisturbedSeconds} s for which --lifetimes looks before, has its own start in it; for watch, which shows a line "
+                + "each second, it is the time to the first line. Cost is what advise prints of itself. The first look more: time "
+                + "that the first watch costs a program more than the next, because the program compiles what it is asked.",
             Layout = SectionLayout.Metrics,
             Varies = ["run"],
             Order = 4,
         };
         var advise = new WorkloadKey(Cell.Of(("run", "advise")), "tidepool advise");
+        var whole = new WorkloadKey(Cell.Of(("run", "advise, all of it")), "tidepool advise --lifetimes --html");
         var watch = new WorkloadKey(Cell.Of(("run", "watch")), "tidepool watch");
-        AddProbe(advise, ObserveByAdvise);
+        AddProbe(advise, static () => ObserveByAdvise(isWhole: false));
+        AddProbe(whole, static () => ObserveByAdvise(isWhole: true));
         AddProbe(watch, ObserveByWatch);
-        plan.Add(new MetricRule(Bars.AdviseAnswer, AfterWindow, advise));
-        plan.Add(new MetricRule(Bars.AdviseMemory, Peak, advise, watch));
+        plan.Add(new MetricRule(Bars.AdviseAnswer, AfterWindow, advise, whole));
+        plan.Add(new MetricRule(Bars.AdviseMemory, Peak, advise, whole, watch));
 
         void AddProbe(WorkloadKey key, Func<Dictionary<string, double>> run) => plan.Add(new Probe
         {
@@ -163,14 +166,17 @@ internal sealed class AdviseLab : ILab
         static WorkloadKey KeyOf(PlantedPair pair) => new(Cell.Of(("habit", pair.Name)), "estimate and truth");
     }
 
-    private static Dictionary<string, double> ObserveByAdvise()
+    private static Dictionary<string, double> ObserveByAdvise(bool isWhole)
     {
         ObservedProgram.Set(AllocatingPace.Working);
-        var (run, report) = ToolRun.WithReport(file => ObservedProgram.Observe(Observer.Advise, ToolSeconds, "--json", file));
+        var (run, report) = ToolRun.WithReport(file => ObservedProgram.Observe(
+            Observer.Advise,
+            ToolSeconds,
+            ["--json", file, .. isWhole ? (string[])["--lifetimes", "--html", Path.ChangeExtension(file, "html")] : []]));
         JsonElement window = report.GetProperty("window");
         return new()
         {
-            [AfterWindow] = run.Seconds - ToolSeconds,
+            [AfterWindow] = run.Seconds - ToolSeconds - (isWhole ? UndisturbedSeconds : 0),
             [Peak] = run.PeakBytes / 1e6,
             ["cost_percent"] = 100 * window.GetProperty("cost").GetDouble(),
             ["sampled_percent"] = 100 * window.GetProperty("sampledSeconds").GetDouble() / window.GetProperty("seconds").GetDouble(),

@@ -25,6 +25,7 @@ internal static class PlantedPairs
     private const int Numbers = 1500;
     private const int PartLength = 2000;
     private const int Parts = 10;
+    private const int ManyParts = 100;
     private const int TinyObjects = 100;
 
     private static readonly byte[] Part = new byte[PartLength];
@@ -38,7 +39,7 @@ internal static class PlantedPairs
     public static IReadOnlyList<PlantedPair> All { get; } =
     [
         new("byte arrays", 200_000, 1_000_000, Arrays, static count => Rented(count, static _ => ShortLength)),
-        new("streams", 15_000, 120_000, Streams, PooledStreams),
+        new("streams", 15_000, 120_000, static count => Streams(count, Parts), static count => PooledStreams(count, Parts)),
         new("mixed lengths", 150_000, 700_000, MixedArrays, static count => Rented(count, static _ => MixedLength())),
         new("large arrays", 1200, 20_000, LargeArrays, static count => Rented(count, static _ => LargeLength)),
         new("arrays of references", 100_000, 400_000, ReferenceArrays, RentedReferences),
@@ -46,7 +47,7 @@ internal static class PlantedPairs
         new("string builders", 30_000, 200_000, Builders, PooledBuilders),
         new("objects with a buffer", 100_000, 500_000, ParsedLines, PooledLines),
         new("two places", 100_000, 500_000, TwoPlaces, RentedTwoPlaces),
-        new("large streams", 600, 10_000, LargeStreams, PooledLargeStreams),
+        new("large streams", 600, 10_000, static count => Streams(count, ManyParts), static count => PooledStreams(count, ManyParts)),
         new("tiny objects", 40_000, 400_000, Tiny, PooledTiny) { IsTrap = true },
         new("kept arrays", 5000, 40_000, Kept, KeptRented) { IsTrap = true },
     ];
@@ -126,55 +127,28 @@ internal static class PlantedPairs
         }
     }
 
-    private static void Streams(int count)
+    private static void Streams(int count, int parts)
     {
         for (int i = 0; i < count; i++)
         {
             using var stream = new MemoryStream();
-            Write(stream);
+            Write(stream, parts);
         }
     }
 
-    private static void PooledStreams(int count)
+    private static void PooledStreams(int count, int parts)
     {
         for (int i = 0; i < count; i++)
         {
             using var stream = new PooledMemoryStream();
-            Write(stream);
-        }
-    }
-
-    private static void LargeStreams(int count)
-    {
-        for (int i = 0; i < count; i++)
-        {
-            using var stream = new MemoryStream();
-            WriteMuch(stream);
-        }
-    }
-
-    private static void PooledLargeStreams(int count)
-    {
-        for (int i = 0; i < count; i++)
-        {
-            using var stream = new PooledMemoryStream();
-            WriteMuch(stream);
+            Write(stream, parts);
         }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void Write(MemoryStream stream)
+    private static void Write(MemoryStream stream, int parts)
     {
-        for (int part = 0; part < Parts; part++)
-        {
-            stream.Write(Part);
-        }
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void WriteMuch(MemoryStream stream)
-    {
-        for (int part = 0; part < Parts * Parts; part++)
+        for (int part = 0; part < parts; part++)
         {
             stream.Write(Part);
         }

@@ -6,32 +6,23 @@ namespace Tidepool.Labs.Tests.Processes;
 [Trait("Category", "Environment")]
 public sealed class AdviseCommandTests
 {
-    private const string Habit = "byte arrays";
-
     [Fact]
     public async Task Processes_are_listed_as_a_table_and_as_json()
     {
-        using Process process = StartPlanted();
-        try
-        {
-            var (code, table, _) = await ToolProgram.RunAsync("ps");
-            Assert.Equal(0, code);
-            string row = Assert.Single(table.Split('\n'), line => line.TrimStart().StartsWith($"{process.Id} ", StringComparison.Ordinal));
-            Assert.Matches($@"^\s*{process.Id}\s+Tidepool\.Tool\s+10\.\S*\s+yes\s+\d", row);
+        using PlantedHabit program = PlantedHabit.Start();
 
-            (code, string json, _) = await ToolProgram.RunAsync("ps", "--json");
-            Assert.Equal(0, code);
-            JsonElement listed = Assert.Single(
-                JsonDocument.Parse(json).RootElement.EnumerateArray(), one => one.GetProperty("pid").GetInt32() == process.Id);
-            Assert.Equal("Tidepool.Tool", listed.GetProperty("name").GetString());
-            Assert.Contains(PlantedProgram.Paced, listed.GetProperty("commandLine").GetString(), StringComparison.Ordinal);
-            Assert.True(listed.GetProperty("usesTidepool").GetBoolean());
-        }
-        finally
-        {
-            process.Kill();
-            process.WaitForExit();
-        }
+        var (code, table, _) = await ToolProgram.RunAsync("ps");
+        Assert.Equal(0, code);
+        string row = Assert.Single(table.Split('\n'), line => line.TrimStart().StartsWith($"{program.Id} ", StringComparison.Ordinal));
+        Assert.Matches($@"^\s*{program.Id}\s+Tidepool\.Tool\s+10\.\S*\s+yes\s+\d", row);
+
+        (code, string json, _) = await ToolProgram.RunAsync("ps", "--json");
+        Assert.Equal(0, code);
+        JsonElement listed = Assert.Single(
+            JsonDocument.Parse(json).RootElement.EnumerateArray(), one => one.GetProperty("pid").GetInt32() == program.Id);
+        Assert.Equal("Tidepool.Tool", listed.GetProperty("name").GetString());
+        Assert.Contains(PlantedProgram.Paced, listed.GetProperty("commandLine").GetString(), StringComparison.Ordinal);
+        Assert.True(listed.GetProperty("usesTidepool").GetBoolean());
     }
 
     [Fact]
@@ -45,7 +36,7 @@ public sealed class AdviseCommandTests
         {
             var (code, text, errors) = await ToolProgram.RunAsync(
                 "advise", "--seconds", "5", "--lifetimes", "--json", json, "--html", html,
-                "--", "dotnet", ToolProgram.Path, PlantedProgram.Argument, Habit, PlantedProgram.Before, operations);
+                "--", "dotnet", ToolProgram.Path, PlantedProgram.Argument, PlantedHabit.Name, PlantedProgram.Before, operations);
 
             Assert.True(code == 0, errors);
             using JsonDocument report = JsonDocument.Parse(await File.ReadAllTextAsync(json));
@@ -95,17 +86,5 @@ public sealed class AdviseCommandTests
             process.Kill();
             process.WaitForExit();
         }
-    }
-
-    private static Process StartPlanted()
-    {
-        var process = Process.Start(
-            new ProcessStartInfo("dotnet", [ToolProgram.Path, PlantedProgram.Argument, Habit, PlantedProgram.Before, PlantedProgram.Paced])
-            {
-                RedirectStandardInput = true,
-                RedirectStandardOutput = true,
-            })!;
-        Assert.NotNull(process.StandardOutput.ReadLine()); // it is ready
-        return process;
     }
 }
