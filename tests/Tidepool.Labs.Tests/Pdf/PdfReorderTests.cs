@@ -1,7 +1,5 @@
 using System.Diagnostics;
 using System.Text;
-using Tidepool.Tests.Common;
-using Xunit.Sdk;
 
 namespace Tidepool.Labs.Tests.Pdf;
 
@@ -76,7 +74,7 @@ public class PdfReorderTests
         }
     }
 
-    [NeedsPrograms("qpdf", "pdftotext")]
+    [ProgramsFact("qpdf poppler-utils", "qpdf", "pdftotext")]
     public void Other_programs_find_the_output_sound_and_its_text_reversed()
     {
         string folder = Directory.CreateTempSubdirectory("tidepool pdf ").FullName;
@@ -130,20 +128,5 @@ public class PdfReorderTests
         process.WaitForExit();
         Assert.True(process.ExitCode == 0, $"{program} {string.Join(' ', arguments)}: {process.ExitCode}\n{output}{errors.Result}");
         return output;
-    }
-
-    [AttributeUsage(AttributeTargets.Method)]
-    [TraitDiscoverer(EnvironmentTrait.Name, "Tidepool.Labs.Tests")]
-    private sealed class NeedsProgramsAttribute : FactAttribute, ITraitAttribute
-    {
-        public NeedsProgramsAttribute(params string[] programs)
-        {
-            string[] folders = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator);
-            string[] missing = [.. programs.Where(program => !folders.Any(folder => File.Exists(Path.Combine(folder, program))))];
-            if (missing.Length > 0)
-            {
-                Skip = $"Needs {string.Join(" and ", missing)}: apt-get install qpdf poppler-utils";
-            }
-        }
     }
 }
