@@ -15,7 +15,7 @@ internal static class ArrayPoolJudge
         long rented = pool.Lengths.Sum(static length => length.Rented);
         long allocated = pool.Lengths.Sum(static length => length.Allocated);
         List<PoolFinding> findings = [.. pool.Lengths.Where(static length => length.SuspectedReturns > 0).Select(Suspect)];
-        findings.Add(JudgeCapacity(pool, rented, allocated, limits));
+        findings.Add(JudgeCapacity(pool, rented, allocated, seconds, limits));
         if (JudgeBalance(pool, rented, limits) is { } leak)
         {
             findings.Add(leak);
@@ -35,7 +35,7 @@ internal static class ArrayPoolJudge
         };
     }
 
-    private static PoolFinding JudgeCapacity(PoolTraffic pool, long rented, long allocated, PoolLimits limits)
+    private static PoolFinding JudgeCapacity(PoolTraffic pool, long rented, long allocated, double seconds, PoolLimits limits)
     {
         if (rented < limits.Rentals)
         {
@@ -48,16 +48,21 @@ internal static class ArrayPoolJudge
                 PoolVerdict.Keep, $"idle arrays served {Quantity.Percent(1 - (double)allocated / rented)} of the rentals.");
         }
 
-        LengthTraffic[] unkept = [.. pool.Lengths.Where(static length => length.IsUnkept)];
+        string share = $"{Quantity.Percent((double)allocated / rented)} of the rentals allocated";
+        LengthTraffic[] unkept = [.. pool.Lengths.Where(static length => !length.IsKept)];
         if (unkept.Sum(static length => length.Allocated) >= limits.Cause * allocated)
         {
-            return JudgeOversize(unkept, (double)allocated / rented);
+            return PoolFinding.Oversize(share, unkept.Select(static length => (length.Length, length.Allocated)), seconds) with
+            {
+                Before = "ArrayPool<T>.Create()",
+                After = $"ArrayPool<T>.Create(maxArrayLength: {unkept.Max(static length => length.Length)}, maxArraysPerBucket: 50)   "
+                    + "// or BufferPool<T>.Shared.AsArrayPool()",
+            };
         }
 
         LengthTraffic worst = pool.Lengths.MaxBy(static length => length.Allocated)!;
-        string share = $"{Quantity.Percent((double)allocated / rented)} of the rentals allocated, most of them {worst.Length} elements "
-            + $"(what was asked for is not in the events), and {pool.Lengths.Sum(static length => length.Dropped)} of the returned arrays "
-            + "found no room";
+        share += $", most of them {worst.Length} elements (what was asked for is not in the events), and "
+            + $"{pool.Lengths.Sum(static length => length.Dropped)} of the returned arrays found no room";
         long most = ServedBy(pool, int.MaxValue);
         if (most <= rented - allocated)
         {
@@ -74,21 +79,6 @@ internal static class ArrayPoolJudge
         {
             Before = "ArrayPool<T>.Shared   // or ArrayPool<T>.Create",
             After = "BufferPool<T>.Shared.AsArrayPool()   // keeps what the budget allows, in bytes and not in arrays for each length",
-        };
-    }
-
-    private static PoolFinding JudgeOversize(LengthTraffic[] unkept, double share)
-    {
-        var frequent = unkept.OrderByDescending(static one => one.Allocated).Take(4).Select(static one => one.Length);
-        return new PoolFinding
-        {
-            Verdict = PoolVerdict.Change,
-            Subject = "oversize",
-            Reason = $"{Quantity.Percent(share)} of the rentals allocated, most of them because the pool keeps no arrays of these lengths "
-                + $"(elements): {string.Join(", ", frequent)}.",
-            Before = "ArrayPool<T>.Create()",
-            After = $"ArrayPool<T>.Create(maxArrayLength: {unkept.Max(static one => one.Length)}, maxArraysPerBucket: 50)   // or "
-                + "BufferPool<T>.Shared.AsArrayPool()",
         };
     }
 

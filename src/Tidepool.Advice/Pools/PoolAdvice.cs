@@ -46,6 +46,23 @@ internal sealed record PoolFinding
     /// <summary>A finding about how much the pool keeps.</summary>
     public static PoolFinding Capacity(PoolVerdict verdict, string reason) =>
         new() { Verdict = verdict, Subject = "capacity", Reason = reason };
+
+    /// <summary>The finding that a pool keeps nothing of the lengths that most misses are of; it names the four most frequent.</summary>
+    /// <param name="share">How many rentals missed, in words.</param>
+    /// <param name="unkept">Each length in elements, 0 for further ones, with its misses.</param>
+    /// <param name="seconds">The length of the window.</param>
+    public static PoolFinding Oversize(string share, IEnumerable<(int Length, long Missed)> unkept, double seconds)
+    {
+        IEnumerable<string> lengths =
+            from one in unkept.OrderByDescending(static one => one.Missed).Take(4)
+            select $"{(one.Length == 0 ? "others" : one.Length)} {Quantity.Count(one.Missed / seconds)}/s";
+        return new PoolFinding
+        {
+            Verdict = PoolVerdict.Change,
+            Subject = "oversize",
+            Reason = $"{share}, most of them because the pool keeps nothing of these lengths (elements): {string.Join(", ", lengths)}.",
+        };
+    }
 }
 
 /// <summary>A pool with what was seen of it and the findings, the most urgent first.</summary>

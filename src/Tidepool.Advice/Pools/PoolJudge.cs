@@ -67,7 +67,11 @@ internal static class PoolJudge
         PoolClass[] unkept = [.. record.Classes.Where(static one => !one.IsKept && one.Missed > 0)];
         if (unkept.Sum(static one => one.Missed) >= cause)
         {
-            return JudgeOversize(unkept, share, record.Seconds);
+            return PoolFinding.Oversize(share, unkept.Select(static one => (one.Length, one.Missed)), record.Seconds) with
+            {
+                After = $"MaxLength = {unkept.Max(static one => one.Length)},   // or ask for parts: PooledMemoryStream, "
+                    + "PooledSequenceWriter<T>",
+            };
         }
 
         if (record.Classes.Sum(static one => one.Served is [.., var most] ? most : 0) >= cause)
@@ -98,22 +102,6 @@ internal static class PoolJudge
         : record.Last.Refused - record.First.Refused >= cause
             ? "because the policy refused objects when they came back: look at what resets or validates them."
         : "but few were dropped for want of room: the pool was still growing, or rentals leave it for good (detached). Run again.";
-
-    private static PoolFinding JudgeOversize(PoolClass[] unkept, string share, double seconds)
-    {
-        PoolClass[] frequent = [.. unkept.OrderByDescending(static one => one.Missed).Take(4)];
-        string lengths = string.Join(
-            ", ",
-            frequent.Select(one => $"{(one.Length == 0 ? "others" : one.Length)} {Quantity.Count(one.Missed / seconds)}/s"));
-        int longest = unkept.Max(static one => one.Length);
-        return new PoolFinding
-        {
-            Verdict = PoolVerdict.Change,
-            Subject = "oversize",
-            Reason = $"{share}, most of them because the pool keeps nothing of these lengths (elements): {lengths}.",
-            After = $"MaxLength = {longest},   // or ask for parts: PooledMemoryStream, PooledSequenceWriter<T>",
-        };
-    }
 
     private static PoolFinding JudgeRoom(PoolRecord record, string share, long missed, PoolLimits limits)
     {

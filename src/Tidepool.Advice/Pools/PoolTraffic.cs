@@ -53,8 +53,8 @@ internal sealed record LengthTraffic
     /// <summary>Returned ones that found no room.</summary>
     public long Dropped { get; init; }
 
-    /// <summary>Whether the pool said that it keeps none of this length.</summary>
-    public bool IsUnkept { get; init; }
+    /// <summary>Whether the pool keeps arrays of this length: false where it said that it does not.</summary>
+    public bool IsKept { get; init; } = true;
 
     /// <summary>The rentals that one stack of 1, 2, 4 ... 4096 places for all threads would have served.</summary>
     public IReadOnlyList<long> Served { get; init; } = [];

@@ -67,7 +67,7 @@ internal static class TrafficListener
                 reader.Rented(pool, length, id, isTidepool ? (int)EventValues.Number(written, "requestedLength") : null);
                 break;
             case 2:
-                reader.Allocated(pool, length, id, !isTidepool && EventValues.Number(written, "reason") == OverMaximumSize);
+                reader.Allocated(pool, length, id, isTidepool || EventValues.Number(written, "reason") != OverMaximumSize);
                 break;
             case 3:
                 reader.Returned(pool, length, id);

@@ -30,12 +30,12 @@ internal sealed class TrafficReader
     /// <param name="pool">The pool, and whether it is one of Tidepool.</param>
     /// <param name="length">The length of the buffer in elements.</param>
     /// <param name="id">The number by which the buffer is told from others; two may have one.</param>
-    /// <param name="isUnkept">Whether the pool said that it keeps none of this length.</param>
-    public void Allocated((bool IsTidepool, int Id) pool, int length, int id, bool isUnkept = false)
+    /// <param name="isKept">Whether the pool keeps this length: false where it said that it does not.</param>
+    public void Allocated((bool IsTidepool, int Id) pool, int length, int id, bool isKept = true)
     {
         Counts counts = Find(pool).Find(length);
         counts.Allocate(id);
-        counts.IsUnkept |= isUnkept;
+        counts.IsKept &= isKept;
     }
 
     /// <summary>A returned buffer found no room.</summary>
@@ -103,7 +103,7 @@ internal sealed class TrafficReader
 
         public long Dropped { get; set; }
 
-        public bool IsUnkept { get; set; }
+        public bool IsKept { get; set; } = true;
 
         /// <summary>The event comes before or after that of the rental.</summary>
         public void Allocate(int id)
@@ -144,7 +144,7 @@ internal sealed class TrafficReader
             Returned = Returns,
             Allocated = Allocated,
             Dropped = Dropped,
-            IsUnkept = IsUnkept,
+            IsKept = IsKept,
             Served = _places.Served(),
             SuspectedReturns = isTorn ? 0 : _suspected,
             Ids = _balances.Count,

@@ -97,7 +97,7 @@ public sealed class TrafficTests
         for (int turn = 0; turn < 200; turn++)
         {
             reader.Rented(Shared, 100_000, turn);
-            reader.Allocated(Shared, 100_000, turn, isUnkept: true);
+            reader.Allocated(Shared, 100_000, turn, isKept: false);
             reader.Returned(Shared, 100_000, turn);
             reader.Dropped(Shared, 100_000);
         }
@@ -106,7 +106,7 @@ public sealed class TrafficTests
         PoolFinding finding = ArrayPoolJudge.Judge(traffic, 5, 1, new PoolLimits { Rentals = 100 }).Findings[0];
 
         Assert.Equal((PoolVerdict.Change, "oversize"), (finding.Verdict, finding.Subject));
-        Assert.Contains("keeps no arrays of these lengths (elements): 100000.", finding.Reason, StringComparison.Ordinal);
+        Assert.Contains("keeps nothing of these lengths (elements): 100000 40/s.", finding.Reason, StringComparison.Ordinal);
         Assert.Contains("maxArrayLength: 100000", finding.After, StringComparison.Ordinal);
     }
 
@@ -119,7 +119,7 @@ public sealed class TrafficTests
         };
         var unkept = new LengthTraffic
         {
-            Length = 100_000, Rented = 100, Returned = 100, Allocated = 100, IsUnkept = true, Served = [0, 0],
+            Length = 100_000, Rented = 100, Returned = 100, Allocated = 100, IsKept = false, Served = [0, 0],
         };
 
         PoolFinding finding = ArrayPoolJudge.Judge(new PoolTraffic { Lengths = [kept, unkept] }, 5, 1, new PoolLimits()).Findings[0];
