@@ -11,6 +11,7 @@ public sealed class AdviceCodeTests
     [InlineData("System.String[]", null)]
     [InlineData("System.Byte[]", "MemoryStream")]
     [InlineData("System.Char[]", "StringBuilder")]
+    [InlineData("System.Int32[]", "ArrayBufferWriter")]
     public void What_is_to_be_pooled_compiles_as_it_was_and_as_it_shall_be(string type, string? builder)
     {
         SiteAdvice advice = Advisor.Judge(
@@ -48,7 +49,7 @@ public sealed class AdviceCodeTests
 
     private static void AssertCompiles(string code)
     {
-        string program = $"using System.Text;\nusing Tidepool;\nint n = 100;\nConsole.WriteLine(n);\n{code}\n";
+        string program = $"using System.Buffers;\nusing System.Text;\nusing Tidepool;\nint n = 100;\nConsole.WriteLine(n);\n{code}\n";
         Assert.NotEmpty(new DocCode("advice", 1, program, null).Compile());
     }
 }

@@ -112,7 +112,7 @@ internal static class Advisor
 
     private static SiteAdvice? JudgeBuilder(AllocationSite site, AdviceLimits limits) => site.Builder switch
     {
-        "MemoryStream" or "StringBuilder" => site.Quantile(0.5) < limits.SmallestArray
+        "MemoryStream" or "StringBuilder" or "ArrayBufferWriter" => site.Quantile(0.5) < limits.SmallestArray
             ? Not(site, $"{site.Builder} stays below {limits.SmallestArray} bytes here: that is cheaper than a pool.")
             : null,
         var builder => Not(site, $"{builder} grows here: give it the capacity it will have, or keep it and clear it."),
@@ -155,6 +155,16 @@ internal static class Advisor
         }
 
         string element = TypeRules.PlainElement(site.Type)?.Keyword ?? TypeRules.Short(site.Type)[..^2];
+        if (site.Builder == "ArrayBufferWriter")
+        {
+            return Advise(
+                site,
+                "writers",
+                $"the arrays of an ArrayBufferWriter; {young}.",
+                $"var writer = new ArrayBufferWriter<{element}>();",
+                $"using var writer = new PooledBufferWriter<{element}>();");
+        }
+
         string clear = TypeRules.PlainElement(site.Type) is null ? ", clear: true" : "";
         string reason = site.LargeShare > 0.5
             ? $"arrays on the large object heap, each of which brings a collection of everything nearer; {young}."

@@ -15,9 +15,28 @@ internal static partial class FrameRules
             static place => IsTidepool(place) || PoolRent().IsMatch(place.Method));
 
     /// <summary>The platform's class that made the object for its own use, such as <c>MemoryStream</c>; else null.</summary>
-    public static string? BuilderOf(IReadOnlyList<StackPlace> stack) =>
-        stack.TakeWhile(IsPlatform).Select(static place => Builder().Match(place.Method)).FirstOrDefault(static match => match.Success)
-            ?.Groups["name"].Value;
+    /// <param name="stack">The stack.</param>
+    /// <param name="type">The type of the object.</param>
+    public static string? BuilderOf(IReadOnlyList<StackPlace> stack, string type)
+    {
+        StackPlace[] platform = [.. stack.TakeWhile(IsPlatform)];
+        if (platform.Select(static place => Builder().Match(place.Method)).FirstOrDefault(static match => match.Success) is { } match)
+        {
+            return match.Groups["name"].Value;
+        }
+
+        // The class may be part of the caller's code: then its calls tell it, unless another method of the platform makes the array.
+        return platform.All(static place => Allocator().IsMatch(place.Method)) && platform.Length < stack.Count
+            ? BuilderOf(stack[platform.Length].Makes, type)
+            : null;
+    }
+
+    /// <summary>The only class that may have made the object; null where there are more, or the program may have made it itself.</summary>
+    private static string? BuilderOf(IReadOnlyList<string> made, string type)
+    {
+        string[] makers = [.. made.Where(one => TypeRules.IsArray(one) ? one == type || one == "?[]" : Makes(one, type)).Take(2)];
+        return makers is [var only] && !TypeRules.IsArray(only) ? only : null;
+    }
 
     /// <summary>A method as its author wrote it: of a state machine or a lambda the method that holds it, and without parameters.</summary>
     public static string Readable(string method)
@@ -28,6 +47,14 @@ internal static partial class FrameRules
         name = Lambda().Replace(name, "$1.$2 (lambda)");
         return LocalFunction().Replace(name, "$1.$2 ($3)").Replace('+', '.').Replace("<Main>$", "Main", StringComparison.Ordinal);
     }
+
+    /// <summary>Whether objects of a type may be what a class of the platform keeps its content in.</summary>
+    private static bool Makes(string builder, string type) => builder switch
+    {
+        "MemoryStream" => type == "System.Byte[]",
+        "StringBuilder" => type == "System.Char[]",
+        _ => TypeRules.IsArray(type),
+    };
 
     private static bool IsPlatform(StackPlace place) => Platform().IsMatch(place.Module) || place.Module.Length == 0;
 
@@ -41,9 +68,12 @@ internal static partial class FrameRules
     private static partial Regex PoolRent();
 
     [GeneratedRegex(
-        @"^System\.(IO\.(?<name>MemoryStream)|Text\.(?<name>StringBuilder)|"
+        @"^System\.(IO\.(?<name>MemoryStream)|Text\.(?<name>StringBuilder)|Buffers\.(?<name>ArrayBufferWriter)`1|"
             + @"Collections\.Generic\.(?<name>List|Dictionary|HashSet|Queue|Stack)`\d)")]
     private static partial Regex Builder();
+
+    [GeneratedRegex(@"^(System\.(GC|Array|Runtime\.CompilerServices\.\w+)\.|\?$)")]
+    private static partial Regex Allocator();
 
     [GeneratedRegex(@"^(.*)\+<<?(\w+)>?\$?>d(?:__\d+)?\.MoveNext$")]
     private static partial Regex StateMachine();

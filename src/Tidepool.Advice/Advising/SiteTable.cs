@@ -15,7 +15,7 @@ internal static class SiteTable
             let place = FrameRules.UserFrame(indexed.sample.Stack)
             group indexed by
                 (Method: place?.Method ?? "(unknown)", indexed.sample.Type, IsMiss: FrameRules.IsPoolMiss(indexed.sample.Stack),
-                    Builder: FrameRules.BuilderOf(indexed.sample.Stack)) into site
+                    Builder: FrameRules.BuilderOf(indexed.sample.Stack, indexed.sample.Type)) into site
             let samples = site.Select(static one => one.sample).ToArray()
             let bytes = samples.Sum(AllocationEstimate.WeightOf)
             let large = samples.Where(static sample => sample.IsLarge).Sum(AllocationEstimate.WeightOf)

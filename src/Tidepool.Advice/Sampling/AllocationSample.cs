@@ -5,7 +5,14 @@ namespace Tidepool.Advice;
 /// <param name="Method">The method with its type, as its author wrote it.</param>
 /// <param name="File">The source file; empty where symbols are missing.</param>
 /// <param name="Line">The line, from 1; 0 where symbols are missing.</param>
-internal sealed record StackPlace(string Module, string Method, string File, int Line);
+internal sealed record StackPlace(string Module, string Method, string File, int Line)
+{
+    /// <summary>
+    /// What the statement may allocate, by its calls: classes of the platform that it makes grow, such as <c>MemoryStream</c>, and arrays,
+    /// such as <c>System.Byte[]</c>, or <c>?[]</c> of a type that is not known.
+    /// </summary>
+    public IReadOnlyList<string> Makes { get; init; } = [];
+}
 
 /// <summary>An object that the runtime has sampled when it was allocated.</summary>
 internal sealed record AllocationSample

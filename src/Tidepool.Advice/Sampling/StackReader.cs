@@ -6,6 +6,7 @@ internal sealed class StackReader(SymbolTable symbols) : IDisposable
     private static readonly StackPlace Unknown = new("", "?", "", 0);
 
     private readonly LineReader _lines = new();
+    private readonly StatementReader _statements = new();
     private readonly Dictionary<ulong, StackPlace> _places = [];
     private readonly Dictionary<ulong[], IReadOnlyList<StackPlace>> _stacks = new(ReferenceEqualityComparer.Instance);
 
@@ -28,7 +29,11 @@ internal sealed class StackReader(SymbolTable symbols) : IDisposable
     };
 
     /// <inheritdoc/>
-    public void Dispose() => _lines.Dispose();
+    public void Dispose()
+    {
+        _lines.Dispose();
+        _statements.Dispose();
+    }
 
     private IReadOnlyList<StackPlace> StackOf(ulong[] addresses)
     {
@@ -54,9 +59,15 @@ internal sealed class StackReader(SymbolTable symbols) : IDisposable
     private StackPlace PlaceOf(CodeRange range, int native)
     {
         string module = Path.GetFileNameWithoutExtension(range.AssemblyPath);
-        (string file, int line) = module.StartsWith("System.", StringComparison.Ordinal)
-            ? ("", 0) // its symbols are not on this machine
-            : _lines.Find(range.AssemblyPath, range.Token, range.OffsetOf(native));
-        return new StackPlace(module, range.Method, file, line);
+        if (module.StartsWith("System.", StringComparison.Ordinal))
+        {
+            return new StackPlace(module, range.Method, "", 0); // its symbols are not on this machine
+        }
+
+        SourceStatement statement = _lines.Find(range.AssemblyPath, range.Token, range.OffsetOf(native));
+        return new StackPlace(module, range.Method, statement.File, statement.Line)
+        {
+            Makes = _statements.MadeBy(range.AssemblyPath, range.Token, statement.Start, statement.End),
+        };
     }
 }

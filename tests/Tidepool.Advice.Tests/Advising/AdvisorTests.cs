@@ -37,6 +37,7 @@ public sealed class AdvisorTests
     [Theory]
     [InlineData("MemoryStream", "streams")]
     [InlineData("StringBuilder", "objects")]
+    [InlineData("ArrayBufferWriter", "writers")]
     public void What_streams_and_builders_allocate_has_a_pool_of_its_own(string builder, string kind) =>
         Assert.Equal((Verdict.Pool, kind), (Judge(Good with { Builder = builder }).Verdict, Judge(Good with { Builder = builder }).Kind));
 

@@ -17,10 +17,31 @@ public sealed class FrameRuleTests
     {
         StackPlace[] stack = [Place("System.Private.CoreLib", "System.IO.MemoryStream.set_Capacity"), Place("Orders", "Api.Handle")];
         Assert.Equal("Api.Handle", FrameRules.UserFrame(stack)!.Method);
-        Assert.Equal("MemoryStream", FrameRules.BuilderOf(stack));
+        Assert.Equal("MemoryStream", FrameRules.BuilderOf(stack, "System.Byte[]"));
         Assert.False(FrameRules.IsPoolMiss(stack));
-        Assert.Null(FrameRules.BuilderOf([stack[1], stack[0]]));
+        Assert.Null(FrameRules.BuilderOf([stack[1], stack[0]], "System.Byte[]"));
         Assert.Null(FrameRules.UserFrame([]));
+    }
+
+    [Theory]
+    [InlineData(null, "System.Byte[]", "MemoryStream", "MemoryStream")]
+    [InlineData("System.GC.AllocateUninitializedArray", "System.Char[]", "StringBuilder", "StringBuilder")]
+    [InlineData("System.Array.Resize", "System.Int32[]", "ArrayBufferWriter", "ArrayBufferWriter")]
+    [InlineData(null, "Orders.Line[]", "List", "List")]
+    [InlineData(null, "System.Char[]", "MemoryStream", null)]
+    [InlineData(null, "System.Byte[]", "StringBuilder", null)]
+    [InlineData(null, "Orders.Line", "List", null)]
+    [InlineData(null, "System.Byte[]", "System.Int32[]", null)]
+    [InlineData(null, "System.Byte[]", "MemoryStream System.Int32[] StringBuilder", "MemoryStream")]
+    [InlineData(null, "System.Byte[]", "MemoryStream System.Byte[]", null)]
+    [InlineData(null, "System.Byte[]", "?[] MemoryStream", null)]
+    [InlineData(null, "System.Byte[]", "List MemoryStream", null)]
+    [InlineData("System.Text.Encoding.GetBytes", "System.Byte[]", "MemoryStream", null)]
+    public void Without_its_frame_the_statement_tells_the_class(string? platform, string type, string makes, string? builder)
+    {
+        StackPlace user = Place("Orders", "Api.Handle") with { Makes = makes.Split(' ') };
+        StackPlace[] stack = platform is null ? [user] : [Place("System.Private.CoreLib", platform), user];
+        Assert.Equal(builder, FrameRules.BuilderOf(stack, type));
     }
 
     [Theory]

@@ -56,20 +56,20 @@ public sealed class SymbolTests
     {
         MethodInfo method = typeof(SymbolTests).GetMethod(nameof(Here), BindingFlags.Static | BindingFlags.NonPublic)!;
         using var lines = new LineReader();
-        (string file, int line) = lines.Find(method.Module.FullyQualifiedName, method.MetadataToken, 0);
-        Assert.Equal(Here(), line);
-        Assert.EndsWith("SymbolTests.cs", file, StringComparison.Ordinal);
+        SourceStatement statement = lines.Find(method.Module.FullyQualifiedName, method.MetadataToken, 0);
+        Assert.Equal(Here(), statement.Line);
+        Assert.EndsWith("SymbolTests.cs", statement.File, StringComparison.Ordinal);
     }
 
     [Fact]
     public void What_has_no_symbols_has_no_line()
     {
         using var lines = new LineReader();
-        Assert.Equal(("", 0), lines.Find("", 0x0600_0001, 0));
-        Assert.Equal(("", 0), lines.Find("/no/such/assembly.dll", 0x0600_0001, 0));
-        Assert.Equal(("", 0), lines.Find(typeof(object).Assembly.Location, 0x0600_0001, 0));
-        Assert.Equal(("", 0), lines.Find(typeof(SymbolTests).Assembly.Location, 0x06ff_ffff, 0));
-        Assert.Equal(("", 0), lines.Find(typeof(SymbolTests).Assembly.Location, 0x0100_0001, 0)); // a token of something else
+        Assert.Equal(SourceStatement.Unknown, lines.Find("", 0x0600_0001, 0));
+        Assert.Equal(SourceStatement.Unknown, lines.Find("/no/such/assembly.dll", 0x0600_0001, 0));
+        Assert.Equal(SourceStatement.Unknown, lines.Find(typeof(object).Assembly.Location, 0x0600_0001, 0));
+        Assert.Equal(SourceStatement.Unknown, lines.Find(typeof(SymbolTests).Assembly.Location, 0x06ff_ffff, 0));
+        Assert.Equal(SourceStatement.Unknown, lines.Find(typeof(SymbolTests).Assembly.Location, 0x0100_0001, 0)); // a token of something else
     }
 
     private static int Here() => Line();

@@ -55,6 +55,32 @@ public sealed class AdviseCommandTests
         }
     }
 
+    [Theory]
+    [InlineData("streams", "MemoryStream", "streams")]
+    [InlineData("buffer writers", "ArrayBufferWriter", "writers")]
+    [InlineData("string builders", "StringBuilder", "objects")]
+    public async Task What_a_class_of_the_platform_allocates_has_its_pool_in_optimized_code_too(string habit, string builder, string kind)
+    {
+        using PlantedHabit program = PlantedHabit.Start(habit);
+        await Task.Delay(TimeSpan.FromSeconds(3)); // until the compiler has made methods of that class part of their callers
+        string json = Path.GetTempFileName();
+        try
+        {
+            var (code, _, errors) = await ToolProgram.RunAsync("advise", $"{program.Id}", "--seconds", "5", "--json", json);
+
+            Assert.True(code == 0, errors);
+            using JsonDocument report = JsonDocument.Parse(await File.ReadAllTextAsync(json));
+            JsonElement[] sites = [.. report.RootElement.GetProperty("sites").EnumerateArray()];
+            JsonElement pooled = Assert.Single(sites, static site => site.GetProperty("verdict").GetString() == "pool");
+            Assert.Equal((builder, kind), (pooled.GetProperty("builder").GetString(), pooled.GetProperty("kind").GetString()));
+            Assert.True(pooled.GetProperty("share").GetDouble() > 0.9);
+        }
+        finally
+        {
+            File.Delete(json);
+        }
+    }
+
     [Fact]
     public async Task The_native_library_is_refused_for_a_process_that_runs()
     {

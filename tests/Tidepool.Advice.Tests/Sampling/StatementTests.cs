@@ -1,0 +1,130 @@
+using System.Buffers;
+using System.Reflection;
+using System.Runtime.CompilerServices;
+using System.Text;
+
+namespace Tidepool.Advice.Tests.Sampling;
+
+/// <summary>What a statement makes, read from the code of this assembly.</summary>
+public sealed class StatementTests
+{
+    private static readonly MemoryStream Content = new();
+    private static readonly StringBuilder Text = new();
+    private static readonly ArrayBufferWriter<int> Numbers = new();
+    private static readonly List<long> Lines = [];
+
+    [Theory]
+    [InlineData(nameof(WriteToStream), "MemoryStream")]
+    [InlineData(nameof(WriteToAnyStream), "MemoryStream")]
+    [InlineData(nameof(AppendText), "StringBuilder")]
+    [InlineData(nameof(AppendFormatted), "StringBuilder")]
+    [InlineData(nameof(WriteLines), "StringBuilder")]
+    [InlineData(nameof(WriteToWriter), "ArrayBufferWriter")]
+    [InlineData(nameof(AddToList), "List")]
+    [InlineData(nameof(CallWhatAppends), "StringBuilder")]
+    [InlineData(nameof(SwitchAndAppend), "StringBuilder")]
+    [InlineData(nameof(WriteNewArray), "MemoryStream System.Byte[]")]
+    [InlineData(nameof(WriteWhatAnotherMade), "MemoryStream System.Byte[]")]
+    [InlineData(nameof(WriteWhatIsUnknown), "?[] MemoryStream")]
+    [InlineData(nameof(WriteToTwo), "MemoryStream StringBuilder")]
+    [InlineData(nameof(CallWhatMakes), "StringBuilder System.Int32[]")]
+    [InlineData(nameof(ReadOnlyProperties), "")]
+    public void What_a_method_makes_is_told_by_its_calls(string method, string made) => Assert.Equal(made, MadeBy(method, 0, int.MaxValue));
+
+    [Fact]
+    public void Only_the_statement_at_the_place_counts()
+    {
+        MethodInfo method = typeof(StatementTests).GetMethod(nameof(TwoStatements), BindingFlags.Static | BindingFlags.NonPublic)!;
+        using var lines = new LineReader();
+        SourceStatement[] statements =
+        [
+            .. Enumerable.Range(0, method.GetMethodBody()!.GetILAsByteArray()!.Length)
+                .Select(offset => lines.Find(method.Module.FullyQualifiedName, method.MetadataToken, offset)).Distinct(),
+        ];
+
+        Assert.All(statements, static one => Assert.InRange(one.Start, 0, one.End - 1));
+        Assert.Equal(statements[1..].Select(static one => one.Start), statements[..^1].Select(static one => one.End));
+        Assert.Equal(
+            ["MemoryStream", "StringBuilder"],
+            statements.Select(one => MadeBy(method.Name, one.Start, one.End)).Where(static made => !made.Contains(' ', StringComparison.Ordinal)));
+        Assert.Contains("MemoryStream StringBuilder", statements.Select(one => MadeBy(method.Name, one.Start, one.End))); // a brace
+    }
+
+    [Fact]
+    public void What_is_no_assembly_or_no_method_has_none()
+    {
+        using var reader = new StatementReader();
+        string here = typeof(StatementTests).Assembly.Location;
+        Assert.Empty(reader.MadeBy("", 0x0600_0001, 0, int.MaxValue));
+        Assert.Empty(reader.MadeBy("/no/such/assembly.dll", 0x0600_0001, 0, int.MaxValue));
+        Assert.Empty(reader.MadeBy(here, 0x06ff_ffff, 0, int.MaxValue));
+        Assert.Empty(reader.MadeBy(here, 0x0100_0001, 0, int.MaxValue));
+        Assert.Empty(reader.MadeBy(Path.ChangeExtension(here, ".pdb"), 0x0600_0001, 0, int.MaxValue));
+    }
+
+    private static string MadeBy(string name, int start, int end)
+    {
+        MethodInfo method = typeof(StatementTests).GetMethod(
+            name, BindingFlags.Static | BindingFlags.NonPublic)!;
+        using var reader = new StatementReader();
+        return string.Join(' ', reader.MadeBy(method.Module.FullyQualifiedName, method.MetadataToken, start, end));
+    }
+
+    private static void WriteToStream() => Content.Write("content"u8);
+
+    private static void WriteToAnyStream(Stream stream) => stream.WriteByte(7);
+
+    private static void AppendText() => Text.Append('x', 100).Append("end");
+
+    private static void AppendFormatted() => Text.Append($"{Text.Length} characters");
+
+    private static void WriteLines(StringWriter writer) => writer.Write('x');
+
+    private static void WriteToWriter() => Numbers.GetSpan(100).Clear();
+
+    private static void AddToList() => Lines.Add(1);
+
+    private static void CallWhatAppends() => Twice(AppendText);
+
+    private static void Twice(Action statement)
+    {
+        statement();
+        AppendText();
+    }
+
+    private static void SwitchAndAppend()
+    {
+        string text = Lines.Count switch { 0 => "none", 1 => "one", 2 => "two", 3 => "three", 4 => "four", _ => "many" };
+        double half = Lines.Count * 0.5;
+        long large = 0x1234_5678_9abc;
+        Text.Append(text).Append(half).Append(large);
+    }
+
+    private static void WriteNewArray() => Content.Write(new byte[RuntimeFeature.IsDynamicCodeSupported ? 100 : 10]);
+
+    private static void WriteWhatAnotherMade() => Content.Write(Encoding.UTF8.GetBytes("content"));
+
+    private static void WriteWhatIsUnknown() => Content.Write(GC.AllocateUninitializedArray<byte>(10));
+
+    private static void WriteToTwo()
+    {
+        Content.WriteByte(1);
+        Text.Append('x');
+    }
+
+    private static void CallWhatMakes()
+    {
+        Text.Append('x');
+        Make(100);
+    }
+
+    private static int[] Make(int length) => new int[length];
+
+    private static long ReadOnlyProperties() => Content.Length + Text.Length + Lines.Count + Numbers.WrittenCount;
+
+    private static void TwoStatements()
+    {
+        Content.WriteByte(1);
+        Text.Append('x');
+    }
+}
