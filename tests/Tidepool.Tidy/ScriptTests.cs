@@ -59,7 +59,7 @@ public sealed class ScriptTests
         Assert.Contains("TIDEPOOL_IDENTITY=thread", body, StringComparison.Ordinal);
         string[] suites = ["Tidepool.Tests", "Tidepool.Misuse"];
         Assert.All(suites, suite => Assert.Contains($"run_suite {suite} ", body, StringComparison.Ordinal));
-        Assert.Contains("TIDEPOOL_IDENTITY=thread run_tests Tidepool.Models ", script, StringComparison.Ordinal);
+        Assert.Contains("TIDEPOOL_IDENTITY=thread attempt_suite Tidepool.Models ", script, StringComparison.Ordinal);
         Assert.All((string[])["!~Stream", "!~Writer"], left => Assert.DoesNotContain(left, script, StringComparison.Ordinal));
     }
 

@@ -8,8 +8,13 @@ internal static class AdviceText
 {
     private const int MostSites = 8;
     private const int FewestSamples = 10;
+    private const int VerdictWidth = 19;
+    private const int MostOfType = 20;
 
-    /// <summary>Prints what was seen, what it cost, and the verdicts: those to pool in full, the rest in two lines each.</summary>
+    /// <summary>
+    /// Prints what was seen, what it cost, and the verdicts: a line for each, which one screen has with the rest of that, and then the
+    /// details, in full for those to pool.
+    /// </summary>
     public static void Print(IAnsiConsole console, AdviceReport report)
     {
         foreach (string line in Header(report))
@@ -18,6 +23,11 @@ internal static class AdviceText
         }
 
         SiteAdvice[] shown = [.. report.Sites.Where(static advice => advice.Site.Samples >= FewestSamples).Take(MostSites)];
+        if (shown.Length > 1)
+        {
+            PrintOverview(console, shown);
+        }
+
         foreach (var advice in shown)
         {
             console.WriteLine();
@@ -82,16 +92,40 @@ internal static class AdviceText
         }
     }
 
-    private static void Print(IAnsiConsole console, SiteAdvice advice, double? processors)
+    private static void PrintOverview(IAnsiConsole console, SiteAdvice[] shown)
     {
-        var site = advice.Site;
-        (string verdict, Color color) = advice.Verdict switch
+        console.WriteLine();
+        int ofType = Math.Min(MostOfType, shown.Max(static advice => TypeRules.Short(advice.Site.Type).Length));
+        foreach (SiteAdvice advice in shown)
+        {
+            AllocationSite site = advice.Site;
+            WriteVerdict(console, advice.Verdict, VerdictWidth);
+            string type = Cut(TypeRules.Short(site.Type), ofType).PadRight(ofType);
+            string rate = Quantity.Bytes(site.BytesPerSecond.Value);
+            string method = string.Join('.', site.Method.Split('.')[^Math.Min(2, site.Method.Split('.').Length)..]);
+            string place = site.Line == 0 ? method : $"{method}:{site.Line}";
+            console.WriteLine(
+                Cut($"  {type} {rate,8}/s {Quantity.Percent(site.Share),6}  {place}", console.Profile.Width - VerdictWidth));
+        }
+    }
+
+    private static string Cut(string text, int width) => text.Length <= width ? text : $"{text[..(width - 1)]}…";
+
+    private static void WriteVerdict(IAnsiConsole console, Verdict verdict, int width)
+    {
+        (string text, Color color) = verdict switch
         {
             Verdict.Pool => ("POOL", Color.Green),
             Verdict.DoNotPool => ("DO NOT POOL", Color.Blue),
             _ => ("NOT ENOUGH EVIDENCE", Color.Yellow),
         };
-        console.Write(new Text(verdict, new Style(color, decoration: Decoration.Bold)));
+        console.Write(new Text(text.PadRight(width), new Style(color, decoration: Decoration.Bold)));
+    }
+
+    private static void Print(IAnsiConsole console, SiteAdvice advice, double? processors)
+    {
+        var site = advice.Site;
+        WriteVerdict(console, advice.Verdict, 0);
         console.WriteLine(
             $"  {TypeRules.Short(site.Type)}  {Text(site.BytesPerSecond, Quantity.Bytes)}/s, {Quantity.Percent(site.Share)}, "
                 + $"{site.Samples} samples");

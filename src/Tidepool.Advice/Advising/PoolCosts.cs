@@ -5,26 +5,35 @@ using MathNet.Numerics.Statistics;
 
 namespace Tidepool.Advice;
 
+/// <summary>The processor time that renting saves over allocating: below 0 where it costs more.</summary>
+/// <param name="Seconds">As measured.</param>
+/// <param name="Error">How far that may be off.</param>
+internal readonly record struct SavedTime(double Seconds, double Error)
+{
+    /// <summary>So many times that; errors of the costs are common to all.</summary>
+    public static SavedTime operator *(SavedTime saved, double times) => new(saved.Seconds * times, saved.Error * times);
+
+    /// <summary>Both together.</summary>
+    public static SavedTime operator +(SavedTime one, SavedTime other) => new(one.Seconds + other.Seconds, one.Error + other.Error);
+}
+
 /// <summary>What objects cost to allocate, and to rent instead.</summary>
 internal interface IPoolCosts
 {
-    /// <summary>
-    /// The processor time that renting an object saves over allocating it, in seconds: below 0 when it costs more, and 0 within a tenth of
-    /// equal.
-    /// </summary>
+    /// <summary>What renting an object saves over allocating it.</summary>
     /// <param name="size">The bytes of the object.</param>
     /// <param name="hasReferences">Whether it may hold references, so that it is cleared when it is returned.</param>
-    double SavedSeconds(long size, bool hasReferences);
+    SavedTime SavedBy(long size, bool hasReferences);
 
-    /// <summary>What a pooled stream, builder or writer saves over the platform's, in seconds for each byte that it allocates.</summary>
+    /// <summary>What a pooled stream, builder or writer saves over the platform's, for each byte that it allocates.</summary>
     /// <param name="builder"><c>MemoryStream</c>, <c>StringBuilder</c> or <c>ArrayBufferWriter</c>.</param>
     /// <param name="largest">The bytes of its largest array.</param>
-    double SavedSecondsPerByte(string builder, long largest);
+    SavedTime SavedPerByte(string builder, long largest);
 }
 
 /// <summary>
-/// Measures the costs on this machine: arrays are allocated, and rented from a pool of Tidepool, and written to in both cases. The work of
-/// the collector's pauses is left out, because those of the program that is looked at are known. Not for several threads at once.
+/// Measures the costs on this machine: arrays are allocated, and rented from a pool of Tidepool, and written to in both cases. Pauses of
+/// the collector are left out, because those of the program that is looked at are known. Not for several threads at once.
 /// </summary>
 internal sealed class PoolCosts : IPoolCosts
 {
@@ -38,35 +47,35 @@ internal sealed class PoolCosts : IPoolCosts
     private const int WarmCollections = 3;
     private const int WarmBuilders = 40;
     private const int LargeObject = 85_000;
-    private const double Same = 0.1;
+    private const double Error = 0.1; // of what allocating costs, in the median of the rounds
     private const int Parts = 10;
     private const double BuiltShare = 0.75; // of the largest array: halfway between what it was made for and its end
 
     private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
 
-    private readonly Dictionary<(long Size, bool HasReferences), double> _saved = [];
-    private readonly Dictionary<(string Builder, long Size), double> _savedPerByte = [];
+    private readonly Dictionary<(long Size, bool HasReferences), SavedTime> _saved = [];
+    private readonly Dictionary<(string Builder, long Size), SavedTime> _savedPerByte = [];
     private bool _isWarm;
 
     /// <inheritdoc/>
-    public double SavedSeconds(long size, bool hasReferences)
+    public SavedTime SavedBy(long size, bool hasReferences)
     {
         long measured = RepresentativeOf(size);
-        if (!_saved.TryGetValue((measured, hasReferences), out double saved))
+        if (!_saved.TryGetValue((measured, hasReferences), out SavedTime saved))
         {
             Warm();
             saved = hasReferences ? Measure<object>(measured, IntPtr.Size) : Measure<byte>(measured, sizeof(byte));
             _saved.Add((measured, hasReferences), saved);
         }
 
-        return saved * size / measured;
+        return saved * ((double)size / measured);
     }
 
     /// <inheritdoc/>
-    public double SavedSecondsPerByte(string builder, long largest)
+    public SavedTime SavedPerByte(string builder, long largest)
     {
         long measured = RepresentativeOf(largest);
-        if (!_savedPerByte.TryGetValue((builder, measured), out double saved))
+        if (!_savedPerByte.TryGetValue((builder, measured), out SavedTime saved))
         {
             Warm();
             int part = (int)Math.Max(1, measured * BuiltShare / Parts);
@@ -118,14 +127,14 @@ internal sealed class PoolCosts : IPoolCosts
         _isWarm = true;
     }
 
-    private static double Measure<T>(long size, int elementSize)
+    private static SavedTime Measure<T>(long size, int elementSize)
     {
         int length = (int)Math.Max(1, (size - TypeRules.ArrayHeader) / elementSize);
         return Compare(AllocateAll<T>, RentAll<T>, length, (int)Math.Max(FewestObjects, RoundBytes / size));
     }
 
     /// <summary>Compares what builds with what builds in pooled memory, over the bytes that the first allocates.</summary>
-    private static double MeasurePerByte(Action<int, int> plain, Action<int, int> pooled, int part)
+    private static SavedTime MeasurePerByte(Action<int, int> plain, Action<int, int> pooled, int part)
     {
         for (int pass = 0; pass < WarmPasses; pass++)
         {
@@ -137,11 +146,11 @@ internal sealed class PoolCosts : IPoolCosts
         long before = GC.GetAllocatedBytesForCurrentThread();
         plain(part, WarmBuilders);
         double bytes = (GC.GetAllocatedBytesForCurrentThread() - before) / (double)WarmBuilders;
-        return Compare(plain, pooled, part, (int)Math.Max(FewestObjects, RoundBytes / bytes)) / bytes;
+        return Compare(plain, pooled, part, (int)Math.Max(FewestObjects, RoundBytes / bytes)) * (1 / bytes);
     }
 
     /// <summary>The processor time that the second saves over the first, for one of so many objects.</summary>
-    private static double Compare(Action<int, int> plain, Action<int, int> pooled, int length, int objects)
+    private static SavedTime Compare(Action<int, int> plain, Action<int, int> pooled, int length, int objects)
     {
         var allocating = new double[Rounds];
         var renting = new double[Rounds];
@@ -151,8 +160,8 @@ internal sealed class PoolCosts : IPoolCosts
             renting[round] = Time(pooled, length, objects);
         }
 
-        double saved = allocating.Median() - renting.Median();
-        return Math.Abs(saved) < Same * allocating.Median() ? 0 : saved / objects;
+        double cost = allocating.Median();
+        return new SavedTime((cost - renting.Median()) / objects, Error * cost / objects);
     }
 
     private static double Time(Action<int, int> work, int length, int objects)
@@ -160,7 +169,7 @@ internal sealed class PoolCosts : IPoolCosts
         TimeSpan paused = GC.GetTotalPauseDuration();
         TimeSpan used = Environment.CpuUsage.TotalTime;
         work(length, objects);
-        return (Environment.CpuUsage.TotalTime - used - Saving.PauseWork * (GC.GetTotalPauseDuration() - paused)).TotalSeconds;
+        return (Environment.CpuUsage.TotalTime - used - (GC.GetTotalPauseDuration() - paused)).TotalSeconds;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]

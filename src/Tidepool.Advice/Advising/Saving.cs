@@ -22,7 +22,7 @@ internal sealed record Saving
     public required Interval BytesPerSecond { get; init; }
 
     /// <summary>
-    /// How many processors are busy less: all 0 where renting costs what allocating does or more. Null where the costs were not measured.
+    /// How many processors are busy less: all 0 where that cannot be told, or it is none. Null where the costs were not measured.
     /// </summary>
     public Interval? Processors { get; init; }
 
@@ -47,32 +47,38 @@ internal sealed record Saving
     }
 
     /// <summary>
-    /// A range around the geometric mean of what allocating costs more than renting, without the collections and with them: what else the
-    /// program allocates may cause as many. Each end is away by the errors of the costs, of the samples and of the mean.
+    /// A range around the geometric mean of the least and the most: what allocating costs more than renting, without the collections and
+    /// with them, because what else the program allocates may cause as many. Where both cost the same as far as can be told, the
+    /// collections are what is saved, and the range that is allowed ends with them. Each end is away by the errors of the costs, of the
+    /// samples and of the mean.
     /// </summary>
-    private static Interval Range(double allocating, double collecting, Interval bytes)
+    private static Interval Range(SavedTime allocating, double collecting, Interval bytes)
     {
-        if (allocating <= 0)
+        double work = PauseWork * collecting;
+        double least = allocating.Seconds > allocating.Error ? allocating.Seconds : work / Widest;
+        double most = allocating.Seconds > allocating.Error ? allocating.Seconds + work : work;
+        if (allocating.Seconds < -allocating.Error || most <= allocating.Error)
         {
             return default; // a few collections less, and that much or more for renting
         }
 
-        double middle = Math.Sqrt(allocating * (allocating + PauseWork * collecting));
-        double costs = double.Hypot(Math.Log(ModelFactor), Math.Log(middle / allocating));
+        double middle = Math.Sqrt(least * most);
+        double costs = double.Hypot(Math.Log(ModelFactor), Math.Log(middle / least));
         double Away(double samples) => Math.Exp(Math.Max(samples, Math.Min(double.Hypot(costs, samples), Math.Log(Widest) / 2)));
         return new Interval(
             middle / Away(Math.Log(bytes.Value / bytes.Low)), middle, middle * Away(Math.Log(bytes.High / bytes.Value)));
     }
 
-    private static double SavedOf(AllocationSite site, double seconds, IPoolCosts costs)
+    private static SavedTime SavedOf(AllocationSite site, double seconds, IPoolCosts costs)
     {
         if (site.Builder is { } builder)
         {
-            return site.BytesPerSecond.Value * costs.SavedSecondsPerByte(builder, site.Quantile(1));
+            return costs.SavedPerByte(builder, site.Quantile(1)) * site.BytesPerSecond.Value;
         }
 
         bool hasReferences = TypeRules.PlainElement(site.Type) is null;
-        return site.Sizes.Sum(size => size.Objects * costs.SavedSeconds(size.Size, hasReferences)) / seconds;
+        return site.Sizes.Aggregate(
+            default(SavedTime), (sum, size) => sum + costs.SavedBy(size.Size, hasReferences) * (size.Objects / seconds));
     }
 
     /// <summary>What pooling at several sites saves together; null where there are none.</summary>

@@ -53,7 +53,8 @@ internal sealed partial class StatementReader : IDisposable
     {
         try
         {
-            if (MetadataTokens.Handle(token) is not { Kind: HandleKind.MethodDefinition } handle || AssemblyOf(assemblyPath) is not { } file)
+            if (MetadataTokens.Handle(token) is not { Kind: HandleKind.MethodDefinition } handle
+                || AssemblyOf(assemblyPath) is not { } file)
             {
                 return [];
             }

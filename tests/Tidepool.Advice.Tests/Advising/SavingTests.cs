@@ -78,11 +78,27 @@ public sealed class SavingTests
     }
 
     [Theory]
+    [InlineData(2e-11)]
     [InlineData(0)]
-    [InlineData(-1e-10)]
-    public void A_pool_that_costs_as_much_saves_no_time_that_can_be_told(double perByte)
+    [InlineData(-2e-11)]
+    public void Where_a_pool_costs_as_much_as_can_be_told_the_collections_are_what_is_saved(double perByte)
     {
-        Saving saving = Saving.Of(Site, Seconds, Collections, new FixedCosts(perByte));
+        Interval processors = Saving.Of(
+            Site, Seconds, Collections with { Young = 0.04 }, new FixedCosts(perByte, error: 2e-11)).Processors!.Value;
+        double work = Saving.PauseWork * 0.02;
+        Assert.Equal(work / Saving.Widest, processors.Low, 9);
+        Assert.Equal(work / Math.Sqrt(Saving.Widest), processors.Value, 9);
+        Assert.Equal(work, processors.High, 9);
+    }
+
+    [Theory]
+    [InlineData(1e-10, 1e-10, 0.004)] // the collections cost less than the costs may be off
+    [InlineData(-1e-10, 1e-10, 0.004)]
+    [InlineData(0, 0, 0)]
+    [InlineData(-3e-11, 2e-11, 1)] // renting costs more
+    public void A_saving_that_is_less_than_the_error_of_the_costs_cannot_be_told(double perByte, double error, double young)
+    {
+        Saving saving = Saving.Of(Site, Seconds, Collections with { Young = young }, new FixedCosts(perByte, error));
         Assert.Equal(default(Interval), saving.Processors);
         Assert.Equal(
             "10 MB/s (9 MB to 11 MB) and no processor time that can be told", Saving.Text(saving, processors: 1));
@@ -162,9 +178,10 @@ public sealed class SavingTests
     public void What_a_pool_saves_is_told_in_seconds()
     {
         // Other tests run meanwhile and count too: the limits are so wide that only a wrong unit exceeds them.
-        Assert.InRange(Math.Abs(new PoolCosts().SavedSeconds(1_000_000, hasReferences: false)), 0, 1);
-        Assert.InRange(Math.Abs(new PoolCosts().SavedSecondsPerByte("MemoryStream", 65_536)), 0, 1e-5);
-        Assert.InRange(Math.Abs(new PoolCosts().SavedSecondsPerByte("StringBuilder", 16_024)), 0, 1e-5);
+        Assert.InRange(Math.Abs(new PoolCosts().SavedBy(1_000_000, hasReferences: false).Seconds), 0, 1);
+        Assert.InRange(Math.Abs(new PoolCosts().SavedPerByte("MemoryStream", 65_536).Seconds), 0, 1e-5);
+        Assert.InRange(Math.Abs(new PoolCosts().SavedPerByte("StringBuilder", 16_024).Seconds), 0, 1e-5);
+        Assert.InRange(Math.Abs(new PoolCosts().SavedPerByte("ArrayBufferWriter", 65_536).Seconds), 0, 1e-5);
     }
 
     [Fact]
@@ -185,16 +202,17 @@ public sealed class SavingTests
             "saves 100 kB/s (70 kB to 140 kB) and 10% to 30% of its processor time", AdvicePage.Write(report), StringComparison.Ordinal);
     }
 
-    private sealed class FixedCosts(double perByte) : IPoolCosts
+    private sealed class FixedCosts(double perByte, double error = 0) : IPoolCosts
     {
         public bool HadReferences { get; private set; }
 
-        public double SavedSeconds(long size, bool hasReferences)
+        public SavedTime SavedBy(long size, bool hasReferences)
         {
             HadReferences |= hasReferences;
-            return size * perByte;
+            return new SavedTime(size * perByte, size * error);
         }
 
-        public double SavedSecondsPerByte(string builder, long largest) => builder == "MemoryStream" ? perByte * largest : 0;
+        public SavedTime SavedPerByte(string builder, long largest) =>
+            new(builder == "MemoryStream" ? perByte * largest : 0, error * largest);
     }
 }

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using System.Text.RegularExpressions;
 
 namespace Tidepool.Advice.Tests.Advising;
 
@@ -88,11 +89,39 @@ public sealed class SiteTableTests
         Assert.Contains("--lifetimes follows them", TextOf(Report(lost: 0), 80), StringComparison.Ordinal);
     }
 
-    private static string TextOf(AdviceReport report, int width) => PrintedText.Of(width, console => AdviceText.Print(console, report));
-
-    private static AdviceReport Report(long lost, Lifetime? lifetime = null)
+    [Fact]
+    public void Several_verdicts_are_on_one_screen_before_the_details()
     {
         AllocationSample[] samples =
+        [
+            .. Enumerable.Range(0, 40).Select(static _ => Sample("System.Byte[]", 4024, Handler)),
+            .. Enumerable.Range(0, 40).Select(static _ => Sample("System.String", 1024, Handler)),
+            .. Enumerable.Range(0, 40).Select(
+                static i => Sample("System.Collections.Generic.SomethingWithALongName`1[System.Int32]", 64, Handler)),
+            .. from site in Enumerable.Range(1, 9)
+               from sample in Enumerable.Range(0, 20)
+               select Sample("System.Char[]", 100, new StackPlace("Orders", $"Orders.Deep.Inside.A.Namespace.Handler.Method{site}", "", 0)),
+        ];
+        string[] lines = TextOf(Report(lost: 0, samples: samples), 80).Split('\n');
+
+        int overview = Array.IndexOf(lines, "") + 1;
+        string[] screen = lines[overview..(overview + 8)];
+        Assert.Equal("", lines[overview + 8]);
+        Assert.InRange(overview + 8, 0, 24);
+        Assert.Contains(screen, static line => line.StartsWith("POOL                 byte[] ", StringComparison.Ordinal)
+            && line.EndsWith("Api.Handle:12", StringComparison.Ordinal));
+        Assert.Contains(screen, static line => line.StartsWith("DO NOT POOL          String ", StringComparison.Ordinal));
+        Assert.Contains(screen, static line => line.Contains("SomethingWithALongN…", StringComparison.Ordinal));
+        Assert.Contains(screen, static line => line.EndsWith("Handler.Method1", StringComparison.Ordinal));
+        Assert.All(screen, static line => Assert.InRange(line.Length, 40, 80));
+        Assert.Single(Regex.Matches(TextOf(Report(lost: 0), 80), "^POOL ", RegexOptions.Multiline));
+    }
+
+    private static string TextOf(AdviceReport report, int width) => PrintedText.Of(width, console => AdviceText.Print(console, report));
+
+    private static AdviceReport Report(long lost, Lifetime? lifetime = null, AllocationSample[]? samples = null)
+    {
+        samples ??=
             [.. Enumerable.Range(0, 20).Select(_ => Sample("System.Byte[]", 4024, Handler) with { Lifetime = lifetime })];
         SampleSlice slice = Slice(samples) with { LostEvents = lost };
         var target = new TargetProcess { Id = 1, Name = "orders" };

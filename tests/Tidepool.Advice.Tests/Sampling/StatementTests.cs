@@ -44,10 +44,9 @@ public sealed class StatementTests
 
         Assert.All(statements, static one => Assert.InRange(one.Start, 0, one.End - 1));
         Assert.Equal(statements[1..].Select(static one => one.Start), statements[..^1].Select(static one => one.End));
-        Assert.Equal(
-            ["MemoryStream", "StringBuilder"],
-            statements.Select(one => MadeBy(method.Name, one.Start, one.End)).Where(static made => !made.Contains(' ', StringComparison.Ordinal)));
-        Assert.Contains("MemoryStream StringBuilder", statements.Select(one => MadeBy(method.Name, one.Start, one.End))); // a brace
+        string[] made = [.. statements.Select(one => MadeBy(method.Name, one.Start, one.End))];
+        Assert.Equal(["MemoryStream", "StringBuilder"], made.Where(static one => !one.Contains(' ', StringComparison.Ordinal)));
+        Assert.Contains("MemoryStream StringBuilder", made); // of a brace
     }
 
     [Fact]

@@ -91,7 +91,8 @@ public sealed class SavingProbeTests
         Verdict verdict = rule.Judge(results);
 
         Assert.Equal(expected, verdict.StateText);
-        Assert.Contains(string.Join(", ", keys.Take(outside).Select(static key => key.Cell["habit"])), verdict.Detail, StringComparison.Ordinal);
+        string listed = string.Join(", ", keys.Take(outside).Select(static key => key.Cell["habit"]));
+        Assert.Contains(listed, verdict.Detail, StringComparison.Ordinal);
     }
 
     [Theory]
