@@ -17,7 +17,7 @@ internal static class AdviceText
     /// </summary>
     public static void Print(IAnsiConsole console, AdviceReport report)
     {
-        foreach (string line in Header(report))
+        foreach (string line in Header(report, console.Profile.Width))
         {
             console.WriteLine(line);
         }
@@ -44,7 +44,7 @@ internal static class AdviceText
         PoolText.Print(console, report.Pools);
     }
 
-    private static IEnumerable<string> Header(AdviceReport report)
+    private static IEnumerable<string> Header(AdviceReport report, int width)
     {
         yield return $"{report.Target.Name} · {report.Target.Id} · allocates {Text(report.BytesPerSecond, Quantity.Bytes)}/s";
         if (report.Native is { } native)
@@ -77,8 +77,12 @@ internal static class AdviceText
 
         if (report.Saving is { } saving)
         {
-            yield return $"pooling all of POOL saves {Saving.Text(saving, report.Sampling.ProcessorsOff)},";
-            yield return "  as estimated; --verify measures it.";
+            string text = Saving.Text(saving, report.Sampling.ProcessorsOff);
+            string sentence = $"pooling all of POOL saves {text}, as estimated; --verify measures it.";
+            foreach (string line in Paragraph.Lines(sentence, width, "", "  "))
+            {
+                yield return line;
+            }
         }
 
         if (report.LostEvents > 0)
@@ -102,14 +106,32 @@ internal static class AdviceText
             WriteVerdict(console, advice.Verdict, VerdictWidth);
             string type = Cut(TypeRules.Short(site.Type), ofType).PadRight(ofType);
             string rate = Quantity.Bytes(site.BytesPerSecond.Value);
-            string method = string.Join('.', site.Method.Split('.')[^Math.Min(2, site.Method.Split('.').Length)..]);
-            string place = site.Line == 0 ? method : $"{method}:{site.Line}";
+            string place = site.Line == 0 ? MethodOf(site.Method) : $"{MethodOf(site.Method)}:{site.Line}";
             console.WriteLine(
                 Cut($"  {type} {rate,8}/s {Quantity.Percent(site.Share),6}  {place}", console.Profile.Width - VerdictWidth));
         }
     }
 
-    private static string Cut(string text, int width) => text.Length <= width ? text : $"{text[..(width - 1)]}…";
+    /// <summary>A method with its type alone: what follows the last dot but one outside of brackets.</summary>
+    private static string MethodOf(string method)
+    {
+        int depth = 0;
+        int dots = 0;
+        for (int i = method.Length - 1; i > 0; i--)
+        {
+            depth += method[i] switch { ']' => 1, '[' => -1, _ => 0 };
+            bool isDot = method[i] == '.' && depth == 0 && method[i - 1] != '.'; // a constructor's name begins with one
+            dots += isDot ? 1 : 0;
+            if (dots == 2)
+            {
+                return method[(i + 1)..];
+            }
+        }
+
+        return method;
+    }
+
+    private static string Cut(string text, int width) => text.Length <= width ? text : $"{text[..Math.Max(0, width - 1)]}…";
 
     private static void WriteVerdict(IAnsiConsole console, Verdict verdict, int width)
     {

@@ -112,11 +112,14 @@ internal static class Advisor
 
     private static SiteAdvice? JudgeBuilder(AllocationSite site, AdviceLimits limits) => site.Builder switch
     {
-        "MemoryStream" or "StringBuilder" or "ArrayBufferWriter" => site.Quantile(0.5) < limits.SmallestArray
-            ? Not(site, $"{site.Builder} stays below {limits.SmallestArray} bytes here: that is cheaper than a pool.")
-            : null,
+        "MemoryStream" or "StringBuilder" or "ArrayBufferWriter" => JudgeBuilder(
+            site, TypeRules.PlainElement(site.Type) is null ? limits.SmallestReferences : limits.SmallestArray),
         var builder => Not(site, $"{builder} grows here: give it the capacity it will have, or keep it and clear it."),
     };
+
+    private static SiteAdvice? JudgeBuilder(AllocationSite site, long smallest) => site.Quantile(0.5) < smallest
+        ? Not(site, $"{site.Builder} stays below {smallest} bytes here: that is cheaper than a pool.")
+        : null;
 
     /// <summary>What is kept must not be pooled, and what may be kept is not advised.</summary>
     private static SiteAdvice? JudgeLifetime(AllocationSite site, AdviceLimits limits) => Followed(site, limits) switch

@@ -48,15 +48,14 @@ internal sealed record Saving
 
     /// <summary>
     /// A range around the geometric mean of the least and the most: what allocating costs more than renting, without the collections and
-    /// with them, because what else the program allocates may cause as many. Where both cost the same as far as can be told, the
-    /// collections are what is saved, and the range that is allowed ends with them. Each end is away by the errors of the costs, of the
-    /// samples and of the mean.
+    /// with them, because what else the program allocates may cause as many; but a third of those at least. Where both cost the same as
+    /// far as can be told, the collections are what is saved. Each end is away by the errors of the costs, of the samples and of the mean.
     /// </summary>
     private static Interval Range(SavedTime allocating, double collecting, Interval bytes)
     {
         double work = PauseWork * collecting;
-        double least = allocating.Seconds > allocating.Error ? allocating.Seconds : work / Widest;
-        double most = allocating.Seconds > allocating.Error ? allocating.Seconds + work : work;
+        double least = Math.Max(allocating.Seconds, work / Widest);
+        double most = Math.Max(allocating.Seconds, 0) + work;
         if (allocating.Seconds < -allocating.Error || most <= allocating.Error)
         {
             return default; // a few collections less, and that much or more for renting
@@ -71,12 +70,17 @@ internal sealed record Saving
 
     private static SavedTime SavedOf(AllocationSite site, double seconds, IPoolCosts costs)
     {
+        bool hasReferences = TypeRules.PlainElement(site.Type) is null;
         if (site.Builder is { } builder)
         {
+            if (hasReferences)
+            {
+                return default; // what clearing them costs a writer is not measured
+            }
+
             return costs.SavedPerByte(builder, site.Quantile(1)) * site.BytesPerSecond.Value;
         }
 
-        bool hasReferences = TypeRules.PlainElement(site.Type) is null;
         return site.Sizes.Aggregate(
             default(SavedTime), (sum, size) => sum + costs.SavedBy(size.Size, hasReferences) * (size.Objects / seconds));
     }

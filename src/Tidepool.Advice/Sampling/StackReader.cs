@@ -67,7 +67,9 @@ internal sealed class StackReader(SymbolTable symbols) : IDisposable
         SourceStatement statement = _lines.Find(range.AssemblyPath, range.Token, range.OffsetOf(native));
         return new StackPlace(module, range.Method, statement.File, statement.Line)
         {
-            Makes = _statements.MadeBy(range.AssemblyPath, range.Token, statement.Start, statement.End),
+            Makes = module.StartsWith("Microsoft.", StringComparison.Ordinal)
+                ? []
+                : _statements.MadeBy(range.AssemblyPath, range.Token, statement.Start, statement.End),
         };
     }
 }

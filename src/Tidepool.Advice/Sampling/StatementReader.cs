@@ -1,3 +1,4 @@
+using System.Reflection;
 using System.Reflection.Emit;
 using System.Reflection.Metadata;
 using System.Reflection.Metadata.Ecma335;
@@ -13,6 +14,8 @@ namespace Tidepool.Advice;
 internal sealed partial class StatementReader : IDisposable
 {
     private const int Depth = 3; // calls within the assembly that are followed: short methods become part of their callers too
+    private const int MostMethods = 100; // of those: a method that may call more of them may make anything
+    private const int MostNested = 8; // types in types
     private const byte TwoBytes = 0xFE;
     private const string UnknownArray = "?[]";
 
@@ -59,16 +62,16 @@ internal sealed partial class StatementReader : IDisposable
                 return [];
             }
 
-            SortedSet<string> found = new(StringComparer.Ordinal);
-            Collect(file, file.GetMetadataReader(), (MethodDefinitionHandle)handle, start, end, Depth, found);
-            if (found.Count == 0)
+            var statement = new Reading(file, file.GetMetadataReader());
+            statement.Collect((MethodDefinitionHandle)handle, start, end, Depth);
+            if (statement.Found.Count == 0)
             {
-                Collect(file, file.GetMetadataReader(), (MethodDefinitionHandle)handle, 0, int.MaxValue, Depth, found);
+                statement.Collect((MethodDefinitionHandle)handle, 0, int.MaxValue, Depth);
             }
 
-            return [.. found];
+            return [.. statement.Found];
         }
-        catch (Exception failure) when (failure is BadImageFormatException or InvalidOperationException or IOException)
+        catch (Exception failure) when (failure is BadImageFormatException or InvalidOperationException or ArgumentException or IOException)
         {
             return []; // another build of the assembly: the site counts as one of the program's own
         }
@@ -96,108 +99,6 @@ internal sealed partial class StatementReader : IDisposable
         }
     }
 
-    /// <summary>Adds what a part of a method makes.</summary>
-    private static void Collect(
-        PEReader file, MetadataReader names, MethodDefinitionHandle method, int start, int end, int depth, SortedSet<string> found)
-    {
-        int address = names.GetMethodDefinition(method).RelativeVirtualAddress;
-        if (address == 0)
-        {
-            return; // no code here
-        }
-
-        BlobReader code = file.GetMethodBody(address).GetILReader();
-        while (code.RemainingBytes > 0 && code.Offset < end)
-        {
-            bool isIncluded = code.Offset >= start;
-            byte first = code.ReadByte();
-            OpCode operation = first == TwoBytes ? Long[code.ReadByte()] : Short[first];
-            int operand = SkipOperand(ref code, operation.OperandType);
-            if (isIncluded && operation == OpCodes.Newarr)
-            {
-                found.Add(TypeOf(names, MetadataTokens.EntityHandle(operand)) is { Length: > 0 } element ? $"{element}[]" : UnknownArray);
-            }
-            else if (isIncluded && (operation == OpCodes.Call || operation == OpCodes.Callvirt || operation == OpCodes.Newobj))
-            {
-                CollectCall(file, names, MetadataTokens.EntityHandle(operand), depth, found);
-            }
-        }
-    }
-
-    private static void CollectCall(PEReader file, MetadataReader names, EntityHandle callee, int depth, SortedSet<string> found)
-    {
-        if (callee.Kind == HandleKind.MethodSpecification)
-        {
-            callee = names.GetMethodSpecification((MethodSpecificationHandle)callee).Method;
-        }
-
-        switch (callee.Kind)
-        {
-            case HandleKind.MethodDefinition when depth > 0:
-                Collect(file, names, (MethodDefinitionHandle)callee, 0, int.MaxValue, depth - 1, found);
-                break;
-            case HandleKind.MemberReference:
-                MemberReference member = names.GetMemberReference((MemberReferenceHandle)callee);
-                string name = $"{TypeOf(names, member.Parent)}.{names.GetString(member.Name)}";
-                if (Grows().Match(name) is { Success: true } match)
-                {
-                    found.Add(match.Groups.Values.Skip(1).Single(static group => group.Success).Name);
-                }
-                else if (ArrayFrom(names, member) is { } array)
-                {
-                    found.Add(array);
-                }
-
-                break;
-        }
-    }
-
-    private static string TypeOf(MetadataReader names, EntityHandle type)
-    {
-        switch (type.Kind)
-        {
-            case HandleKind.TypeReference:
-                TypeReference reference = names.GetTypeReference((TypeReferenceHandle)type);
-                string name = names.GetString(reference.Name);
-                return reference.ResolutionScope.Kind == HandleKind.TypeReference
-                    ? $"{TypeOf(names, reference.ResolutionScope)}+{name}"
-                    : $"{names.GetString(reference.Namespace)}.{name}";
-            case HandleKind.TypeSpecification:
-                BlobReader signature = names.GetBlobReader(names.GetTypeSpecification((TypeSpecificationHandle)type).Signature);
-                if (signature.ReadSignatureTypeCode() != SignatureTypeCode.GenericTypeInstance)
-                {
-                    return "";
-                }
-
-                signature.ReadByte(); // class or value type
-                return TypeOf(names, signature.ReadTypeHandle());
-            default:
-                return "";
-        }
-    }
-
-    /// <summary>The array that a method of another assembly gives, which it may have made; null where it gives none.</summary>
-    private static string? ArrayFrom(MetadataReader names, MemberReference member)
-    {
-        BlobReader signature = names.GetBlobReader(member.Signature);
-        SignatureHeader header = signature.ReadSignatureHeader();
-        if (header.Kind != SignatureKind.Method)
-        {
-            return null;
-        }
-
-        if (header.IsGeneric)
-        {
-            signature.ReadCompressedInteger();
-        }
-
-        signature.ReadCompressedInteger(); // how many parameters
-        return signature.ReadSignatureTypeCode() != SignatureTypeCode.SZArray ? null
-            : signature.ReadSignatureTypeCode() is > SignatureTypeCode.Void and <= SignatureTypeCode.String and var element
-                ? $"System.{element}[]"
-                : UnknownArray;
-    }
-
     /// <summary>Passes an operand; its value where it has four bytes.</summary>
     private static int SkipOperand(ref BlobReader code, OperandType type)
     {
@@ -213,7 +114,13 @@ internal sealed partial class StatementReader : IDisposable
                 code.ReadInt64();
                 return 0;
             case OperandType.InlineSwitch:
-                code.Offset += code.ReadInt32() * sizeof(int);
+                int targets = code.ReadInt32();
+                if (targets < 0 || targets > code.RemainingBytes / sizeof(int))
+                {
+                    throw new BadImageFormatException();
+                }
+
+                code.Offset += targets * sizeof(int);
                 return 0;
             default:
                 return code.ReadInt32();
@@ -240,8 +147,161 @@ internal sealed partial class StatementReader : IDisposable
             + @"|(?<StringBuilder>TextWriter\.Write))"
             + @"|Text\.(?<StringBuilder>StringBuilder(?:\+AppendInterpolatedStringHandler)?"
             + @"\.(?:Append|Insert|Replace|EnsureCapacity|set_Length|\.ctor))"
-            + @"|Buffers\.(?<ArrayBufferWriter>(?:ArrayBufferWriter`1|IBufferWriter`1)\.(?:Get|\.ctor)|BuffersExtensions\.Write)"
-            + @"|Collections\.Generic\.(?:(?<List>List)|(?<Dictionary>Dictionary)|(?<HashSet>HashSet)|(?<Queue>Queue)|(?<Stack>Stack))`\d"
-            + @"\.(?:Add|TryAdd|Insert|set_Item|Enqueue|Push|EnsureCapacity|\.ctor))")]
+            + @"|Buffers\.(?<ArrayBufferWriter>(?:ArrayBufferWriter`1|IBufferWriter`1)\.(?:Get|\.ctor)|BuffersExtensions\.Write))")]
     private static partial Regex Grows();
+
+    [GeneratedRegex(@"^(System|Microsoft\.Extensions)\.")]
+    private static partial Regex Platform();
+
+    /// <summary>Methods whose signatures do not say that they may make an array, and delegates.</summary>
+    [GeneratedRegex(@"^System\.(Array\.(Resize|Clone|CreateInstance)|.*\.Invoke)$")]
+    private static partial Regex MakesAny();
+
+    /// <summary>What one statement makes, as far as its calls were followed.</summary>
+    private sealed class Reading(PEReader file, MetadataReader names)
+    {
+        private readonly Dictionary<MethodDefinitionHandle, int> _followed = [];
+
+        /// <summary>What was found so far.</summary>
+        public SortedSet<string> Found { get; } = new(StringComparer.Ordinal);
+
+        /// <summary>Adds what a part of a method makes.</summary>
+        public void Collect(MethodDefinitionHandle method, int start, int end, int depth)
+        {
+            int address = names.GetMethodDefinition(method).RelativeVirtualAddress;
+            if (address == 0)
+            {
+                return; // no code here
+            }
+
+            BlobReader code = file.GetMethodBody(address).GetILReader();
+            while (code.RemainingBytes > 0 && code.Offset < end)
+            {
+                bool isIncluded = code.Offset >= start;
+                byte first = code.ReadByte();
+                OpCode operation = first == TwoBytes ? Long[code.ReadByte()] : Short[first];
+                if (operation.Size == 0)
+                {
+                    throw new BadImageFormatException(); // no instruction, as in code that is only decrypted when it runs
+                }
+
+                int operand = SkipOperand(ref code, operation.OperandType);
+                if (isIncluded && operation == OpCodes.Newarr)
+                {
+                    string element = TypeOf(MetadataTokens.EntityHandle(operand), MostNested);
+                    Found.Add(element.Length > 0 ? $"{element}[]" : UnknownArray);
+                }
+                else if (isIncluded && (operation == OpCodes.Call || operation == OpCodes.Callvirt || operation == OpCodes.Newobj))
+                {
+                    CollectCall(MetadataTokens.EntityHandle(operand), depth);
+                }
+            }
+        }
+
+        private void CollectCall(EntityHandle callee, int depth)
+        {
+            if (callee.Kind == HandleKind.MethodSpecification)
+            {
+                callee = names.GetMethodSpecification((MethodSpecificationHandle)callee).Method;
+            }
+
+            if (callee.Kind == HandleKind.MethodDefinition)
+            {
+                Follow((MethodDefinitionHandle)callee, depth);
+            }
+            else if (callee.Kind == HandleKind.MemberReference)
+            {
+                MemberReference member = names.GetMemberReference((MemberReferenceHandle)callee);
+                string name = $"{TypeOf(member.Parent, MostNested)}.{names.GetString(member.Name)}";
+                if (Grows().Match(name) is { Success: true } match)
+                {
+                    Found.Add(match.Groups.Values.Skip(1).Single(static group => group.Success).Name);
+                }
+                else if (ArrayFrom(name, member) is { } array)
+                {
+                    Found.Add(array);
+                }
+            }
+        }
+
+        /// <summary>Adds what a method of the same assembly makes; it may make anything where another may run in its place.</summary>
+        private void Follow(MethodDefinitionHandle method, int depth)
+        {
+            if (_followed.TryGetValue(method, out int before) && before >= depth)
+            {
+                return;
+            }
+
+            MethodDefinition definition = names.GetMethodDefinition(method);
+            bool isMade = definition.ImplAttributes.HasFlag(MethodImplAttributes.Runtime); // of a delegate
+            if (isMade && definition.Attributes.HasFlag(MethodAttributes.SpecialName))
+            {
+                return; // its constructor
+            }
+
+            _followed[method] = depth;
+            bool isReplaced = (definition.Attributes & (MethodAttributes.Virtual | MethodAttributes.Final)) == MethodAttributes.Virtual
+                && !names.GetTypeDefinition(definition.GetDeclaringType()).Attributes.HasFlag(TypeAttributes.Sealed);
+            if (depth == 0 || isMade || isReplaced || _followed.Count > MostMethods)
+            {
+                Found.Add(UnknownArray);
+            }
+            else
+            {
+                Collect(method, 0, int.MaxValue, depth - 1);
+            }
+        }
+
+        /// <summary>A type of another assembly by its name; empty for all others.</summary>
+        private string TypeOf(EntityHandle type, int nested)
+        {
+            switch (type.Kind)
+            {
+                case HandleKind.TypeReference when nested > 0:
+                    TypeReference reference = names.GetTypeReference((TypeReferenceHandle)type);
+                    string name = names.GetString(reference.Name);
+                    return reference.ResolutionScope.Kind == HandleKind.TypeReference
+                        ? $"{TypeOf(reference.ResolutionScope, nested - 1)}+{name}"
+                        : $"{names.GetString(reference.Namespace)}.{name}";
+                case HandleKind.TypeSpecification when nested > 0:
+                    BlobReader signature = names.GetBlobReader(names.GetTypeSpecification((TypeSpecificationHandle)type).Signature);
+                    if (signature.ReadSignatureTypeCode() != SignatureTypeCode.GenericTypeInstance)
+                    {
+                        return "";
+                    }
+
+                    signature.ReadByte(); // class or value type
+                    return TypeOf(signature.ReadTypeHandle(), nested - 1);
+                default:
+                    return "";
+            }
+        }
+
+        /// <summary>The array that a method may make whose code is not read; null where that is none.</summary>
+        private string? ArrayFrom(string name, MemberReference member)
+        {
+            BlobReader signature = names.GetBlobReader(member.Signature);
+            SignatureHeader header = signature.ReadSignatureHeader();
+            if (header.Kind != SignatureKind.Method)
+            {
+                return null;
+            }
+
+            if (!Platform().IsMatch(name) || MakesAny().IsMatch(name))
+            {
+                return UnknownArray;
+            }
+
+            if (header.IsGeneric)
+            {
+                signature.ReadCompressedInteger();
+            }
+
+            signature.ReadCompressedInteger(); // how many parameters
+            return signature.ReadSignatureTypeCode() != SignatureTypeCode.SZArray ? null
+                : signature.ReadSignatureTypeCode() is > SignatureTypeCode.Void and <= SignatureTypeCode.String and var element
+                    ? $"System.{element}[]"
+                    : UnknownArray;
+        }
+    }
 }

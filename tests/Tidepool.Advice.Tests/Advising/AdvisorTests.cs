@@ -42,6 +42,11 @@ public sealed class AdvisorTests
         Assert.Equal((Verdict.Pool, kind), (Judge(Good with { Builder = builder }).Verdict, Judge(Good with { Builder = builder }).Kind));
 
     [Fact]
+    public void A_writer_of_short_arrays_of_references_is_cheaper_than_a_pool() => Assert.Equal(
+        Verdict.DoNotPool,
+        Judge(Good with { Builder = "ArrayBufferWriter", Type = "Orders.Line[]", Sizes = [(2024, 100)] }).Verdict);
+
+    [Fact]
     public void Too_few_samples_decide_nothing() => AssertUndecided(Good with { Samples = 29 }, "29 samples");
 
     [Fact]

@@ -27,15 +27,15 @@ public sealed class FrameRuleTests
     [InlineData(null, "System.Byte[]", "MemoryStream", "MemoryStream")]
     [InlineData("System.GC.AllocateUninitializedArray", "System.Char[]", "StringBuilder", "StringBuilder")]
     [InlineData("System.Array.Resize", "System.Int32[]", "ArrayBufferWriter", "ArrayBufferWriter")]
-    [InlineData(null, "Orders.Line[]", "List", "List")]
+    [InlineData(null, "Orders.Line[]", "ArrayBufferWriter", "ArrayBufferWriter")]
     [InlineData(null, "System.Char[]", "MemoryStream", null)]
     [InlineData(null, "System.Byte[]", "StringBuilder", null)]
-    [InlineData(null, "Orders.Line", "List", null)]
+    [InlineData(null, "Orders.Line", "ArrayBufferWriter", null)]
     [InlineData(null, "System.Byte[]", "System.Int32[]", null)]
     [InlineData(null, "System.Byte[]", "MemoryStream System.Int32[] StringBuilder", "MemoryStream")]
     [InlineData(null, "System.Byte[]", "MemoryStream System.Byte[]", null)]
     [InlineData(null, "System.Byte[]", "?[] MemoryStream", null)]
-    [InlineData(null, "System.Byte[]", "List MemoryStream", null)]
+    [InlineData(null, "System.Byte[]", "ArrayBufferWriter MemoryStream", null)]
     [InlineData("System.Text.Encoding.GetBytes", "System.Byte[]", "MemoryStream", null)]
     public void Without_its_frame_the_statement_tells_the_class(string? platform, string type, string makes, string? builder)
     {

@@ -72,13 +72,13 @@ public sealed class SavingTests
         double allocating = (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds;
         Interval processors = Saving.Of(
             Site, Seconds, Collections with { Young = 32 * allocating }, new FixedCosts(1e-10)).Processors!.Value;
-        Assert.Equal(3 * allocating, processors.Value, 9); // half of the young collections, and half of those
-        Assert.Equal(Math.Sqrt(3) * allocating, processors.Low, 9);
-        Assert.Equal(3 * Math.Sqrt(3) * allocating, processors.High, 9);
+        double middle = Math.Sqrt(8.0 / 3 * 9) * allocating; // half of the young collections, and half of those: eight times as much
+        Assert.Equal(middle, processors.Value, 9);
+        Assert.Equal(middle / Math.Sqrt(3), processors.Low, 9);
+        Assert.Equal(middle * Math.Sqrt(3), processors.High, 9);
     }
 
     [Theory]
-    [InlineData(2e-11)]
     [InlineData(0)]
     [InlineData(-2e-11)]
     public void Where_a_pool_costs_as_much_as_can_be_told_the_collections_are_what_is_saved(double perByte)
@@ -91,8 +91,17 @@ public sealed class SavingTests
         Assert.Equal(work, processors.High, 9);
     }
 
+    [Fact]
+    public void A_cost_about_as_large_as_its_error_makes_no_step()
+    {
+        Interval Of(double perByte) => Saving.Of(
+            Site, Seconds, Collections with { Young = 0.04 }, new FixedCosts(perByte, error: 2e-11)).Processors!.Value;
+        Assert.Equal(Of(1.99e-11).Value, Of(2.01e-11).Value, 4);
+        Assert.True(Of(0).Value < Of(2e-11).Value && Of(2e-11).Value < Of(1e-10).Value);
+    }
+
     [Theory]
-    [InlineData(1e-10, 1e-10, 0.004)] // the collections cost less than the costs may be off
+    [InlineData(5e-11, 1e-10, 0.002)] // the collections cost less than the costs may be off
     [InlineData(-1e-10, 1e-10, 0.004)]
     [InlineData(0, 0, 0)]
     [InlineData(-3e-11, 2e-11, 1)] // renting costs more
@@ -178,10 +187,15 @@ public sealed class SavingTests
     public void What_a_pool_saves_is_told_in_seconds()
     {
         // Other tests run meanwhile and count too: the limits are so wide that only a wrong unit exceeds them.
-        Assert.InRange(Math.Abs(new PoolCosts().SavedBy(1_000_000, hasReferences: false).Seconds), 0, 1);
-        Assert.InRange(Math.Abs(new PoolCosts().SavedPerByte("MemoryStream", 65_536).Seconds), 0, 1e-5);
-        Assert.InRange(Math.Abs(new PoolCosts().SavedPerByte("StringBuilder", 16_024).Seconds), 0, 1e-5);
-        Assert.InRange(Math.Abs(new PoolCosts().SavedPerByte("ArrayBufferWriter", 65_536).Seconds), 0, 1e-5);
+        var costs = new PoolCosts();
+        SavedTime[] saved =
+        [
+            costs.SavedBy(1_000_000, hasReferences: false), costs.SavedBy(1_000_000, hasReferences: true),
+            costs.SavedPerByte("MemoryStream", 65_536) * 1e5, costs.SavedPerByte("StringBuilder", 16_024) * 1e5,
+            costs.SavedPerByte("ArrayBufferWriter", 65_536) * 1e5,
+        ];
+        Assert.All(saved, static one => Assert.InRange(Math.Abs(one.Seconds), 0, 1));
+        Assert.All(saved, static one => Assert.InRange(one.Error, 1e-9, 1));
     }
 
     [Fact]

@@ -100,7 +100,7 @@ public sealed class SiteTableTests
                 static i => Sample("System.Collections.Generic.SomethingWithALongName`1[System.Int32]", 64, Handler)),
             .. from site in Enumerable.Range(1, 9)
                from sample in Enumerable.Range(0, 20)
-               select Sample("System.Char[]", 100, new StackPlace("Orders", $"Orders.Deep.Inside.A.Namespace.Handler.Method{site}", "", 0)),
+               select Sample("System.Char[]", 100, new StackPlace("Orders", MethodOf(site), "", 0)),
         ];
         string[] lines = TextOf(Report(lost: 0, samples: samples), 80).Split('\n');
 
@@ -112,10 +112,30 @@ public sealed class SiteTableTests
             && line.EndsWith("Api.Handle:12", StringComparison.Ordinal));
         Assert.Contains(screen, static line => line.StartsWith("DO NOT POOL          String ", StringComparison.Ordinal));
         Assert.Contains(screen, static line => line.Contains("SomethingWithALongN…", StringComparison.Ordinal));
-        Assert.Contains(screen, static line => line.EndsWith("Handler.Method1", StringComparison.Ordinal));
+        Assert.Contains(screen, static line => line.EndsWith("  Handler.Method3", StringComparison.Ordinal));
+        Assert.Contains(screen, static line => line.EndsWith("  Api..ctor", StringComparison.Ordinal));
+        Assert.Contains(screen, static line => line.EndsWith("  Box`1[A.B].Get", StringComparison.Ordinal));
         Assert.All(screen, static line => Assert.InRange(line.Length, 40, 80));
         Assert.Single(Regex.Matches(TextOf(Report(lost: 0), 80), "^POOL ", RegexOptions.Multiline));
     }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(19)]
+    [InlineData(20)]
+    public void A_narrow_terminal_cuts_the_lines(int width) =>
+        Assert.NotEmpty(TextOf(Report(lost: 0, samples:
+        [
+            .. Enumerable.Range(0, 40).Select(static _ => Sample("System.Byte[]", 4024, Handler)),
+            .. Enumerable.Range(0, 40).Select(static _ => Sample("System.String", 1024, Handler)),
+        ]), width));
+
+    private static string MethodOf(int site) => site switch
+    {
+        1 => "Orders.Deep.Api..ctor",
+        2 => "Orders.Box`1[A.B].Get",
+        _ => $"Orders.Deep.Inside.A.Namespace.Handler.Method{site}",
+    };
 
     private static string TextOf(AdviceReport report, int width) => PrintedText.Of(width, console => AdviceText.Print(console, report));
 

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Reflection;
+using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
 using System.Text;
 
@@ -20,14 +21,20 @@ public sealed class StatementTests
     [InlineData(nameof(AppendFormatted), "StringBuilder")]
     [InlineData(nameof(WriteLines), "StringBuilder")]
     [InlineData(nameof(WriteToWriter), "ArrayBufferWriter")]
-    [InlineData(nameof(AddToList), "List")]
-    [InlineData(nameof(CallWhatAppends), "StringBuilder")]
+    [InlineData(nameof(AddToList), "")]
+    [InlineData(nameof(CallWhatAppends), "?[] StringBuilder")]
     [InlineData(nameof(SwitchAndAppend), "StringBuilder")]
     [InlineData(nameof(WriteNewArray), "MemoryStream System.Byte[]")]
     [InlineData(nameof(WriteWhatAnotherMade), "MemoryStream System.Byte[]")]
     [InlineData(nameof(WriteWhatIsUnknown), "?[] MemoryStream")]
     [InlineData(nameof(WriteToTwo), "MemoryStream StringBuilder")]
     [InlineData(nameof(CallWhatMakes), "StringBuilder System.Int32[]")]
+    [InlineData(nameof(ResizeAndWrite), "?[] MemoryStream")]
+    [InlineData(nameof(WriteWhatMayBeReplaced), "?[] MemoryStream")]
+    [InlineData(nameof(WriteWhatAnInterfaceGives), "?[] MemoryStream")]
+    [InlineData(nameof(WriteWhatADelegateGives), "?[] MemoryStream")]
+    [InlineData(nameof(CallsItself), "StringBuilder")]
+    [InlineData(nameof(CallsDeep), "?[] StringBuilder")]
     [InlineData(nameof(ReadOnlyProperties), "")]
     public void What_a_method_makes_is_told_by_its_calls(string method, string made) => Assert.Equal(made, MadeBy(method, 0, int.MaxValue));
 
@@ -47,6 +54,44 @@ public sealed class StatementTests
         string[] made = [.. statements.Select(one => MadeBy(method.Name, one.Start, one.End))];
         Assert.Equal(["MemoryStream", "StringBuilder"], made.Where(static one => !one.Contains(' ', StringComparison.Ordinal)));
         Assert.Contains("MemoryStream StringBuilder", made); // of a brace
+    }
+
+    [Fact]
+    public void What_follows_a_table_of_jumps_is_read_whatever_the_jumps_are()
+    {
+        const int Distances = 100; // the lowest byte of a jump is also each instruction that has one byte
+        var assembly = new PersistedAssemblyBuilder(new AssemblyName("Jumps"), typeof(object).Assembly);
+        TypeBuilder type = assembly.DefineDynamicModule("Jumps").DefineType("Jumps");
+        for (int distance = 0; distance < Distances; distance++)
+        {
+            ILGenerator code = type.DefineMethod(
+                $"Jump{distance}", MethodAttributes.Static, typeof(void), [typeof(int), typeof(StringBuilder)]).GetILGenerator();
+            Label end = code.DefineLabel();
+            code.Emit(OpCodes.Ldarg_0);
+            code.Emit(OpCodes.Switch, [.. Enumerable.Repeat(end, distance % 4 + 1)]);
+            code.Emit(OpCodes.Ldarg_1);
+            code.Emit(OpCodes.Ldc_I4_S, (sbyte)'x');
+            code.Emit(OpCodes.Callvirt, typeof(StringBuilder).GetMethod(nameof(StringBuilder.Append), [typeof(char)])!);
+            code.Emit(OpCodes.Pop);
+            Enumerable.Range(0, distance).ToList().ForEach(_ => code.Emit(OpCodes.Nop));
+            code.MarkLabel(end);
+            code.Emit(OpCodes.Ret);
+        }
+
+        type.CreateType();
+        string path = Path.GetTempFileName();
+        try
+        {
+            assembly.Save(path);
+            using var reader = new StatementReader();
+            Assert.All(
+                Enumerable.Range(1, Distances),
+                row => Assert.Equal(["StringBuilder"], reader.MadeBy(path, 0x0600_0000 + row, 0, int.MaxValue)));
+        }
+        finally
+        {
+            File.Delete(path);
+        }
     }
 
     [Fact]
@@ -97,6 +142,61 @@ public sealed class StatementTests
         double half = Lines.Count * 0.5;
         long large = 0x1234_5678_9abc;
         Text.Append(text).Append(half).Append(large);
+    }
+
+    private static byte[] s_bytes = [];
+
+    private static void ResizeAndWrite()
+    {
+        Array.Resize(ref s_bytes, 2 * s_bytes.Length);
+        Content.Write(s_bytes);
+    }
+
+    private static void WriteWhatMayBeReplaced(Encoder encoder) => Content.Write(encoder.Encode().Span);
+
+    private static void WriteWhatAnInterfaceGives(IEncoder encoder) => Content.Write(encoder.Encode().Span);
+
+    private static void WriteWhatADelegateGives(Func<ReadOnlyMemory<byte>> encode) => Content.Write(encode().Span);
+
+    private static void CallsItself(int times)
+    {
+        if (times > 0)
+        {
+            CallsItself(times - 1);
+            CallsItself(times - 2);
+            CallsItself(times - 3);
+        }
+
+        Text.Append('x');
+    }
+
+    private static void CallsDeep() => One();
+
+    private static void One() => Two();
+
+    private static void Two() => Three();
+
+    private static void Three()
+    {
+        Text.Append('x');
+        Four();
+    }
+
+    private static void Four() => Lines.Clear();
+
+    private interface IEncoder
+    {
+        ReadOnlyMemory<byte> Encode();
+    }
+
+    private class Encoder
+    {
+        public virtual ReadOnlyMemory<byte> Encode() => s_bytes;
+    }
+
+    private sealed class EmptyEncoder : Encoder
+    {
+        public override ReadOnlyMemory<byte> Encode() => default;
     }
 
     private static void WriteNewArray() => Content.Write(new byte[RuntimeFeature.IsDynamicCodeSupported ? 100 : 10]);
