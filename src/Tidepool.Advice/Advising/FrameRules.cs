@@ -34,7 +34,7 @@ internal static partial class FrameRules
     /// <summary>The only class that may have made the object; null where there are more, or the program may have made it itself.</summary>
     private static string? BuilderOf(IReadOnlyList<string> made, string type)
     {
-        string[] makers = [.. made.Where(one => TypeRules.IsArray(one) ? one == type || one == "?[]" : Makes(one, type)).Take(2)];
+        string[] makers = [.. made.Where(one => TypeRules.IsArray(one) ? one == type || one == TypeRules.UnknownArray : Makes(one, type)).Take(2)];
         return makers is [var only] && !TypeRules.IsArray(only) ? only : null;
     }
 

@@ -41,17 +41,26 @@ internal sealed class PoolCosts : IPoolCosts
     private const int RoundBytes = 32_000_000; // several collections, where they come often
     private const int FewestObjects = 16;
     private const int LargestSize = 1 << 20; // from there on costs grow as sizes do
-    private const int WarmPasses = 3;
+    private const int WarmPasses = 5; // calls count from the second, and the code of the last form is there after the fourth
     private const int WarmObjects = 200;
     private const int WarmLength = 4000;
     private const int WarmCollections = 3;
-    private const int WarmBuilders = 40;
+    private const int WarmPart = 4000; // as in programs, more than one block
     private const int LargeObject = 85_000;
     private const double Error = 0.1; // of what allocating costs, in the median of the rounds
     private const int Parts = 10;
     private const double BuiltShare = 0.75; // of the largest array: halfway between what it was made for and its end
 
     private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
+
+    /// <summary>What grows, plain and in pooled memory, and the bytes of one element of what is written.</summary>
+    private static readonly Dictionary<string, (Action<int, int> Plain, Action<int, int> Pooled, int Unit)> Builders = new(
+        StringComparer.Ordinal)
+    {
+        [nameof(MemoryStream)] = (StreamAll, PooledStreamAll, sizeof(byte)),
+        ["ArrayBufferWriter"] = (WriteAll, PooledWriteAll, sizeof(byte)),
+        [nameof(StringBuilder)] = (BuildAll, PooledBuildAll, sizeof(char)),
+    };
 
     private readonly Dictionary<(long Size, bool HasReferences), SavedTime> _saved = [];
     private readonly Dictionary<(string Builder, long Size), SavedTime> _savedPerByte = [];
@@ -78,13 +87,8 @@ internal sealed class PoolCosts : IPoolCosts
         if (!_savedPerByte.TryGetValue((builder, measured), out SavedTime saved))
         {
             Warm();
-            int part = (int)Math.Max(1, measured * BuiltShare / Parts);
-            saved = builder switch
-            {
-                "MemoryStream" => MeasurePerByte(StreamAll, PooledStreamAll, part),
-                "ArrayBufferWriter" => MeasurePerByte(WriteAll, PooledWriteAll, part),
-                _ => MeasurePerByte(BuildAll, PooledBuildAll, part / sizeof(char)),
-            };
+            var (plain, pooled, unit) = Builders[builder];
+            saved = MeasurePerByte(plain, pooled, (int)Math.Max(1, measured * BuiltShare / Parts / unit));
             _savedPerByte.Add((builder, measured), saved);
         }
 
@@ -121,6 +125,12 @@ internal sealed class PoolCosts : IPoolCosts
             RentAll<byte>(WarmObjects, WarmObjects);
             AllocateAll<object>(WarmObjects, WarmObjects);
             RentAll<object>(WarmObjects, WarmObjects);
+            foreach (var (plain, pooled, _) in Builders.Values)
+            {
+                plain(WarmPart, WarmObjects);
+                pooled(WarmPart, WarmObjects);
+            }
+
             Thread.Sleep(Compiling);
         }
 
@@ -136,16 +146,9 @@ internal sealed class PoolCosts : IPoolCosts
     /// <summary>Compares what builds with what builds in pooled memory, over the bytes that the first allocates.</summary>
     private static SavedTime MeasurePerByte(Action<int, int> plain, Action<int, int> pooled, int part)
     {
-        for (int pass = 0; pass < WarmPasses; pass++)
-        {
-            plain(part, WarmBuilders);
-            pooled(part, WarmBuilders);
-            Thread.Sleep(Compiling);
-        }
-
         long before = GC.GetAllocatedBytesForCurrentThread();
-        plain(part, WarmBuilders);
-        double bytes = (GC.GetAllocatedBytesForCurrentThread() - before) / (double)WarmBuilders;
+        plain(part, 1);
+        double bytes = GC.GetAllocatedBytesForCurrentThread() - before;
         return Compare(plain, pooled, part, (int)Math.Max(FewestObjects, RoundBytes / bytes)) * (1 / bytes);
     }
 

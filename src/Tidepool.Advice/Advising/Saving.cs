@@ -69,21 +69,15 @@ internal sealed record Saving
     }
 
     /// <summary>
-    /// What its arrays save one by one, and as a whole where a class of the platform makes them: whichever is more. As a whole it also
-    /// saves the copies when it grows, but the tool has compiled the streams that it compares only a moment before.
+    /// What its arrays save; where a class of the platform makes them, what the class saves, which copies less when it grows as well.
     /// </summary>
     private static SavedTime SavedOf(AllocationSite site, double seconds, IPoolCosts costs)
     {
         bool hasReferences = TypeRules.PlainElement(site.Type) is null;
-        SavedTime arrays = site.Sizes.Aggregate(
-            default(SavedTime), (sum, size) => sum + costs.SavedBy(size.Size, hasReferences) * (size.Objects / seconds));
-        if (site.Builder is not { } builder || hasReferences)
-        {
-            return arrays;
-        }
-
-        SavedTime whole = costs.SavedPerByte(builder, site.Quantile(1)) * site.BytesPerSecond.Value;
-        return whole.Seconds > arrays.Seconds ? whole : arrays;
+        return site.Builder is { } builder && !hasReferences
+            ? costs.SavedPerByte(builder, site.Quantile(1)) * site.BytesPerSecond.Value
+            : site.Sizes.Aggregate(
+                default(SavedTime), (sum, size) => sum + costs.SavedBy(size.Size, hasReferences) * (size.Objects / seconds));
     }
 
     /// <summary>What pooling at several sites saves together; null where there are none.</summary>

@@ -6,6 +6,9 @@ internal static class TypeRules
     /// <summary>The bytes of an array before its elements.</summary>
     public const int ArrayHeader = 24;
 
+    /// <summary>An array of which not even the elements are known.</summary>
+    public const string UnknownArray = "?[]";
+
     private static readonly Dictionary<string, (string Keyword, int Bytes)> Plain = new(StringComparer.Ordinal)
     {
         ["System.Byte"] = ("byte", 1), ["System.SByte"] = ("sbyte", 1), ["System.Boolean"] = ("bool", 1), ["System.Char"] = ("char", 2),

@@ -1,6 +1,5 @@
 using System.Reflection.Metadata;
 using System.Reflection.Metadata.Ecma335;
-using System.Reflection.PortableExecutable;
 
 namespace Tidepool.Advice;
 
@@ -15,11 +14,9 @@ internal readonly record struct SourceStatement(string File, int Line, int Start
     public static SourceStatement Unknown { get; } = new("", 0, 0, int.MaxValue);
 }
 
-/// <summary>Finds source lines by the symbols beside assemblies, or inside them. No server is asked.</summary>
-internal sealed class LineReader : IDisposable
+/// <summary>Finds source lines by the symbols of assemblies.</summary>
+internal sealed class LineReader(AssemblyFiles assemblies)
 {
-    private readonly Dictionary<string, MetadataReaderProvider?> _symbols = new(StringComparer.Ordinal);
-
     /// <summary>The statement at an offset in a method's own code.</summary>
     /// <param name="assemblyPath">The assembly.</param>
     /// <param name="token">The method's token in it.</param>
@@ -28,22 +25,13 @@ internal sealed class LineReader : IDisposable
     {
         try
         {
-            return SymbolsOf(assemblyPath)?.GetMetadataReader() is { } reader
+            return assemblies.FindSymbols(assemblyPath)?.GetMetadataReader() is { } reader
                 ? Find(reader, token, offset)
                 : SourceStatement.Unknown;
         }
-        catch (Exception failure) when (failure is BadImageFormatException or InvalidOperationException)
+        catch (Exception failure) when (AssemblyFiles.IsUnreadable(failure))
         {
             return SourceStatement.Unknown; // symbols of another build: a site without a line is better than no advice
-        }
-    }
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        foreach (MetadataReaderProvider? provider in _symbols.Values)
-        {
-            provider?.Dispose();
         }
     }
 
@@ -73,32 +61,5 @@ internal sealed class LineReader : IDisposable
         return best.Document.IsNil
             ? SourceStatement.Unknown
             : new SourceStatement(reader.GetString(reader.GetDocument(best.Document).Name), best.StartLine, best.Offset, end);
-    }
-
-    private MetadataReaderProvider? SymbolsOf(string assemblyPath)
-    {
-        if (!_symbols.TryGetValue(assemblyPath, out MetadataReaderProvider? symbols))
-        {
-            _symbols.Add(assemblyPath, symbols = Open(assemblyPath));
-        }
-
-        return symbols;
-    }
-
-    private static MetadataReaderProvider? Open(string assemblyPath)
-    {
-        try
-        {
-            using var assembly = new PEReader(File.OpenRead(assemblyPath));
-            return assembly.TryOpenAssociatedPortablePdb(
-                assemblyPath, static path => File.Exists(path) ? File.OpenRead(path) : null, out MetadataReaderProvider? symbols, out _)
-                ? symbols
-                : null;
-        }
-        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or BadImageFormatException
-            or ArgumentException or InvalidOperationException)
-        {
-            return null; // an assembly in one file with others, or in memory only
-        }
     }
 }

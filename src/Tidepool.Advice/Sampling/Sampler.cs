@@ -122,7 +122,8 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
                 $"process {target.Id} ({target.Name}) was killed before it could name its methods, so its samples have no places.");
         }
 
-        using var reader = new StackReader(recording.Names);
+        using var assemblies = new AssemblyFiles();
+        var reader = new StackReader(recording.Names, assemblies);
         return new SamplingResult
         {
             Slices = [.. slices.Select(slice => reader.Read(slice, followed?.Lifetimes ?? NotFollowed))],

@@ -1,12 +1,12 @@
 namespace Tidepool.Advice;
 
 /// <summary>Turns the addresses of recorded stacks into methods and lines.</summary>
-internal sealed class StackReader(SymbolTable symbols) : IDisposable
+internal sealed class StackReader(SymbolTable symbols, AssemblyFiles assemblies)
 {
     private static readonly StackPlace Unknown = new("", "?", "", 0);
 
-    private readonly LineReader _lines = new();
-    private readonly StatementReader _statements = new();
+    private readonly LineReader _lines = new(assemblies);
+    private readonly StatementReader _statements = new(assemblies);
     private readonly Dictionary<ulong, StackPlace> _places = [];
     private readonly Dictionary<ulong[], IReadOnlyList<StackPlace>> _stacks = new(ReferenceEqualityComparer.Instance);
 
@@ -27,13 +27,6 @@ internal sealed class StackReader(SymbolTable symbols) : IDisposable
             }),
         ],
     };
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        _lines.Dispose();
-        _statements.Dispose();
-    }
 
     private IReadOnlyList<StackPlace> StackOf(ulong[] addresses)
     {

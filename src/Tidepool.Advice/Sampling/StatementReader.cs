@@ -11,18 +11,16 @@ namespace Tidepool.Advice;
 /// Finds what a statement may allocate, by its calls. Optimized code has the allocation of a callee in its caller, and then no frame of a
 /// stack names the class of the platform that made it.
 /// </summary>
-internal sealed partial class StatementReader : IDisposable
+internal sealed partial class StatementReader(AssemblyFiles assemblies)
 {
     private const int Depth = 3; // calls within the assembly that are followed: short methods become part of their callers too
     private const int MostMethods = 100; // of those: a method that may call more of them may make anything
     private const int MostNested = 8; // types in types
     private const byte TwoBytes = 0xFE;
-    private const string UnknownArray = "?[]";
 
     private static readonly OpCode[] Short = OpCodesOf(1);
     private static readonly OpCode[] Long = OpCodesOf(2);
 
-    private readonly Dictionary<string, PEReader?> _assemblies = new(StringComparer.Ordinal);
     private readonly Dictionary<(string Path, int Token, int Start), IReadOnlyList<string>> _found = [];
 
     /// <summary>
@@ -43,21 +41,12 @@ internal sealed partial class StatementReader : IDisposable
         return made;
     }
 
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        foreach (PEReader? assembly in _assemblies.Values)
-        {
-            assembly?.Dispose();
-        }
-    }
-
     private string[] Read(string assemblyPath, int token, int start, int end)
     {
         try
         {
             if (MetadataTokens.Handle(token) is not { Kind: HandleKind.MethodDefinition } handle
-                || AssemblyOf(assemblyPath) is not { } file)
+                || assemblies.Find(assemblyPath) is not { } file)
             {
                 return [];
             }
@@ -71,31 +60,9 @@ internal sealed partial class StatementReader : IDisposable
 
             return [.. statement.Found];
         }
-        catch (Exception failure) when (failure is BadImageFormatException or InvalidOperationException or ArgumentException or IOException)
+        catch (Exception failure) when (AssemblyFiles.IsUnreadable(failure))
         {
             return []; // another build of the assembly: the site counts as one of the program's own
-        }
-    }
-
-    private PEReader? AssemblyOf(string path)
-    {
-        if (!_assemblies.TryGetValue(path, out PEReader? assembly))
-        {
-            _assemblies.Add(path, assembly = Open(path));
-        }
-
-        return assembly;
-    }
-
-    private static PEReader? Open(string path)
-    {
-        try
-        {
-            return new PEReader(File.OpenRead(path));
-        }
-        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or ArgumentException)
-        {
-            return null; // in one file with others, or in memory only
         }
     }
 
@@ -189,7 +156,7 @@ internal sealed partial class StatementReader : IDisposable
                 if (isIncluded && operation == OpCodes.Newarr)
                 {
                     string element = TypeOf(MetadataTokens.EntityHandle(operand), MostNested);
-                    Found.Add(element.Length > 0 ? $"{element}[]" : UnknownArray);
+                    Found.Add(element.Length > 0 ? $"{element}[]" : TypeRules.UnknownArray);
                 }
                 else if (isIncluded && (operation == OpCodes.Call || operation == OpCodes.Callvirt || operation == OpCodes.Newobj))
                 {
@@ -244,7 +211,7 @@ internal sealed partial class StatementReader : IDisposable
                 && !names.GetTypeDefinition(definition.GetDeclaringType()).Attributes.HasFlag(TypeAttributes.Sealed);
             if (depth == 0 || isMade || isReplaced || _followed.Count > MostMethods)
             {
-                Found.Add(UnknownArray);
+                Found.Add(TypeRules.UnknownArray);
             }
             else
             {
@@ -289,7 +256,7 @@ internal sealed partial class StatementReader : IDisposable
 
             if (!Platform().IsMatch(name) || MakesAny().IsMatch(name))
             {
-                return UnknownArray;
+                return TypeRules.UnknownArray;
             }
 
             if (header.IsGeneric)
@@ -301,7 +268,7 @@ internal sealed partial class StatementReader : IDisposable
             return signature.ReadSignatureTypeCode() != SignatureTypeCode.SZArray ? null
                 : signature.ReadSignatureTypeCode() is > SignatureTypeCode.Void and <= SignatureTypeCode.String and var element
                     ? $"System.{element}[]"
-                    : UnknownArray;
+                    : TypeRules.UnknownArray;
         }
     }
 }

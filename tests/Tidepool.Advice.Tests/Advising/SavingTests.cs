@@ -134,8 +134,8 @@ public sealed class SavingTests
 
     [Theory]
     [InlineData("MemoryStream", 1e-10 * 8024 * 1e7)]
-    [InlineData("StringBuilder", (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds)]
-    public void Streams_and_builders_are_compared_as_a_whole_and_by_their_arrays(string builder, double expected) => Assert.Equal(
+    [InlineData(null, (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds)]
+    public void Streams_are_compared_as_a_whole_and_arrays_one_by_one(string? builder, double expected) => Assert.Equal(
         expected,
         Saving.Of(Site with { Builder = builder }, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value.Value,
         9);

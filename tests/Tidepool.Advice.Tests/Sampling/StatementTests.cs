@@ -42,7 +42,8 @@ public sealed class StatementTests
     public void Only_the_statement_at_the_place_counts()
     {
         MethodInfo method = typeof(StatementTests).GetMethod(nameof(TwoStatements), BindingFlags.Static | BindingFlags.NonPublic)!;
-        using var lines = new LineReader();
+        using var assemblies = new AssemblyFiles();
+        var lines = new LineReader(assemblies);
         SourceStatement[] statements =
         [
             .. Enumerable.Range(0, method.GetMethodBody()!.GetILAsByteArray()!.Length)
@@ -83,7 +84,8 @@ public sealed class StatementTests
         try
         {
             assembly.Save(path);
-            using var reader = new StatementReader();
+            using var assemblies = new AssemblyFiles();
+            var reader = new StatementReader(assemblies);
             Assert.All(
                 Enumerable.Range(1, Distances),
                 row => Assert.Equal(["StringBuilder"], reader.MadeBy(path, 0x0600_0000 + row, 0, int.MaxValue)));
@@ -97,7 +99,8 @@ public sealed class StatementTests
     [Fact]
     public void What_is_no_assembly_or_no_method_has_none()
     {
-        using var reader = new StatementReader();
+        using var assemblies = new AssemblyFiles();
+        var reader = new StatementReader(assemblies);
         string here = typeof(StatementTests).Assembly.Location;
         Assert.Empty(reader.MadeBy("", 0x0600_0001, 0, int.MaxValue));
         Assert.Empty(reader.MadeBy("/no/such/assembly.dll", 0x0600_0001, 0, int.MaxValue));
@@ -110,7 +113,8 @@ public sealed class StatementTests
     {
         MethodInfo method = typeof(StatementTests).GetMethod(
             name, BindingFlags.Static | BindingFlags.NonPublic)!;
-        using var reader = new StatementReader();
+        using var assemblies = new AssemblyFiles();
+        var reader = new StatementReader(assemblies);
         return string.Join(' ', reader.MadeBy(method.Module.FullyQualifiedName, method.MetadataToken, start, end));
     }
 

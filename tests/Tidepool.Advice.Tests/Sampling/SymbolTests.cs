@@ -40,7 +40,8 @@ public sealed class SymbolTests
         var first = new RecordedSample { Type = "System.Byte[]", Size = 100, Stack = stack };
         RecordedSample[] samples = [first, first with { Size = 200, IsLarge = true }];
         var lifetimes = new Dictionary<RecordedSample, Lifetime> { [samples[1]] = new Lifetime(Fate.Kept, 7) };
-        using var reader = new StackReader(Table);
+        using var assemblies = new AssemblyFiles();
+        var reader = new StackReader(Table, assemblies);
         SampleSlice slice = reader.Read(new RecordedSlice(new SampleSlice { Seconds = 2, LostEvents = 3 }, samples), lifetimes);
         Assert.Equal((2, 3), (slice.Seconds, slice.LostEvents));
         Assert.Same(slice.Samples[0].Stack, slice.Samples[1].Stack);
@@ -55,7 +56,8 @@ public sealed class SymbolTests
     public void Lines_come_from_the_symbols_beside_the_assembly()
     {
         MethodInfo method = typeof(SymbolTests).GetMethod(nameof(Here), BindingFlags.Static | BindingFlags.NonPublic)!;
-        using var lines = new LineReader();
+        using var assemblies = new AssemblyFiles();
+        var lines = new LineReader(assemblies);
         SourceStatement statement = lines.Find(method.Module.FullyQualifiedName, method.MetadataToken, 0);
         Assert.Equal(Here(), statement.Line);
         Assert.EndsWith("SymbolTests.cs", statement.File, StringComparison.Ordinal);
@@ -64,7 +66,8 @@ public sealed class SymbolTests
     [Fact]
     public void What_has_no_symbols_has_no_line()
     {
-        using var lines = new LineReader();
+        using var assemblies = new AssemblyFiles();
+        var lines = new LineReader(assemblies);
         Assert.Equal(SourceStatement.Unknown, lines.Find("", 0x0600_0001, 0));
         Assert.Equal(SourceStatement.Unknown, lines.Find("/no/such/assembly.dll", 0x0600_0001, 0));
         Assert.Equal(SourceStatement.Unknown, lines.Find(typeof(object).Assembly.Location, 0x0600_0001, 0));
