@@ -6,6 +6,7 @@ namespace Tidepool.Advice.Tests.Advising;
 public sealed class SavingTests
 {
     private const double Seconds = 2;
+    private const double OneByOne = (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds;
 
     private static readonly AllocationSite Site = new()
     {
@@ -24,11 +25,11 @@ public sealed class SavingTests
     [Fact]
     public void All_bytes_of_the_site_are_saved_and_between_none_and_all_of_its_part_of_the_pauses()
     {
-        Saving saving = Saving.Of(Site, Seconds, Collections with { Young = 0.002 }, new FixedCosts(1e-10));
+        Saving saving = Saving.Of(Site, Seconds, Collections with { Young = 0.001 }, new FixedCosts(1e-10));
         Assert.Equal(Site.BytesPerSecond, saving.BytesPerSecond);
         double allocating = (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds;
         Interval processors = saving.Processors!.Value;
-        double both = allocating + 0.001 * Saving.PauseWork;
+        double both = allocating + 0.0005;
         Assert.Equal(Math.Sqrt(allocating * both), processors.Value, 9);
         Assert.InRange(processors.Low, processors.Value / Math.Sqrt(Saving.Widest), allocating);
         Assert.InRange(processors.High, both, processors.Value * Math.Sqrt(Saving.Widest));
@@ -72,7 +73,7 @@ public sealed class SavingTests
         double allocating = (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds;
         Interval processors = Saving.Of(
             Site, Seconds, Collections with { Young = 32 * allocating }, new FixedCosts(1e-10)).Processors!.Value;
-        double middle = Math.Sqrt(8.0 / 3 * 9) * allocating; // half of the young collections, and half of those: eight times as much
+        double middle = 17 / Math.Sqrt(3) * allocating; // half of the young collections: sixteen times as much
         Assert.Equal(middle, processors.Value, 9);
         Assert.Equal(middle / Math.Sqrt(3), processors.Low, 9);
         Assert.Equal(middle * Math.Sqrt(3), processors.High, 9);
@@ -81,11 +82,12 @@ public sealed class SavingTests
     [Theory]
     [InlineData(0)]
     [InlineData(-2e-11)]
-    public void Where_a_pool_costs_as_much_as_can_be_told_the_collections_are_what_is_saved(double perByte)
+    [InlineData(-1e-10)]
+    public void Where_a_pool_costs_as_much_or_more_the_collections_less_that_are_what_is_saved(double perByte)
     {
         Interval processors = Saving.Of(
             Site, Seconds, Collections with { Young = 0.04 }, new FixedCosts(perByte, error: 2e-11)).Processors!.Value;
-        double work = Saving.PauseWork * 0.02;
+        double work = 0.02 + (4000 * 4024 + 1000 * 8024) * perByte / Seconds;
         Assert.Equal(work / Saving.Widest, processors.Low, 9);
         Assert.Equal(work / Math.Sqrt(Saving.Widest), processors.Value, 9);
         Assert.Equal(work, processors.High, 9);
@@ -101,10 +103,10 @@ public sealed class SavingTests
     }
 
     [Theory]
-    [InlineData(5e-11, 1e-10, 0.002)] // the collections cost less than the costs may be off
+    [InlineData(5e-11, 1e-10, 0.001)] // the collections cost less than the costs may be off
     [InlineData(-1e-10, 1e-10, 0.004)]
     [InlineData(0, 0, 0)]
-    [InlineData(-3e-11, 2e-11, 1)] // renting costs more
+    [InlineData(-1e-9, 2e-11, 0.02)] // renting costs more than the collections
     public void A_saving_that_is_less_than_the_error_of_the_costs_cannot_be_told(double perByte, double error, double young)
     {
         Saving saving = Saving.Of(Site, Seconds, Collections with { Young = young }, new FixedCosts(perByte, error));
@@ -133,12 +135,18 @@ public sealed class SavingTests
     }
 
     [Theory]
-    [InlineData("MemoryStream", 1e-10 * 8024 * 1e7)]
-    [InlineData(null, (4000 * 4024 + 1000 * 8024) * 1e-10 / Seconds)]
-    public void Streams_are_compared_as_a_whole_and_arrays_one_by_one(string? builder, double expected) => Assert.Equal(
-        expected,
-        Saving.Of(Site with { Builder = builder }, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value.Value,
-        9);
+    [InlineData("MemoryStream", 0.4, 1e-10 * 8024 * 1e7 * 0.8)]
+    [InlineData("MemoryStream", 1, OneByOne * 0.5)]
+    [InlineData(null, 0, OneByOne)]
+    [InlineData(null, 1, OneByOne * 0.5)]
+    public void Streams_are_compared_as_a_whole_and_arrays_one_by_one_which_may_cost_half_where_they_are_large(
+        string? builder, double largeShare, double least)
+    {
+        AllocationSite site = Site with { Builder = builder, LargeShare = largeShare };
+        double most = least / (1 - largeShare / 2);
+        Assert.Equal(
+            Math.Sqrt(least * most), Saving.Of(site, Seconds, NoCollections, new FixedCosts(1e-10)).Processors!.Value.Value, 9);
+    }
 
     [Theory]
     [InlineData("System.Byte[]", false)]
