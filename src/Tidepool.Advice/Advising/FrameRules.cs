@@ -34,7 +34,8 @@ internal static partial class FrameRules
     /// <summary>The only class that may have made the object; null where there are more, or the program may have made it itself.</summary>
     private static string? BuilderOf(IReadOnlyList<string> made, string type)
     {
-        string[] makers = [.. made.Where(one => TypeRules.IsArray(one) ? one == type || one == TypeRules.UnknownArray : Makes(one, type)).Take(2)];
+        bool MayMake(string one) => TypeRules.IsArray(one) ? one == type || one == TypeRules.UnknownArray : Makes(one, type);
+        string[] makers = [.. made.Where(MayMake).Take(2)];
         return makers is [var only] && !TypeRules.IsArray(only) ? only : null;
     }
 

@@ -41,7 +41,7 @@ internal sealed class PoolCosts : IPoolCosts
     private const int RoundBytes = 32_000_000; // several collections, where they come often
     private const int FewestObjects = 16;
     private const int LargestSize = 1 << 20; // from there on costs grow as sizes do
-    private const int WarmPasses = 5; // calls count from the second, and the code of the last form is there after the fourth
+    private const int WarmPasses = 5; // calls count from the second on, and then there are three forms of compiled code
     private const int WarmObjects = 200;
     private const int WarmLength = 4000;
     private const int WarmCollections = 3;

@@ -48,8 +48,8 @@ internal sealed record Saving
 
     /// <summary>
     /// A range around the geometric mean of the least and the most: what allocating costs more than renting, without the collections and
-    /// with them, because what else the program allocates may cause as many; but a third of the most at least. Where renting costs more, the
-    /// collections less that are what is saved. Each end is away by the errors of the costs, of the samples and of the mean.
+    /// with them, because what else the program allocates may cause as many; but a third of the most at least. Where renting costs more,
+    /// the collections less that are what is saved. Each end is away by the errors of the costs, of the samples and of the mean.
     /// </summary>
     private static Interval Range(SavedTime allocating, double collecting, AllocationSite site)
     {

@@ -23,7 +23,7 @@ internal static class PlantedProgram
 
     private const int LongestDelay = 20; // milliseconds
     private const int WaitSpins = 10;
-    private const int WarmPasses = 3; // as many as there are tiers of compiled code
+    private const int WarmPasses = 5; // calls count from the second on, and then there are three forms of compiled code
     private const int WarmCalls = 100;
     private const int CallOperations = 3;
     private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(100);
