@@ -51,6 +51,7 @@ internal sealed class PoolCosts : IPoolCosts
     private const int Parts = 10;
     private const double BuiltShare = 0.75; // of the largest array: halfway between what it was made for and its end
 
+    /// <summary>Longer than it takes after the last new method until calls count: 10 milliseconds, and 100 on one processor.</summary>
     private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
 
     /// <summary>What grows, plain and in pooled memory, and the bytes of one element of what is written.</summary>
@@ -146,10 +147,15 @@ internal sealed class PoolCosts : IPoolCosts
     /// <summary>Compares what builds with what builds in pooled memory, over the bytes that the first allocates.</summary>
     private static SavedTime MeasurePerByte(Action<int, int> plain, Action<int, int> pooled, int part)
     {
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        plain(part, 1);
-        double bytes = GC.GetAllocatedBytesForCurrentThread() - before;
+        double bytes = BytesOf(plain, part, 2) - BytesOf(plain, part, 1); // what is written is one for all of them
         return Compare(plain, pooled, part, (int)Math.Max(FewestObjects, RoundBytes / bytes)) * (1 / bytes);
+    }
+
+    private static long BytesOf(Action<int, int> work, int length, int objects)
+    {
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        work(length, objects);
+        return GC.GetAllocatedBytesForCurrentThread() - before;
     }
 
     /// <summary>The processor time that the second saves over the first, for one of so many objects.</summary>
@@ -164,7 +170,7 @@ internal sealed class PoolCosts : IPoolCosts
         }
 
         double cost = allocating.Median();
-        return new SavedTime((cost - renting.Median()) / objects, Error * cost / objects);
+        return new SavedTime((cost - renting.Median()) / objects, Error * Math.Abs(cost) / objects);
     }
 
     private static double Time(Action<int, int> work, int length, int objects)

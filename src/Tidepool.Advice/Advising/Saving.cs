@@ -48,8 +48,9 @@ internal sealed record Saving
 
     /// <summary>
     /// A range around the geometric mean of the least and the most: what allocating costs more than renting, without the collections and
-    /// with them, because what else the program allocates may cause as many; but a third of the most at least. Where renting costs more,
-    /// the collections less that are what is saved. Each end is away by the errors of the costs, of the samples and of the mean.
+    /// with them, because what else the program allocates may cause as many; half of the former for large objects, but a third of the most
+    /// at least. Where renting costs more, the collections less that are what is saved. Each end is away by the errors of the costs, of the
+    /// samples and of the mean.
     /// </summary>
     private static Interval Range(SavedTime allocating, double collecting, AllocationSite site)
     {
@@ -57,7 +58,7 @@ internal sealed record Saving
         double most = allocating.Seconds + collecting;
         if (most <= allocating.Error)
         {
-            return default; // a few collections less, and that much or more for renting
+            return default; // no more than the costs may be off
         }
 
         double least = Math.Max(allocating.Seconds * (1 - site.LargeShare * (1 - FewestPages)), most / Widest);

@@ -9,7 +9,7 @@ internal static class PoolText
     private const int MostPools = 8;
     private const int MostReportLines = 4;
 
-    /// <summary>Prints the pools, those that need a change in full and the others in two lines each.</summary>
+    /// <summary>Prints the pools, those that need a change in full, others in two lines each, and the names of unused ones.</summary>
     public static void Print(IAnsiConsole console, PoolReport report)
     {
         if (report.Traffic is { } traffic)
@@ -18,16 +18,37 @@ internal static class PoolText
             console.WriteLine(CostOf(traffic));
         }
 
-        foreach (PoolAdvice pool in report.Pools.Take(MostPools))
+        PoolAdvice[] unused = [.. report.Pools.Where(IsUnused)];
+        PoolAdvice[] others = [.. report.Pools.Except(unused)];
+        foreach (PoolAdvice pool in others.Take(MostPools))
         {
             console.WriteLine();
             Print(console, pool);
         }
 
-        if (report.Pools.Count > MostPools)
+        if (others.Length > MostPools)
         {
             console.WriteLine();
-            console.WriteLine($"{report.Pools.Count - MostPools} more pools; --json FILE has all of them.");
+            console.WriteLine($"{others.Length - MostPools} more pools; --json FILE has all of them.");
+        }
+
+        if (unused.Length > 0)
+        {
+            console.WriteLine();
+            PrintUnused(console, unused);
+        }
+    }
+
+    /// <summary>Whether only its name is worth a line.</summary>
+    private static bool IsUnused(PoolAdvice pool) => pool is { RentedPerSecond: 0, Verdict: PoolVerdict.NotEnoughEvidence };
+
+    private static void PrintUnused(IAnsiConsole console, PoolAdvice[] pools)
+    {
+        string names = string.Join(", ", pools.Take(MostPools).Select(static pool => $"{pool.Name} ({pool.Kind})"));
+        string more = pools.Length > MostPools ? $" and {pools.Length - MostPools} more" : "";
+        foreach (string line in Paragraph.Lines($"no rental in the window: {names}{more}", console.Profile.Width, "", "  "))
+        {
+            console.WriteLine(line);
         }
     }
 

@@ -26,7 +26,7 @@ internal static class PlantedProgram
     private const int WarmPasses = 5; // calls count from the second on, and then there are three forms of compiled code
     private const int WarmCalls = 100;
     private const int CallOperations = 3;
-    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
 
     /// <summary>Runs it.</summary>
     public static int Run(string pair, string variant, string operations)
