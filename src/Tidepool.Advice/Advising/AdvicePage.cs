@@ -41,8 +41,8 @@ internal static class AdvicePage
         page.Append($"<p>{Encode(Summary(report))} <a href=\"#pools\">Pools</a> <a href=\"#measured\">How it was measured</a></p>\n");
         page.Append("</header>\n<main>\n");
         int sites = WriteSites(page, report);
-        int pools = WritePools(page, report.Pools);
-        WriteCaps(page, report, sites, pools);
+        int poolsLeft = WritePools(page, report.Pools);
+        WriteCaps(page, report.Sites.Count - sites, poolsLeft);
         WriteMeasured(page, report);
         return page.Append("</main>\n</body>\n</html>\n").ToString();
     }
@@ -134,24 +134,22 @@ internal static class AdvicePage
         return text.Append(CodeOf(advice.Before, advice.After)).Append("</section>\n").ToString();
     }
 
-    /// <returns>How many pools the page has.</returns>
+    /// <returns>How many pools the page leaves out.</returns>
     private static int WritePools(StringBuilder page, PoolReport report)
     {
         page.Append("<section id=\"pools\">\n<h2>Pools that it has</h2>\n");
         page.Append(report.Pools.Count == 0 ? "<p class=\"about\">None of Tidepool's was seen.</p>\n" : "");
+        PoolAdvice[] unused = [.. report.Pools.Where(static pool => pool.IsUnused)];
+        PoolAdvice[] others = [.. report.Pools.Except(unused)];
         int written = 0;
-        foreach (PoolAdvice pool in report.Pools.Take(MostPools))
+        while (written < Math.Min(others.Length, MostPools) && TryAppend(page, DetailsOf(others[written])))
         {
-            if (!TryAppend(page, DetailsOf(pool)))
-            {
-                break;
-            }
-
             written++;
         }
 
+        bool isFull = unused.Length > 0 && !TryAppend(page, $"<p class=\"about\">{Encode(Cut(PoolText.Unused(unused)))}</p>\n");
         page.Append("</section>\n");
-        return written;
+        return others.Length - written + (isFull ? unused.Length : 0);
     }
 
     private static string DetailsOf(PoolAdvice pool)
@@ -180,9 +178,8 @@ internal static class AdvicePage
         return text.Append(AdvicePictures.HitRates(pool.HitRates)).ToString();
     }
 
-    private static void WriteCaps(StringBuilder page, AdviceReport report, int sites, int pools)
+    private static void WriteCaps(StringBuilder page, int sitesLeft, int poolsLeft)
     {
-        int sitesLeft = report.Sites.Count - sites;
         if (sitesLeft > 0)
         {
             page.Append(
@@ -190,7 +187,6 @@ internal static class AdvicePage
                     + $"has its {MostSites} sites or its 2 MB. <code>--json FILE</code> has all of them.</p>\n");
         }
 
-        int poolsLeft = report.Pools.Pools.Count - pools;
         if (poolsLeft > 0)
         {
             page.Append(

@@ -1,3 +1,6 @@
+using System.Buffers;
+using System.Text;
+
 namespace Tidepool.Advice;
 
 /// <summary>The limits of the verdicts, each printed with the verdict that it decides.</summary>
@@ -110,16 +113,18 @@ internal static class Advisor
             : null;
     }
 
-    private static SiteAdvice? JudgeBuilder(AllocationSite site, AdviceLimits limits) => site.Builder switch
+    private static SiteAdvice? JudgeBuilder(AllocationSite site, AdviceLimits limits)
     {
-        "MemoryStream" or "StringBuilder" or "ArrayBufferWriter" => JudgeBuilder(
-            site, TypeRules.PlainElement(site.Type) is null ? limits.SmallestReferences : limits.SmallestArray),
-        var builder => Not(site, $"{builder} grows here: give it the capacity it will have, or keep it and clear it."),
-    };
+        if (site.Builder is not (nameof(MemoryStream) or nameof(StringBuilder) or nameof(ArrayBufferWriter<>)))
+        {
+            return Not(site, $"{site.Builder} grows here: give it the capacity it will have, or keep it and clear it.");
+        }
 
-    private static SiteAdvice? JudgeBuilder(AllocationSite site, long smallest) => site.Quantile(0.5) < smallest
-        ? Not(site, $"{site.Builder} stays below {smallest} bytes here: that is cheaper than a pool.")
-        : null;
+        long smallest = TypeRules.PlainElement(site.Type) is null ? limits.SmallestReferences : limits.SmallestArray;
+        return site.Quantile(0.5) < smallest
+            ? Not(site, $"{site.Builder} stays below {smallest} bytes here: that is cheaper than a pool.")
+            : null;
+    }
 
     /// <summary>What is kept must not be pooled, and what may be kept is not advised.</summary>
     private static SiteAdvice? JudgeLifetime(AllocationSite site, AdviceLimits limits) => Followed(site, limits) switch
@@ -147,18 +152,18 @@ internal static class Advisor
     private static SiteAdvice Pool(AllocationSite site, AdviceLimits limits)
     {
         string young = Young(site, limits);
-        if (site.Builder == "MemoryStream")
+        if (site.Builder == nameof(MemoryStream))
         {
             return Advise(site, "streams", $"the buffers of a MemoryStream; {young}.", "new MemoryStream()", "new PooledMemoryStream()");
         }
 
-        if (site.Builder == "StringBuilder")
+        if (site.Builder == nameof(StringBuilder))
         {
             return Advise(site, "objects", $"the chunks of a StringBuilder; {young}.", "new StringBuilder()", "PooledStringBuilder.Rent()");
         }
 
         string element = TypeRules.PlainElement(site.Type)?.Keyword ?? TypeRules.Short(site.Type)[..^2];
-        if (site.Builder == "ArrayBufferWriter")
+        if (site.Builder == nameof(ArrayBufferWriter<>))
         {
             return Advise(
                 site,
@@ -169,7 +174,7 @@ internal static class Advisor
         }
 
         string clear = TypeRules.PlainElement(site.Type) is null ? ", clear: true" : "";
-        string reason = site.LargeShare > 0.5
+        string reason = site.IsMostlyLarge
             ? $"arrays on the large object heap, each of which brings a collection of everything nearer; {young}."
             : $"arrays without identity of their own; {young}.";
         return Advise(

@@ -33,6 +33,9 @@ internal sealed record AllocationSite
     /// <summary>The share of the site's bytes on the large object heap.</summary>
     public double LargeShare { get; init; }
 
+    /// <summary>Whether more of its bytes are on the large object heap than are not.</summary>
+    public bool IsMostlyLarge => LargeShare > 0.5;
+
     /// <summary>Whether a pool made the objects because it had none.</summary>
     public bool IsPoolMiss { get; init; }
 

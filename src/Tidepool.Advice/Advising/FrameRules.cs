@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.RegularExpressions;
 
 namespace Tidepool.Advice;
@@ -52,8 +53,8 @@ internal static partial class FrameRules
     /// <summary>Whether objects of a type may be what a class of the platform keeps its content in.</summary>
     private static bool Makes(string builder, string type) => builder switch
     {
-        "MemoryStream" => type == "System.Byte[]",
-        "StringBuilder" => type == "System.Char[]",
+        nameof(MemoryStream) => type == "System.Byte[]",
+        nameof(StringBuilder) => type == "System.Char[]",
         _ => TypeRules.IsArray(type),
     };
 

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Runtime.CompilerServices;
 using System.Text;
 using MathNet.Numerics.Statistics;
+using Tidepool.Timing;
 
 namespace Tidepool.Advice;
 
@@ -41,7 +42,6 @@ internal sealed class PoolCosts : IPoolCosts
     private const int RoundBytes = 32_000_000; // several collections, where they come often
     private const int FewestObjects = 16;
     private const int LargestSize = 1 << 20; // from there on costs grow as sizes do
-    private const int WarmPasses = 5; // calls count from the second on, and then there are three forms of compiled code
     private const int WarmObjects = 200;
     private const int WarmLength = 4000;
     private const int WarmCollections = 3;
@@ -51,15 +51,12 @@ internal sealed class PoolCosts : IPoolCosts
     private const int Parts = 10;
     private const double BuiltShare = 0.75; // of the largest array: halfway between what it was made for and its end
 
-    /// <summary>Longer than it takes after the last new method until calls count: 10 milliseconds, and 100 on one processor.</summary>
-    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
-
     /// <summary>What grows, plain and in pooled memory, and the bytes of one element of what is written.</summary>
     private static readonly Dictionary<string, (Action<int, int> Plain, Action<int, int> Pooled, int Unit)> Builders = new(
         StringComparer.Ordinal)
     {
         [nameof(MemoryStream)] = (StreamAll, PooledStreamAll, sizeof(byte)),
-        ["ArrayBufferWriter"] = (WriteAll, PooledWriteAll, sizeof(byte)),
+        [nameof(ArrayBufferWriter<>)] = (WriteAll, PooledWriteAll, sizeof(byte)),
         [nameof(StringBuilder)] = (BuildAll, PooledBuildAll, sizeof(char)),
     };
 
@@ -120,7 +117,7 @@ internal sealed class PoolCosts : IPoolCosts
             AllocateAll<byte>(WarmLength, WarmObjects);
         }
 
-        for (int pass = 0; pass < WarmPasses; pass++)
+        CodeWarmUp.Run(static () =>
         {
             AllocateAll<byte>(WarmObjects, WarmObjects);
             RentAll<byte>(WarmObjects, WarmObjects);
@@ -131,10 +128,7 @@ internal sealed class PoolCosts : IPoolCosts
                 plain(WarmPart, WarmObjects);
                 pooled(WarmPart, WarmObjects);
             }
-
-            Thread.Sleep(Compiling);
-        }
-
+        });
         _isWarm = true;
     }
 

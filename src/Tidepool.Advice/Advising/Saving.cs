@@ -76,7 +76,7 @@ internal sealed record Saving
     private static SavedTime SavedOf(AllocationSite site, double seconds, IPoolCosts costs)
     {
         bool hasReferences = TypeRules.PlainElement(site.Type) is null;
-        return site.Builder is { } builder && !hasReferences && site.LargeShare < 0.5
+        return site.Builder is { } builder && !hasReferences && !site.IsMostlyLarge
             ? costs.SavedPerByte(builder, site.Quantile(1)) * site.BytesPerSecond.Value
             : site.Sizes.Aggregate(
                 default(SavedTime), (sum, size) => sum + costs.SavedBy(size.Size, hasReferences) * (size.Objects / seconds));

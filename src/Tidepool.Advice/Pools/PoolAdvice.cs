@@ -94,6 +94,9 @@ internal sealed record PoolAdvice
     /// <summary>The most urgent verdict.</summary>
     public PoolVerdict Verdict => Findings.Min(static finding => finding.Verdict);
 
+    /// <summary>Whether its name is all there is to say.</summary>
+    public bool IsUnused => this is { RentedPerSecond: 0, Verdict: PoolVerdict.NotEnoughEvidence };
+
     /// <summary>The share of the rentals that did not miss; null without rentals.</summary>
     public static double? HitRateOf(long rented, long missed) => rented > 0 ? Math.Clamp(1 - (double)missed / rented, 0, 1) : null;
 }

@@ -18,7 +18,7 @@ internal static class PoolText
             console.WriteLine(CostOf(traffic));
         }
 
-        PoolAdvice[] unused = [.. report.Pools.Where(IsUnused)];
+        PoolAdvice[] unused = [.. report.Pools.Where(static pool => pool.IsUnused)];
         PoolAdvice[] others = [.. report.Pools.Except(unused)];
         foreach (PoolAdvice pool in others.Take(MostPools))
         {
@@ -35,21 +35,19 @@ internal static class PoolText
         if (unused.Length > 0)
         {
             console.WriteLine();
-            PrintUnused(console, unused);
+            foreach (string line in Paragraph.Lines(Unused(unused), console.Profile.Width, "", "  "))
+            {
+                console.WriteLine(line);
+            }
         }
     }
 
-    /// <summary>Whether only its name is worth a line.</summary>
-    private static bool IsUnused(PoolAdvice pool) => pool is { RentedPerSecond: 0, Verdict: PoolVerdict.NotEnoughEvidence };
-
-    private static void PrintUnused(IAnsiConsole console, PoolAdvice[] pools)
+    /// <summary>Names the pools of which there is no more to say.</summary>
+    internal static string Unused(IReadOnlyCollection<PoolAdvice> pools)
     {
         string names = string.Join(", ", pools.Take(MostPools).Select(static pool => $"{pool.Name} ({pool.Kind})"));
-        string more = pools.Length > MostPools ? $" and {pools.Length - MostPools} more" : "";
-        foreach (string line in Paragraph.Lines($"no rental in the window: {names}{more}", console.Profile.Width, "", "  "))
-        {
-            console.WriteLine(line);
-        }
+        string more = pools.Count > MostPools ? $" and {pools.Count - MostPools} more" : "";
+        return $"no rental in the window: {names}{more}";
     }
 
     private static string CostOf(TrafficWindow traffic)

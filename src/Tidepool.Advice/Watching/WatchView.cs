@@ -37,8 +37,22 @@ internal sealed record WatchView
         ];
     }
 
-    /// <summary>The other pools that are wanted.</summary>
-    public IReadOnlyList<MeteredRow> Apply(IEnumerable<MeteredRow> rows) => [.. rows.Where(row => IsWanted(row.Name))];
+    /// <summary>The other pools that are wanted, in that order too; by name where no meter counts what it asks for.</summary>
+    public IReadOnlyList<MeteredRow> Apply(IEnumerable<MeteredRow> rows)
+    {
+        var wanted = rows.Where(row => IsWanted(row.Name)).OrderBy(static row => row.Name, StringComparer.Ordinal);
+        return
+        [
+            .. Order switch
+            {
+                PoolOrder.Rented => wanted.OrderByDescending(static row => row.PerSecond ?? -1),
+                PoolOrder.Idle => wanted.OrderByDescending(static row => row.Idle ?? -1),
+                PoolOrder.Leased => wanted.OrderByDescending(static row => row.Used ?? -1),
+                PoolOrder.Waiting => wanted.OrderByDescending(static row => row.Waiting ?? -1),
+                _ => wanted,
+            },
+        ];
+    }
 
     /// <summary>What a key does to the view.</summary>
     public WatchView Press(ConsoleKeyInfo key)

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Tidepool.Timing;
 
 namespace Tidepool.Labs;
 
@@ -23,25 +24,21 @@ internal static class PlantedProgram
 
     private const int LongestDelay = 20; // milliseconds
     private const int WaitSpins = 10;
-    private const int WarmPasses = 5; // calls count from the second on, and then there are three forms of compiled code
     private const int WarmCalls = 100;
     private const int CallOperations = 3;
-    private static readonly TimeSpan Compiling = TimeSpan.FromMilliseconds(150);
 
     /// <summary>Runs it.</summary>
     public static int Run(string pair, string variant, string operations)
     {
         PlantedPair planted = PlantedPairs.All.Single(one => one.Name == pair);
-        for (int pass = 0; pass < WarmPasses; pass++)
+        CodeWarmUp.Run(() =>
         {
             for (int call = 0; call < WarmCalls; call++)
             {
                 planted.Before(CallOperations);
                 planted.After(CallOperations);
             }
-
-            Thread.Sleep(Compiling);
-        }
+        });
 
         Action<int> work = variant == After ? planted.After : planted.Before;
         if (operations == Paced)

@@ -36,6 +36,23 @@ public sealed class AdvicePageTests
         Assert.Equal(AdvicePictures.MostPoints, Regex.Count(curve.Groups[1].Value, "[ML]"));
     }
 
+    [Fact]
+    public void Pools_without_rentals_share_a_line_and_take_no_place_of_others()
+    {
+        AdviceReport report = MadeUpAdvice.Many(1, AdvicePage.MostPools, "Orders.Api.Handle");
+        PoolAdvice one = report.Pools.Pools[0];
+        PoolAdvice Unused(string name) => one with
+        {
+            Name = name, RentedPerSecond = 0, Findings = [one.Findings[0] with { Verdict = PoolVerdict.NotEnoughEvidence }],
+        };
+        PoolAdvice[] unused = [Unused("<spare>"), .. Enumerable.Range(1, 30).Select(i => Unused($"spare {i}"))];
+        string page = AdvicePage.Write(report with { Pools = report.Pools with { Pools = [.. unused, .. report.Pools.Pools] } });
+        Assert.Equal(AdvicePage.MostPools, Regex.Count(page, "<h3>pool "));
+        Assert.Contains(">no rental in the window: &lt;spare&gt; (Buffers), spare 1 (Buffers), ", page, StringComparison.Ordinal);
+        Assert.Contains(" and 23 more</p>", page, StringComparison.Ordinal);
+        Assert.DoesNotContain("not on this page", page, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("x")]
     [InlineData("\u20ac")] // three bytes

@@ -105,6 +105,7 @@ public sealed class SavingTests
     [InlineData(-1e-10, 1e-10, 0.004)]
     [InlineData(0, 0, 0)]
     [InlineData(-1e-9, 2e-11, 0.02)] // renting costs more than the collections
+    [InlineData(-1e-12, 0, 0)]
     public void A_saving_that_is_less_than_the_error_of_the_costs_cannot_be_told(double perByte, double error, double young)
     {
         Saving saving = Saving.Of(Site, Seconds, Collections with { Young = young }, new FixedCosts(perByte, error));

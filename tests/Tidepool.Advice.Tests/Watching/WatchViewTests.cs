@@ -9,6 +9,14 @@ public sealed class WatchViewTests
         new() { Name = "gamma", Kind = "KeyedResources", OldestMilliseconds = 123_456, OldestSite = "at A.B() in C.cs:line 1" },
     ];
 
+    private static readonly MeteredRow[] Metered =
+    [
+        new() { Name = "threads", PerSecond = 20, Used = 8, Waiting = 2 },
+        new() { Name = "npgsql", Idle = 5, Used = 3, Waiting = 0 },
+        new() { Name = "http", PerSecond = 90, Idle = 2, Used = 1 },
+        new() { Name = "kestrel", PerSecond = 7 },
+    ];
+
     [Theory]
     [InlineData("Rented", "beta alpha gamma")]
     [InlineData("HitRate", "alpha beta gamma")]
@@ -20,6 +28,19 @@ public sealed class WatchViewTests
     [InlineData("Name", "alpha beta gamma")]
     public void Pools_are_sorted(string order, string names) => Assert.Equal(
         names, string.Join(' ', new WatchView { Order = Enum.Parse<PoolOrder>(order) }.Apply(Pools).Select(static pool => pool.Name)));
+
+    [Theory]
+    [InlineData("Rented", "http threads kestrel npgsql")]
+    [InlineData("HitRate", "http kestrel npgsql threads")]
+    [InlineData("Idle", "npgsql http kestrel threads")]
+    [InlineData("Leased", "threads npgsql http kestrel")]
+    [InlineData("Misuse", "http kestrel npgsql threads")]
+    [InlineData("Waiting", "threads npgsql http kestrel")]
+    [InlineData("Oldest", "http kestrel npgsql threads")]
+    [InlineData("Name", "http kestrel npgsql threads")]
+    public void Other_pools_are_sorted_by_what_their_meters_count(string order, string names) => Assert.Equal(
+        names,
+        string.Join(' ', new WatchView { Order = Enum.Parse<PoolOrder>(order) }.Apply(Metered).Select(static row => row.Name)));
 
     [Fact]
     public void Keys_sort_and_filter_and_letters_of_a_filter_are_no_commands()
@@ -33,6 +54,7 @@ public sealed class WatchViewTests
         view = Press(Press(view, '/'), '\u001b', ConsoleKey.Escape);
         Assert.Equal(("", false), (view.Filter, view.IsTyping));
         Assert.Equal(["beta"], new WatchView { Filter = "ET" }.Apply(Pools).Select(static pool => pool.Name));
+        Assert.Equal(["kestrel"], new WatchView { Filter = "EST" }.Apply(Metered).Select(static row => row.Name));
     }
 
     [Theory]
