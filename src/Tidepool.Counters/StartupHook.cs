@@ -8,6 +8,7 @@ using System.Reflection;
 internal static class StartupHook
 {
     private const string Folder = "TIDEPOOL_COUNTERS_FOLDER";
+    private const string Unfinished = ".part";
 
     /// <summary>Waits for the end of the program.</summary>
     public static void Initialize()
@@ -32,7 +33,10 @@ internal static class StartupHook
             string text = FormattableString.Invariant(
                 $"allocated {allocated}\ngen0 {young - middle}\ngen1 {middle - full}\ngen2 {full}\n")
                 + FormattableString.Invariant($"paused {paused?.TotalMilliseconds}\npeak {PeakBytes()}\n");
-            File.WriteAllText(Path.Combine(folder, Guid.NewGuid().ToString("N")), text);
+            // Whole or not at all: the tool may look while this process, one that it did not start itself, still ends.
+            string file = Path.Combine(folder, Guid.NewGuid().ToString("N"));
+            File.WriteAllText(file + Unfinished, text);
+            File.Move(file + Unfinished, file);
         }
         catch (Exception)
         {

@@ -12,6 +12,8 @@ internal static class AdviseVerb
     /// <summary>What the user types.</summary>
     public const string Name = "advise";
 
+    private const int LongestSeconds = 86_400;
+
     private static readonly Argument<string[]> Target = new("process")
     {
         Description = "A number or a name as tidepool ps shows them; or, after --, a command to start and its arguments.",
@@ -97,9 +99,9 @@ internal static class AdviseVerb
                 }
             }
 
-            if (result.GetValue(Seconds) is < 5)
+            if (result.GetValue(Seconds) is < 5 or > LongestSeconds)
             {
-                result.AddError($"--seconds is {result.GetValue(Seconds)}; allowed is 5 or more.");
+                result.AddError($"--seconds is {result.GetValue(Seconds)}; allowed is 5 to {LongestSeconds}.");
             }
 
             if (result.GetValue(Lifetimes) && result.GetValue(Seconds) is > SurvivalSession.LongestSeconds)
@@ -148,7 +150,7 @@ internal static class AdviseVerb
         using LaunchedProcess? launched = isCommand ? await LaunchedProcess.StartAsync(words, stop) : null;
         TargetProcess target = TargetCatalog.Find(launched?.Id.ToString(CultureInfo.InvariantCulture) ?? words[0]);
         double budget = parsed.GetValue(Budget) / 100 ?? SamplingPlan.DefaultBudget;
-        using var observer = new PoolObserver(target);
+        using var observer = new PoolObserver(target, stop);
         var sampler = new Sampler(target, parsed.GetValue(Seconds) ?? SamplingPlan.DefaultSeconds, budget, parsed.GetValue(Lifetimes));
         SamplingResult result = await sampler.RunAsync(
             static (slice, slices) => Console.Error.WriteLine($"sampling: slice {slice} of {slices}"), stop);

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Tidepool.Advice;
 using Tidepool.Labs;
 
@@ -6,18 +7,17 @@ namespace Tidepool.Tool;
 /// <summary>What the verbs that attach to a process have in common.</summary>
 internal static class Attaching
 {
-    /// <summary>Runs a verb with a token that Ctrl+C cancels, and says why a process could not be looked at.</summary>
+    /// <summary>
+    /// Runs a verb with a token that Ctrl+C and SIGTERM cancel, and says why a process could not be looked at. The second of them ends the
+    /// tool at once.
+    /// </summary>
     /// <param name="run">The verb.</param>
     /// <param name="ended">The token of the command line.</param>
     public static async Task<int> RunAsync(Func<CancellationToken, Task<int>> run, CancellationToken ended)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(ended);
-        ConsoleCancelEventHandler onCtrlC = (_, pressed) =>
-        {
-            pressed.Cancel = true;
-            stop.Cancel();
-        };
-        Console.CancelKeyPress += onCtrlC;
+        using var interrupted = PosixSignalRegistration.Create(PosixSignal.SIGINT, Stop);
+        using var terminated = PosixSignalRegistration.Create(PosixSignal.SIGTERM, Stop);
         try
         {
             return await run(stop.Token);
@@ -27,9 +27,11 @@ internal static class Attaching
             Console.Error.WriteLine($"tidepool: {failure.Message}");
             return failure.Problem == TargetProblem.WrongTarget ? ExitRule.BadUsage : ExitRule.EnvironmentLacks;
         }
-        finally
+
+        void Stop(PosixSignalContext signal)
         {
-            Console.CancelKeyPress -= onCtrlC;
+            signal.Cancel = !stop.IsCancellationRequested;
+            stop.Cancel();
         }
     }
 }

@@ -10,6 +10,8 @@ internal static class WatchVerb
     /// <summary>What the user types.</summary>
     public const string Name = "watch";
 
+    private const int FewestWithArrayPool = 10; // 2 of baseline, 5 of events, and time to open and close the session
+
     private static readonly Argument<string> Target =
         new("process") { Description = "Its number, or its name or a part of it, as tidepool ps shows them.", HelpName = "PID|NAME" };
 
@@ -49,6 +51,11 @@ internal static class WatchVerb
             {
                 result.AddError($"--seconds is {result.GetValue(Seconds)}; allowed is 1 or more.");
             }
+            else if (result.GetValue(ArrayPool) && result.GetValue(Seconds) is < FewestWithArrayPool)
+            {
+                result.AddError(
+                    $"--seconds is {result.GetValue(Seconds)}; with --array-pool, which takes 7, allowed is {FewestWithArrayPool} or more.");
+            }
         });
         verb.SetAction((parsed, ended) => Attaching.RunAsync(stop => RunAsync(parsed, stop), ended));
         return verb;
@@ -57,7 +64,7 @@ internal static class WatchVerb
     private static async Task<int> RunAsync(ParseResult parsed, CancellationToken stop)
     {
         TargetProcess target = TargetCatalog.Find(parsed.GetValue(Target)!);
-        using var session = WatchSession.Start(target);
+        using var session = WatchSession.Start(target, stop);
         var options = new WatchOptions
         {
             Json = parsed.GetValue(Json),

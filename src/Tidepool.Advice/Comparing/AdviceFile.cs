@@ -72,12 +72,32 @@ internal sealed record AdviceFile
 
     private string? FindFault()
     {
+        if (Sites.Contains(null!) || Pools.Contains(null!) || Collections.Contains(null!))
+        {
+            return "'sites', 'pools' or 'collections' has an element that is null.";
+        }
+
         if (!(Window.SampledSeconds > 0))
         {
             return "nothing was sampled: 'sampledSeconds' is not above 0.";
         }
 
-        if (AdviceReport.IsTorn(Window.LostEvents, Sites.Sum(static site => site.Samples)))
+        if (!(Window.Seconds > 0 && double.IsFinite(Window.Seconds)) || Window.LostEvents < 0)
+        {
+            return "'window' cannot be right: 'seconds' must be above 0, and 'lostEvents' at least 0.";
+        }
+
+        if (Collections.Any(static one => !(one.PerSecond >= 0 && double.IsFinite(one.PerSecond))))
+        {
+            return "'perSecond' of a collection is below 0.";
+        }
+
+        if (Sites.FirstOrDefault(static site => site.Samples < 0) is { } below)
+        {
+            return $"'samples' of {below.Method} is {below.Samples}, and must be at least 0.";
+        }
+
+        if (AdviceReport.IsTorn(Window.LostEvents, Sites.Sum(static site => (long)site.Samples)))
         {
             return $"{Window.LostEvents} events were lost, so its rates are too low: {AdviceReport.HowToLoseLess(Process.Runtime)}.";
         }

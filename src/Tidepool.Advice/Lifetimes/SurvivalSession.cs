@@ -33,11 +33,11 @@ internal sealed class SurvivalSession : IAsyncDisposable
     public static async Task<SurvivalSession> OpenAsync(
         DiagnosticsClient client, TargetProcess target, DirectoryInfo folder, CancellationToken stop)
     {
-        RefuseOtherCollectors(client, target);
         string file = Path.Combine(folder.FullName, "before.nettrace");
         var clock = new ProcessorClock(target.Id);
-        await using (SessionFile quiet = SessionFile.Open(client, target, ConfigurationOf(Collections), file))
+        await using (SessionFile quiet = SessionFile.Open(client, target, ConfigurationOf(Collections), file, stop))
         {
+            RefuseOtherCollectors(client, target); // it has just answered
             await Task.WhenAny(Task.Delay(Baseline, stop));
         }
 
@@ -50,7 +50,7 @@ internal sealed class SurvivalSession : IAsyncDisposable
         };
         file = Path.Combine(folder.FullName, "survivors.nettrace");
         return new SurvivalSession(
-            SessionFile.Open(client, target, ConfigurationOf(SamplesAndSurvivors), file, MostBytes), file, before);
+            SessionFile.Open(client, target, ConfigurationOf(SamplesAndSurvivors), file, stop, MostBytes), file, before);
     }
 
     /// <summary>Ends the session and reads what it wrote.</summary>
@@ -91,7 +91,7 @@ internal sealed class SurvivalSession : IAsyncDisposable
         }
         catch (Exception failure) when (Connection.IsGone(failure))
         {
-            // It says so when the session is opened.
+            // It has ended: the next session says so.
         }
 
         if (!string.IsNullOrEmpty(other))

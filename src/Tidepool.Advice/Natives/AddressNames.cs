@@ -149,7 +149,7 @@ internal sealed class AddressNames
         }
         catch (OperationCanceledException)
         {
-            ProcessEnd.Kill(process);
+            Launcher.Kill(process);
             return "";
         }
     }

@@ -1,4 +1,3 @@
-using System.ComponentModel;
 using System.Diagnostics;
 using Tidepool.Preloading;
 
@@ -73,9 +72,9 @@ internal static class NativeSampler
     private static async Task<WindowEnd> RunAsync(
         IReadOnlyList<string> words, string library, string log, double seconds, CancellationToken stop)
     {
-        using Process process = Start(words, library, log);
         using var window = CancellationTokenSource.CreateLinkedTokenSource(stop);
         window.CancelAfter(TimeSpan.FromSeconds(seconds));
+        using Process process = Start(words, library, log);
         try
         {
             await process.WaitForExitAsync(window.Token);
@@ -84,7 +83,7 @@ internal static class NativeSampler
         catch (OperationCanceledException)
         {
             var end = WindowEnd.Now(process.Id, exitCode: null);
-            if (ProcessEnd.Kill(process))
+            if (Launcher.Kill(process))
             {
                 await process.WaitForExitAsync(CancellationToken.None);
             }
@@ -97,14 +96,7 @@ internal static class NativeSampler
     {
         var info = new ProcessStartInfo(words[0], words.Skip(1)) { UseShellExecute = false };
         PreloadEnvironment.Record(info.Environment, library, log);
-        try
-        {
-            return Process.Start(info)!;
-        }
-        catch (Win32Exception failure)
-        {
-            throw new TargetException(TargetProblem.WrongTarget, $"'{words[0]}' does not start: {failure.Message}");
-        }
+        return Launcher.Start(info);
     }
 
     /// <summary>Removes the logs. A process that the command left behind may add one meanwhile: then they stay.</summary>

@@ -18,8 +18,10 @@ internal sealed class PoolObserver : IDisposable
     private bool _isClosed;
 
     /// <summary>Begins to ask.</summary>
+    /// <param name="target">The process.</param>
+    /// <param name="stop">Ends the wait for its answer.</param>
     /// <exception cref="TargetException">The process does not answer.</exception>
-    public PoolObserver(TargetProcess target)
+    public PoolObserver(TargetProcess target, CancellationToken stop)
     {
         _session = Connection.Open(
             new DiagnosticsClient(target.Id),
@@ -35,7 +37,8 @@ internal sealed class PoolObserver : IDisposable
                 ],
                 BufferMegabytes,
                 requestRundown: false,
-                requestStackwalk: false));
+                requestStackwalk: false),
+            stop);
         _reading = Task.Factory.StartNew(Read, TaskCreationOptions.LongRunning);
     }
 

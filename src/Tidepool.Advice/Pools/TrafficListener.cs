@@ -36,7 +36,8 @@ internal static class TrafficListener
                 [new(Platform, EventLevel.Verbose), new(Tidepool, EventLevel.Verbose, RentalsKeyword)],
                 BufferMegabytes,
                 requestRundown: false,
-                requestStackwalk: false));
+                requestStackwalk: false),
+            stop);
         var reader = new TrafficReader();
         EventWindow window = await Task.Run(
             () => EventWindow.Read(session, target.Id, WindowMilliseconds, written => Add(reader, written), stop), CancellationToken.None);

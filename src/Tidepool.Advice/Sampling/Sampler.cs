@@ -79,7 +79,8 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     private async Task<SamplingResult> RunAsync(DirectoryInfo folder, Action<int, int> progress, CancellationToken stop)
     {
         // Open from the beginning: a process that ends in the window writes its methods then.
-        await using WindowSession whole = WindowSession.Open(_client, target, Path.Combine(folder.FullName, "window.nettrace"));
+        await using WindowSession whole = WindowSession.Open(
+            _client, target, Path.Combine(folder.FullName, "window.nettrace"), stop);
         await using SurvivalSession? survival = followsLifetimes ? await SurvivalSession.OpenAsync(_client, target, folder, stop) : null;
         List<RecordedSlice> slices = [];
         var on = new ProcessorTally();
@@ -91,7 +92,16 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
             progress(i + 1, SamplingPlan.Slices);
             string file = Path.Combine(folder.FullName, $"{i}.nettrace");
             var clock = new ProcessorClock(target.Id);
-            double sampled = await RecordAsync(file, length, stop);
+            double sampled;
+            try
+            {
+                sampled = await RecordAsync(file, length, stop);
+            }
+            catch (TargetException) when (slices.Count > 0)
+            {
+                break; // it has ended, or does not answer any more: what was seen is worth a report
+            }
+
             on.Add(clock);
             clock = new ProcessorClock(target.Id);
             if (await Task.Run(() => ReadOrNothing(file, sampled), CancellationToken.None) is not { } slice)
@@ -115,13 +125,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         var naming = new ProcessorClock(target.Id);
         WindowRecording recording = await whole.ReadAsync();
         double? used = (naming.Read() - off.Processors) * naming.Seconds;
-        if (recording.Names.IsEmpty && slices.Any(static slice => slice.Samples.Count > 0))
-        {
-            throw new TargetException(
-                TargetProblem.OutOfReach,
-                $"process {target.Id} ({target.Name}) was killed before it could name its methods, so its samples have no places.");
-        }
-
+        RefuseUseless(recording.Names, slices.Any(static slice => slice.Samples.Count > 0));
         using var assemblies = new AssemblyFiles();
         var reader = new StackReader(recording.Names, assemblies);
         return new SamplingResult
@@ -136,6 +140,25 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         };
     }
 
+    /// <summary>Refuses a recording from which nothing can be said.</summary>
+    private void RefuseUseless(SymbolTable names, bool hasSamples)
+    {
+        if (names.IsEmpty && hasSamples)
+        {
+            throw new TargetException(
+                TargetProblem.OutOfReach,
+                $"process {target.Id} ({target.Name}) was killed before it could name its methods, so its samples have no places.");
+        }
+
+        if (target.Runtime.Length == 0 && !hasSamples)
+        {
+            throw new TargetException(
+                TargetProblem.WrongTarget,
+                $"process {target.Id} ({target.Name}) gave no sample. It may be idle; or its runtime, whose version is not known, is older "
+                    + $"than .NET {FirstRuntime} and samples nothing.");
+        }
+    }
+
     /// <summary>Reads a slice; null for one that the end of the process has torn.</summary>
     private RecordedSlice? ReadOrNothing(string file, double sampled)
     {
@@ -143,7 +166,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         {
             return SampleReader.Read(file, sampled);
         }
-        catch (Exception) when (HasEnded())
+        catch (Exception failure) when (Connection.IsGone(failure) || HasEnded())
         {
             return null;
         }
@@ -155,7 +178,7 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
     /// <returns>How long the session was on.</returns>
     private async Task<double> RecordAsync(string file, double length, CancellationToken stop)
     {
-        await using SessionFile recording = SessionFile.Open(_client, target, ConfigurationOf(target), file);
+        await using SessionFile recording = SessionFile.Open(_client, target, ConfigurationOf(target), file, stop);
         long start = Stopwatch.GetTimestamp();
         await WaitAsync(length, stop);
         double sampled = Stopwatch.GetElapsedTime(start).TotalSeconds;

@@ -29,12 +29,13 @@ internal sealed class SessionFile : IAsyncDisposable
     /// <param name="target">The process.</param>
     /// <param name="configuration">What is recorded.</param>
     /// <param name="file">The file, which is overwritten.</param>
+    /// <param name="stop">Ends the wait for the process's answer.</param>
     /// <param name="mostBytes">How large the file may become; what the process has written by then is still added.</param>
     /// <exception cref="TargetException">The process does not answer.</exception>
     public static SessionFile Open(
-        DiagnosticsClient client, TargetProcess target, EventPipeSessionConfiguration configuration, string file,
+        DiagnosticsClient client, TargetProcess target, EventPipeSessionConfiguration configuration, string file, CancellationToken stop,
         long mostBytes = long.MaxValue) =>
-        new(Connection.Open(client, target, configuration), File.Create(file), mostBytes);
+        new(Connection.Open(client, target, configuration, stop), File.Create(file), mostBytes);
 
     /// <summary>Ends the session and closes its file.</summary>
     public async Task StopAsync()
@@ -72,12 +73,26 @@ internal sealed class SessionFile : IAsyncDisposable
         byte[] chunk = new byte[ChunkBytes];
         for (int read; (read = await _session.EventStream.ReadAsync(chunk)) > 0;)
         {
-            await _file.WriteAsync(chunk.AsMemory(0, read));
+            await WriteAsync(chunk.AsMemory(0, read));
             if (_file.Length > mostBytes && !IsFull)
             {
                 IsFull = true;
                 _ = AskToStop();
             }
+        }
+    }
+
+    /// <summary>Adds to the file. A failure is told apart from that of a process which has ended.</summary>
+    private async Task WriteAsync(ReadOnlyMemory<byte> part)
+    {
+        try
+        {
+            await _file.WriteAsync(part);
+        }
+        catch (IOException failure)
+        {
+            throw new TargetException(
+                TargetProblem.OutOfReach, $"what the process writes cannot be kept in {_file.Name}: {failure.Message}");
         }
     }
 }

@@ -29,7 +29,7 @@ internal sealed class WindowSession : IAsyncDisposable
 
     /// <summary>Opens one.</summary>
     /// <exception cref="TargetException">The process does not answer.</exception>
-    public static WindowSession Open(DiagnosticsClient client, TargetProcess target, string file)
+    public static WindowSession Open(DiagnosticsClient client, TargetProcess target, string file, CancellationToken stop)
     {
         var configuration = new EventPipeSessionConfiguration(
             [
@@ -40,7 +40,7 @@ internal sealed class WindowSession : IAsyncDisposable
             BufferMegabytes,
             Rundown,
             requestStackwalk: false);
-        return new WindowSession(SessionFile.Open(client, target, configuration, file), file);
+        return new WindowSession(SessionFile.Open(client, target, configuration, file, stop), file);
     }
 
     /// <summary>Ends the session and reads what it wrote.</summary>

@@ -6,18 +6,37 @@ namespace Tidepool.Advice;
 /// <summary>Opens and closes sessions with a process that may end at any moment.</summary>
 internal static class Connection
 {
+    /// <summary>A process that stands still, stopped or in a debugger, accepts a connection and never answers.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
     /// <summary>Opens a session.</summary>
+    /// <param name="client">The diagnostic port of the process.</param>
+    /// <param name="target">The process.</param>
+    /// <param name="configuration">What is recorded.</param>
+    /// <param name="stop">Ends the wait for an answer, of 30 seconds at most.</param>
     /// <exception cref="TargetException">The process does not answer, or refuses.</exception>
-    public static EventPipeSession Open(DiagnosticsClient client, TargetProcess target, EventPipeSessionConfiguration configuration)
+    public static EventPipeSession Open(
+        DiagnosticsClient client, TargetProcess target, EventPipeSessionConfiguration configuration, CancellationToken stop)
     {
+        using var patience = CancellationTokenSource.CreateLinkedTokenSource(stop);
+        patience.CancelAfter(Patience);
         try
         {
-            return client.StartEventPipeSession(configuration);
+            return client.StartEventPipeSessionAsync(configuration, patience.Token).GetAwaiter().GetResult();
         }
         catch (UnauthorizedAccessException)
         {
             throw new TargetException(
                 TargetProblem.OutOfReach, $"process {target.Id} ({target.Name}) belongs to another user: run tidepool as that user.");
+        }
+        catch (Exception failure) when (patience.IsCancellationRequested && failure is OperationCanceledException or IOException)
+        {
+            throw new TargetException(
+                TargetProblem.OutOfReach,
+                stop.IsCancellationRequested
+                    ? $"stopped before process {target.Id} ({target.Name}) answered on its diagnostic port."
+                    : $"process {target.Id} ({target.Name}) did not answer on its diagnostic port within {Patience.TotalSeconds:0} s: it "
+                        + "may be stopped, or held by a debugger.");
         }
         catch (Exception failure) when (IsGone(failure))
         {

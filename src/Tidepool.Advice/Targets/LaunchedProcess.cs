@@ -1,4 +1,3 @@
-using System.ComponentModel;
 using System.Diagnostics;
 using Microsoft.Diagnostics.NETCore.Client;
 
@@ -30,14 +29,15 @@ internal sealed class LaunchedProcess : IDisposable
                 TargetProblem.WrongTarget, "'dotnet run' starts the program as another process: build it, and give the program itself.");
         }
 
-        var launched = new LaunchedProcess(Start(words));
+        var launched = new LaunchedProcess(
+            Launcher.Start(new ProcessStartInfo(words[0], words.Skip(1)) { UseShellExecute = false }));
         long start = Stopwatch.GetTimestamp();
         while (!DiagnosticsClient.GetPublishedProcesses().Contains(launched.Id))
         {
             if (launched._process.HasExited || Stopwatch.GetElapsedTime(start) > Patience || stop.IsCancellationRequested)
             {
-                string what = launched._process.HasExited
-                    ? $"ended at once with code {launched._process.ExitCode}"
+                string what = launched._process.HasExited ? $"ended at once with code {launched._process.ExitCode}"
+                    : stop.IsCancellationRequested ? "was stopped before it offered a diagnostic port"
                     : "offers no diagnostic port: it is not a .NET program, or was started with DOTNET_EnableDiagnostics=0";
                 launched.Dispose();
                 throw new TargetException(TargetProblem.WrongTarget, $"'{string.Join(' ', words)}' {what}.");
@@ -52,24 +52,11 @@ internal sealed class LaunchedProcess : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (!_process.HasExited)
+        if (Launcher.Kill(_process))
         {
-            _process.Kill(entireProcessTree: true);
             _process.WaitForExit();
         }
 
         _process.Dispose();
-    }
-
-    private static Process Start(IReadOnlyList<string> words)
-    {
-        try
-        {
-            return Process.Start(new ProcessStartInfo(words[0], words.Skip(1)) { UseShellExecute = false })!;
-        }
-        catch (Win32Exception failure)
-        {
-            throw new TargetException(TargetProblem.WrongTarget, $"'{words[0]}' does not start: {failure.Message}");
-        }
     }
 }

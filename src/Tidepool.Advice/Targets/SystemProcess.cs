@@ -19,7 +19,19 @@ internal static class SystemProcess
 
     /// <summary>The words of its command line; none where they are not known.</summary>
     public static string[] CommandLineOf(int id) =>
-        ReadLines($"/proc/{id}/cmdline") is [var text, ..] ? text.Split('\0', StringSplitOptions.RemoveEmptyEntries) : [];
+        ReadLines($"/proc/{id}/cmdline") is [var text, ..]
+            ? [.. text.Split('\0', StringSplitOptions.RemoveEmptyEntries).Select(Printable)]
+            : [];
+
+    /// <summary>Text of another program without what a terminal would take for a command.</summary>
+    internal static string Printable(string text) =>
+        string.Create(text.Length, text, static (letters, from) =>
+        {
+            for (int i = 0; i < letters.Length; i++)
+            {
+                letters[i] = char.IsControl(from[i]) ? '?' : from[i];
+            }
+        });
 
     /// <summary>The files that it has loaded; none where they may not be read.</summary>
     public static string[] ModulesOf(Process process)

@@ -103,7 +103,7 @@ internal static partial class TargetCatalog
     {
         try
         {
-            return process.ProcessName;
+            return SystemProcess.Printable(process.ProcessName);
         }
         catch (InvalidOperationException)
         {
@@ -171,10 +171,9 @@ internal static partial class TargetCatalog
             return new TargetProcess
             {
                 Id = id,
-                Name = CommandLines.NameOf(words, process.ProcessName),
+                Name = CommandLines.NameOf(words, NameOf(process)),
                 CommandLine = string.Join(' ', words),
-                Runtime = modules.Select(static module => RuntimePath().Match(module)).FirstOrDefault(static match => match.Success)
-                    ?.Groups["version"].Value ?? "",
+                Runtime = RuntimeOf(modules),
                 UsesTidepool = modules.Any(static module => Path.GetFileName(module) == "Tidepool.dll"),
                 WorkingSet = process.WorkingSet64,
                 ProcessorTime = process.TotalProcessorTime,
@@ -184,6 +183,22 @@ internal static partial class TargetCatalog
         {
             return null;
         }
+    }
+
+    /// <summary>
+    /// The version of the runtime, by the folder that programs share it from, or by its library, which a self-contained program has beside
+    /// it. Empty where both are in one file with the program.
+    /// </summary>
+    internal static string RuntimeOf(string[] modules)
+    {
+        if (modules.Select(static module => RuntimePath().Match(module)).FirstOrDefault(static match => match.Success) is { } match)
+        {
+            return match.Groups["version"].Value;
+        }
+
+        string? library = modules.FirstOrDefault(static module => Path.GetFileName(module) == "System.Private.CoreLib.dll");
+        string version = File.Exists(library) ? FileVersionInfo.GetVersionInfo(library).ProductVersion ?? "" : "";
+        return version.Split('-', '+')[0];
     }
 
     [GeneratedRegex(@"Microsoft\.NETCore\.App[/\\](?<version>[^/\\]+)[/\\](lib)?coreclr\.")]

@@ -37,7 +37,7 @@ internal sealed class CounterFiles : IDisposable
     public CollectorCounts? Take()
     {
         CollectorCounts? sum = null;
-        foreach (FileInfo file in _counts.GetFiles())
+        foreach (FileInfo file in _counts.GetFiles().Where(static file => file.Extension.Length == 0)) // others are not finished
         {
             CollectorCounts one = Parse(File.ReadAllLines(file.FullName));
             file.Delete();

@@ -1,4 +1,3 @@
-using System.ComponentModel;
 using System.Diagnostics;
 using System.Globalization;
 
@@ -75,15 +74,7 @@ internal sealed class ProgramRunner(TimeSpan timeout) : IDisposable
         }
 
         _counters.AddTo(info.Environment);
-        try
-        {
-            return Process.Start(info)!;
-        }
-        catch (Win32Exception failure)
-        {
-            string why = new Win32Exception(failure.NativeErrorCode).Message; // without the sentence around it
-            throw new TargetException(TargetProblem.WrongTarget, $"'{command.Words[0]}' does not start: {why}.");
-        }
+        return Launcher.Start(info);
     }
 
     /// <summary>Waits for the end of a program, and looks at its memory meanwhile.</summary>
@@ -106,8 +97,11 @@ internal sealed class ProgramRunner(TimeSpan timeout) : IDisposable
         }
         catch (OperationCanceledException)
         {
-            process.Kill(entireProcessTree: true);
-            await process.WaitForExitAsync(CancellationToken.None);
+            if (Launcher.Kill(process))
+            {
+                await process.WaitForExitAsync(CancellationToken.None);
+            }
+
             stop.ThrowIfCancellationRequested();
             throw new TargetException(
                 TargetProblem.WrongTarget,

@@ -7,7 +7,7 @@ namespace Tidepool.Advice;
 /// Listens to <c>ArrayPool</c> for one window at a time. While it listens, every rent and return of the process hashes the array and
 /// writes an event, so a window is short, is opened only on request, and says what it cost.
 /// </summary>
-internal sealed class ArrayPoolListener(DiagnosticsClient client, int processId) : IDisposable
+internal sealed class ArrayPoolListener(DiagnosticsClient client, TargetProcess target) : IDisposable
 {
     private const int BaselineMilliseconds = 2000;
     private const int WindowMilliseconds = 5000;
@@ -42,20 +42,23 @@ internal sealed class ArrayPoolListener(DiagnosticsClient client, int processId)
     {
         try
         {
-            var baseline = new ProcessorClock(processId);
+            var baseline = new ProcessorClock(target.Id);
             if (_disposed.Token.WaitHandle.WaitOne(BaselineMilliseconds))
             {
                 return;
             }
 
             double? before = baseline.Read();
-            using EventPipeSession session = client.StartEventPipeSession(
+            using EventPipeSession session = Connection.Open(
+                client,
+                target,
                 new EventPipeSessionConfiguration(
-                    [new(Provider, EventLevel.Verbose)], BufferMegabytes, requestRundown: false, requestStackwalk: false));
+                    [new(Provider, EventLevel.Verbose)], BufferMegabytes, requestRundown: false, requestStackwalk: false),
+                _disposed.Token);
             Last = Count(session, before);
             Failure = null;
         }
-        catch (Exception failure) when (Connection.IsGone(failure))
+        catch (Exception failure) when (failure is TargetException || Connection.IsGone(failure))
         {
             Failure = $"The window of ArrayPool events broke off: {failure.Message}";
         }
@@ -70,10 +73,16 @@ internal sealed class ArrayPoolListener(DiagnosticsClient client, int processId)
         var counter = new ArrayPoolCounter();
         EventWindow window = EventWindow.Read(
             session,
-            processId,
+            target.Id,
             WindowMilliseconds,
-            written => counter.Add(
-                (int)written.ID, (int)EventValues.Number(written, "bufferSize"), (int)EventValues.Number(written, "poolId")),
+            written =>
+            {
+                if (written.ProviderName == Provider)
+                {
+                    counter.Add(
+                        (int)written.ID, (int)EventValues.Number(written, "bufferSize"), (int)EventValues.Number(written, "poolId"));
+                }
+            },
             _disposed.Token);
         return counter.Close(window.Seconds, before, window.Processors, window.LostEvents);
     }

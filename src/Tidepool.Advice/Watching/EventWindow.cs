@@ -4,7 +4,7 @@ using Microsoft.Diagnostics.Tracing;
 namespace Tidepool.Advice;
 
 /// <summary>What a window of events was.</summary>
-/// <param name="Seconds">Its length.</param>
+/// <param name="Seconds">Its length: shorter where the process ended within it.</param>
 /// <param name="Processors">How many processors the process kept busy in it; null where that cannot be read.</param>
 /// <param name="LostEvents">Events that the process could not deliver.</param>
 internal readonly record struct EventWindow(double Seconds, double? Processors, long LostEvents)
@@ -18,8 +18,6 @@ internal readonly record struct EventWindow(double Seconds, double? Processors, 
     public static EventWindow Read(
         EventPipeSession session, int processId, int milliseconds, Action<TraceEvent> add, CancellationToken early)
     {
-        using var source = new EventPipeEventSource(session.EventStream);
-        source.Dynamic.All += add;
         var clock = new ProcessorClock(processId);
         double? within = null;
         double seconds = 0;
@@ -33,7 +31,33 @@ internal readonly record struct EventWindow(double Seconds, double? Processors, 
             milliseconds,
             Timeout.Infinite);
         using var stopped = early.Register(() => timer.Change(0, Timeout.Infinite));
-        source.Process();
-        return new EventWindow(Math.Max(seconds, 1e-3), within, source.EventsLost);
+        long lost = Process(session, add);
+        return new EventWindow(Math.Max(seconds > 0 ? seconds : clock.Seconds, 1e-3), within, lost);
+    }
+
+    /// <summary>Hands out events until the session ends, or the process does.</summary>
+    /// <returns>How many were lost.</returns>
+    private static long Process(EventPipeSession session, Action<TraceEvent> add)
+    {
+        long lost = 0;
+        try
+        {
+            using var source = new EventPipeEventSource(session.EventStream);
+            source.Dynamic.All += add;
+            try
+            {
+                source.Process();
+            }
+            finally
+            {
+                lost = source.EventsLost;
+            }
+        }
+        catch (Exception failure) when (Connection.IsGone(failure))
+        {
+            // The process has ended, and what it had written last is incomplete.
+        }
+
+        return lost;
     }
 }

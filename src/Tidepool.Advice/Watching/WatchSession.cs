@@ -24,17 +24,18 @@ internal sealed class WatchSession : IDisposable
     private readonly TargetProcess _target;
     private readonly long _start = Stopwatch.GetTimestamp();
     private readonly ArrayPoolListener _arrayPool;
+    private readonly CancellationTokenSource _disposed = new();
+    private Dictionary<string, string> _metrics = MetricsArguments();
     private EventPipeSession _session;
     private EventPipeEventSource? _source;
     private string? _note;
-    private volatile bool _isStopping;
 
-    private WatchSession(DiagnosticsClient client, EventPipeSession session, TargetProcess target)
+    private WatchSession(DiagnosticsClient client, TargetProcess target, CancellationToken stop)
     {
         _client = client;
-        _session = session;
         _target = target;
-        _arrayPool = new ArrayPoolListener(client, target.Id);
+        _session = Connection.Open(client, target, ConfigurationOf(target, _metrics), stop);
+        _arrayPool = new ArrayPoolListener(client, target);
         Ended = Task.Factory.StartNew(Read, TaskCreationOptions.LongRunning);
     }
 
@@ -45,12 +46,10 @@ internal sealed class WatchSession : IDisposable
     public bool IsArrayPoolOpen => _arrayPool.IsOpen;
 
     /// <summary>Attaches.</summary>
+    /// <param name="target">The process.</param>
+    /// <param name="stop">Ends the wait for its answer.</param>
     /// <exception cref="TargetException">The process does not answer.</exception>
-    public static WatchSession Start(TargetProcess target)
-    {
-        var client = new DiagnosticsClient(target.Id);
-        return new WatchSession(client, Connection.Open(client, target, ConfigurationOf(target, MetricsArguments())), target);
-    }
+    public static WatchSession Start(TargetProcess target, CancellationToken stop) => new(new(target.Id), target, stop);
 
     /// <summary>Opens a window of <c>ArrayPool</c> events, unless one is open.</summary>
     public void OpenArrayPool() => _arrayPool.Open();
@@ -72,7 +71,7 @@ internal sealed class WatchSession : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        _isStopping = true;
+        _disposed.Cancel();
         _arrayPool.Dispose();
         Connection.Close(_session, StopMilliseconds);
         Ended.Wait(StopMilliseconds);
@@ -104,12 +103,20 @@ internal sealed class WatchSession : IDisposable
     /// <summary>Reads events until the process or the session ends.</summary>
     private void Read()
     {
-        while (ReadSession() is { } metrics && !_isStopping)
+        try
         {
-            // Another monitor has the shared session with other settings, which ours must equal.
-            EventPipeSession old = _session;
-            _session = _client.StartEventPipeSession(ConfigurationOf(_target, metrics));
-            Connection.Close(old, StopMilliseconds);
+            while (ReadSession() is { } metrics && !_disposed.IsCancellationRequested)
+            {
+                // Another monitor has the shared session with other settings, which ours must equal.
+                EventPipeSession old = _session;
+                _session = Connection.Open(_client, _target, ConfigurationOf(_target, metrics), _disposed.Token);
+                _metrics = metrics;
+                Connection.Close(old, StopMilliseconds);
+            }
+        }
+        catch (TargetException)
+        {
+            // The process has ended meanwhile.
         }
     }
 
@@ -126,7 +133,7 @@ internal sealed class WatchSession : IDisposable
             PauseEvents.Listen(source, pause => Add(a => a.AddPause(pause)));
             source.Dynamic.All += written =>
             {
-                if (written is { ProviderName: "System.Diagnostics.Metrics", EventName: "MultipleSessionsConfiguredIncorrectlyError" })
+                if (IsRefusal(written))
                 {
                     again = SettingsOf(written);
                     source.StopProcessing();
@@ -145,6 +152,11 @@ internal sealed class WatchSession : IDisposable
 
         return again;
     }
+
+    /// <summary>Whether our settings were refused. Each monitor hears the refusals of all others too.</summary>
+    private bool IsRefusal(TraceEvent written) =>
+        written is { ProviderName: "System.Diagnostics.Metrics", EventName: "MultipleSessionsConfiguredIncorrectlyError" }
+        && EventValues.Text(written, "clientId") == _metrics["ClientId"];
 
     private void AddDynamic(TraceEvent written)
     {

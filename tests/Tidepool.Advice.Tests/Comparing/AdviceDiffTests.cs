@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 
@@ -124,6 +125,13 @@ public sealed class AdviceDiffTests
     [Theory]
     [InlineData("window.sampledSeconds", "0", "nothing was sampled")]
     [InlineData("window.lostEvents", "100000", "100000 events were lost")]
+    [InlineData("window.lostEvents", "-1", "'window' cannot be right")]
+    [InlineData("window.seconds", "0", "'window' cannot be right")]
+    [InlineData("collections.0.perSecond", "-1", "'perSecond' of a collection")]
+    [InlineData("collections.0", "null", "an element that is null")]
+    [InlineData("pools.0", "null", "an element that is null")]
+    [InlineData("sites.0", "null", "an element that is null")]
+    [InlineData("sites.0.samples", "-1", "'samples' of Api.Handle is -1")]
     [InlineData("bytesPerSecond.low", "9e99", "no interval")]
     [InlineData("sites.0.bytesPerSecond.low", "-1", "'bytesPerSecond' of Api.Handle is no interval")]
     [InlineData("sites.0.verdict", "\"maybe\"", "sites\\[0\\].verdict")]
@@ -136,8 +144,28 @@ public sealed class AdviceDiffTests
         string[] steps = path.Split('.');
         JsonNode at = steps[..^1].Aggregate(
             (JsonNode)report, static (node, step) => int.TryParse(step, out int index) ? node[index]! : node[step]!);
-        at[steps[^1]] = JsonNode.Parse(value);
+        if (at is JsonArray list)
+        {
+            list.Insert(int.Parse(steps[^1], CultureInfo.InvariantCulture), JsonNode.Parse(value));
+        }
+        else
+        {
+            at[steps[^1]] = JsonNode.Parse(value);
+        }
+
         Assert.Matches(message, Assert.ThrowsAny<JsonException>(() => AdviceFile.Read(report.ToJsonString())).Message);
+    }
+
+    [Fact]
+    public void Samples_of_two_sites_may_be_more_than_an_int_holds()
+    {
+        JsonObject report = MadeUpAdvice.Report(MadeUpAdvice.Site("Api.Handle", 1e6), MadeUpAdvice.Site("Api.Other", 1e6));
+        foreach (JsonNode? site in report["sites"]!.AsArray())
+        {
+            site!["samples"] = int.MaxValue;
+        }
+
+        Assert.Equal(2, AdviceFile.Read(report.ToJsonString()).Sites.Count);
     }
 
     [Fact]

@@ -61,6 +61,7 @@ public sealed class LifetimeTests(ITestOutputHelper output)
                 target,
                 new([new("Microsoft-Windows-DotNETRuntime", System.Diagnostics.Tracing.EventLevel.Informational, 1)], 16, false, false),
                 file,
+                CancellationToken.None,
                 mostBytes: 10);
             Assert.True(SpinWait.SpinUntil(() => recording.IsFull, TimeSpan.FromSeconds(60)));
             await recording.StopAsync();

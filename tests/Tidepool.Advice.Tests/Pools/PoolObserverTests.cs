@@ -16,7 +16,7 @@ public sealed class PoolObserverTests(ITestOutputHelper output)
     {
         using var child = ChildProcess.Start(PooledProgram.Name);
         TargetProcess target = TargetCatalog.Find($"{child.Id}");
-        using var observer = new PoolObserver(target);
+        using var observer = new PoolObserver(target, CancellationToken.None);
         await ObserveAsync(observer);
         IReadOnlyList<PoolRecord> records = observer.Close();
         TrafficWindow traffic = await TrafficListener.ListenAsync(target, CancellationToken.None);

@@ -44,12 +44,18 @@ internal sealed class ChildProcess : IDisposable
         Assert.True(_process.WaitForExit(TimeSpan.FromSeconds(60)), "the program did not end");
     }
 
+    /// <summary>Ends the program without asking it.</summary>
+    public void Kill()
+    {
+        _process.Kill();
+        _process.WaitForExit();
+    }
+
     public void Dispose()
     {
         if (!_process.HasExited)
         {
-            _process.Kill();
-            _process.WaitForExit();
+            Kill();
         }
 
         _process.Dispose();

@@ -110,7 +110,8 @@ public sealed class SamplerTests(ITestOutputHelper output)
         string file = Path.Combine(folder.FullName, "slice.nettrace");
         try
         {
-            await using (SessionFile recording = SessionFile.Open(new(child.Id), target, Sampler.ConfigurationOf(target), file))
+            await using (SessionFile recording = SessionFile.Open(
+                new(child.Id), target, Sampler.ConfigurationOf(target), file, CancellationToken.None))
             {
                 await Task.Delay(TimeSpan.FromSeconds(2 * SliceSeconds));
             }

@@ -2,6 +2,9 @@ namespace Tidepool.Advice.Tests.Targets;
 
 public sealed class CommandLineTests
 {
+    [Fact]
+    public void A_name_gives_the_terminal_no_commands() => Assert.Equal("or?[31mders?é", SystemProcess.Printable("or\u001b[31mders\té"));
+
     [Theory]
     [InlineData("/usr/bin/dotnet /srv/Orders.Api.dll --port 80", "Orders.Api")]
     [InlineData("dotnet exec --runtimeconfig a.json /srv/Orders.dll x.dll", "Orders")]

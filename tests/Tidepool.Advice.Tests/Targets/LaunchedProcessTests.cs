@@ -11,6 +11,13 @@ public sealed class LaunchedProcessTests
     }
 
     [Fact]
+    public async Task An_empty_command_is_an_error_that_says_so()
+    {
+        var failure = await Assert.ThrowsAsync<TargetException>(static () => LaunchedProcess.StartAsync([""], CancellationToken.None));
+        Assert.Contains("the command is empty", failure.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task The_command_that_starts_another_process_is_refused_with_the_way_out()
     {
         var failure = await Assert.ThrowsAsync<TargetException>(

@@ -40,6 +40,13 @@ public sealed class TargetCatalogTests
     }
 
     [Fact]
+    public void A_runtime_beside_its_program_has_the_version_of_its_library() =>
+        Assert.Equal($"{Environment.Version}", TargetCatalog.RuntimeOf(["/app/libcoreclr.so", typeof(object).Assembly.Location]));
+
+    [Fact]
+    public void A_runtime_in_one_file_with_its_program_has_no_version() => Assert.Equal("", TargetCatalog.RuntimeOf(["/app/orders"]));
+
+    [Fact]
     public void The_tool_does_not_look_at_itself() => Assert.Contains(
         "itself",
         Assert.Throws<TargetException>(() => TargetCatalog.Find($"{Environment.ProcessId}")).Message,

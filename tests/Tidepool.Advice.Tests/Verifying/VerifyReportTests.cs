@@ -67,6 +67,22 @@ public sealed class VerifyReportTests
     }
 
     [Fact]
+    public void Counts_that_a_process_still_writes_are_left_for_later()
+    {
+        using var files = new CounterFiles();
+        var environment = new Dictionary<string, string?>();
+        files.AddTo(environment);
+        string folder = environment["TIDEPOOL_COUNTERS_FOLDER"]!;
+        File.WriteAllText(Path.Combine(folder, "a"), "allocated 1\ngen0 1\ngen1 0\ngen2 0\n");
+        File.WriteAllText(Path.Combine(folder, "b.part"), "alloc");
+        Assert.Equal(1, files.Take()!.Allocated);
+        Assert.Null(files.Take());
+        File.WriteAllText(Path.Combine(folder, "b.part"), "allocated 5\ngen0 1\ngen1 0\ngen2 0\n");
+        File.Move(Path.Combine(folder, "b.part"), Path.Combine(folder, "b"));
+        Assert.Equal(5, files.Take()!.Allocated);
+    }
+
+    [Fact]
     public async Task The_last_words_of_a_program_begin_with_the_exception_that_ended_it()
     {
         string before = string.Concat(Enumerable.Range(0, 3000).Select(static i => $"line {i}\n"));

@@ -1,0 +1,48 @@
+using System.ComponentModel;
+using System.Diagnostics;
+
+namespace Tidepool.Advice;
+
+/// <summary>Starts programs, and ends them although they may end by themselves meanwhile.</summary>
+internal static class Launcher
+{
+    /// <summary>Starts a program.</summary>
+    /// <exception cref="TargetException">It does not start.</exception>
+    public static Process Start(ProcessStartInfo info)
+    {
+        if (info.FileName.Length == 0)
+        {
+            throw new TargetException(TargetProblem.WrongTarget, "the command is empty: give a program, and its arguments after it.");
+        }
+
+        try
+        {
+            return Process.Start(info)!;
+        }
+        catch (Win32Exception failure)
+        {
+            string why = new Win32Exception(failure.NativeErrorCode).Message; // without the sentence around it
+            throw new TargetException(TargetProblem.WrongTarget, $"'{info.FileName}' does not start: {why}.");
+        }
+    }
+
+    /// <summary>Kills a process and its children. What cannot be killed, for want of rights, is left alone.</summary>
+    /// <param name="process">The process; it may have ended.</param>
+    /// <returns>Whether all could be killed, or had ended.</returns>
+    public static bool Kill(Process process)
+    {
+        try
+        {
+            process.Kill(entireProcessTree: true);
+            return true;
+        }
+        catch (InvalidOperationException)
+        {
+            return true; // it has ended
+        }
+        catch (Exception failure) when (failure is Win32Exception or AggregateException)
+        {
+            return false;
+        }
+    }
+}
