@@ -54,7 +54,7 @@ internal static class WatchVerb
             else if (result.GetValue(ArrayPool) && result.GetValue(Seconds) is < FewestWithArrayPool)
             {
                 result.AddError(
-                    $"--seconds is {result.GetValue(Seconds)}; with --array-pool, which takes 7, allowed is {FewestWithArrayPool} or more.");
+                    $"--seconds is {result.GetValue(Seconds)}; with --array-pool allowed is {FewestWithArrayPool} or more.");
             }
         });
         verb.SetAction((parsed, ended) => Attaching.RunAsync(stop => RunAsync(parsed, stop), ended));
