@@ -72,7 +72,7 @@ internal static class AdviseVerb
           tidepool advise --verify --before "dotnet old/Orders.dll" --after "dotnet new/Orders.dll"
 
         Exit codes: 0 ok, whatever the verdicts; 2 there is no such process, or several, or a command of --verify failed; 3 it
-        cannot be reached.
+        cannot be reached; 130 stopped before the window began.
         """;
 
     /// <summary>The verb for the parser.</summary>

@@ -25,7 +25,12 @@ internal static class Attaching
         catch (TargetException failure)
         {
             Console.Error.WriteLine($"tidepool: {failure.Message}");
-            return failure.Problem == TargetProblem.WrongTarget ? ExitRule.BadUsage : ExitRule.EnvironmentLacks;
+            return failure.Problem switch
+            {
+                TargetProblem.WrongTarget => ExitRule.BadUsage,
+                TargetProblem.Stopped => ExitRule.Stopped,
+                _ => ExitRule.EnvironmentLacks,
+            };
         }
 
         void Stop(PosixSignalContext signal)

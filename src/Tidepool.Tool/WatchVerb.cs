@@ -38,7 +38,8 @@ internal static class WatchVerb
           tidepool watch orders --json --seconds 60   60 lines of JSON
           tidepool watch orders --array-pool          with five seconds of ArrayPool
 
-        Exit codes: 0 ok, also when the process ends; 2 there is no such process, or several; 3 it cannot be reached.
+        Exit codes: 0 ok, also when the process ends; 2 there is no such process, or several; 3 it cannot be reached;
+        130 stopped before it answered.
         """;
 
     /// <summary>The verb for the parser.</summary>

@@ -92,7 +92,10 @@ internal static class AdviceText
 
         if (report.Sites.Count == 0)
         {
-            yield return "No allocation was sampled: there is nothing to pool, or the program was idle.";
+            yield return report.Target.Runtime.Length > 0
+                ? "No allocation was sampled: there is nothing to pool, or the program was idle."
+                : "No allocation was sampled: the program was idle, or its runtime, whose version is not known, is older than .NET "
+                    + $"{Sampler.FirstRuntime} and samples nothing.";
         }
     }
 

@@ -82,6 +82,11 @@ internal sealed record AdviceFile
             return "nothing was sampled: 'sampledSeconds' is not above 0.";
         }
 
+        if (Sites.Count == 0 && Process.Runtime.Length == 0)
+        {
+            return "no allocation was sampled, which the runtime of the process, whose version is not known, may not be able to do.";
+        }
+
         if (!(Window.Seconds > 0 && double.IsFinite(Window.Seconds)) || Window.LostEvents < 0)
         {
             return "'window' cannot be right: 'seconds' must be above 0, and 'lostEvents' at least 0.";

@@ -43,10 +43,13 @@ internal sealed record SamplingResult
 /// <param name="followsLifetimes">Whether the samples are followed through collections as well.</param>
 internal sealed class Sampler(TargetProcess target, double seconds, double budget, bool followsLifetimes = false)
 {
-    private const int FirstRuntime = 10;
+    /// <summary>The first version of .NET that samples allocations.</summary>
+    internal const int FirstRuntime = 10;
+
     private const int BufferMegabytes = 128;
     private const long SampledAllocations = 0x8000_0000_000;
 
+    private static readonly TimeSpan LastMoment = TimeSpan.FromSeconds(2);
     private static readonly Dictionary<RecordedSample, Lifetime> NotFollowed = [];
 
     private readonly DiagnosticsClient _client = new(target.Id);
@@ -97,9 +100,9 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
             {
                 sampled = await RecordAsync(file, length, stop);
             }
-            catch (TargetException) when (slices.Count > 0)
+            catch (TargetException) when (slices.Count > 0 && EndsSoon())
             {
-                break; // it has ended, or does not answer any more: what was seen is worth a report
+                break; // what was seen is worth a report
             }
 
             on.Add(clock);
@@ -125,7 +128,13 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         var naming = new ProcessorClock(target.Id);
         WindowRecording recording = await whole.ReadAsync();
         double? used = (naming.Read() - off.Processors) * naming.Seconds;
-        RefuseUseless(recording.Names, slices.Any(static slice => slice.Samples.Count > 0));
+        if (recording.Names.IsEmpty && slices.Any(static slice => slice.Samples.Count > 0))
+        {
+            throw new TargetException(
+                TargetProblem.OutOfReach,
+                $"process {target.Id} ({target.Name}) was killed before it could name its methods, so its samples have no places.");
+        }
+
         using var assemblies = new AssemblyFiles();
         var reader = new StackReader(recording.Names, assemblies);
         return new SamplingResult
@@ -140,25 +149,6 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         };
     }
 
-    /// <summary>Refuses a recording from which nothing can be said.</summary>
-    private void RefuseUseless(SymbolTable names, bool hasSamples)
-    {
-        if (names.IsEmpty && hasSamples)
-        {
-            throw new TargetException(
-                TargetProblem.OutOfReach,
-                $"process {target.Id} ({target.Name}) was killed before it could name its methods, so its samples have no places.");
-        }
-
-        if (target.Runtime.Length == 0 && !hasSamples)
-        {
-            throw new TargetException(
-                TargetProblem.WrongTarget,
-                $"process {target.Id} ({target.Name}) gave no sample. It may be idle; or its runtime, whose version is not known, is older "
-                    + $"than .NET {FirstRuntime} and samples nothing.");
-        }
-    }
-
     /// <summary>Reads a slice; null for one that the end of the process has torn.</summary>
     private RecordedSlice? ReadOrNothing(string file, double sampled)
     {
@@ -166,13 +156,16 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
         {
             return SampleReader.Read(file, sampled);
         }
-        catch (Exception failure) when (Connection.IsGone(failure) || HasEnded())
+        catch (Exception) when (EndsSoon())
         {
             return null;
         }
     }
 
-    private bool HasEnded() => new ProcessorClock(target.Id).Read() is null;
+    private bool HasEnded() => new ProcessorClock(target.Id).Read() is null || SystemProcess.IsZombie(target.Id);
+
+    /// <summary>Whether it has ended: its diagnostic port is gone a moment before.</summary>
+    private bool EndsSoon() => SpinWait.SpinUntil(HasEnded, LastMoment);
 
     /// <summary>Records one slice.</summary>
     /// <returns>How long the session was on.</returns>

@@ -6,13 +6,15 @@ namespace Tidepool.Advice;
 internal sealed class SessionFile : IAsyncDisposable
 {
     private const int StopMilliseconds = 30_000;
+    private const int SilentMilliseconds = 5000;
     private const int ChunkBytes = 1 << 16;
 
     private readonly EventPipeSession _session;
     private readonly FileStream _file;
     private readonly Task _copy;
     private readonly Lock _gate = new();
-    private Task? _stop;
+    private Task<bool>? _asked;
+    private Task? _stopped;
 
     private SessionFile(EventPipeSession session, FileStream file, long mostBytes)
     {
@@ -35,36 +37,40 @@ internal sealed class SessionFile : IAsyncDisposable
     public static SessionFile Open(
         DiagnosticsClient client, TargetProcess target, EventPipeSessionConfiguration configuration, string file, CancellationToken stop,
         long mostBytes = long.MaxValue) =>
-        new(Connection.Open(client, target, configuration, stop), File.Create(file), mostBytes);
+        new(Connection.Open(client, target, configuration, stop), File.Create(file, bufferSize: 0), mostBytes);
 
     /// <summary>Ends the session and closes its file.</summary>
-    public async Task StopAsync()
+    /// <exception cref="TargetException">The file could not be written.</exception>
+    public Task StopAsync() => _stopped ??= StopOnceAsync();
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync() => await StopAsync();
+
+    private async Task StopOnceAsync()
     {
-        await AskToStop();
+        bool hasAnswered = await AskToStop();
         try
         {
-            await _copy.WaitAsync(TimeSpan.FromMilliseconds(StopMilliseconds));
+            await _copy.WaitAsync(TimeSpan.FromMilliseconds(hasAnswered ? StopMilliseconds : SilentMilliseconds));
         }
         catch (Exception failure) when (Connection.IsGone(failure))
         {
-            // The process has ended; what it had written is kept.
+            // The process has ended or stands still; what it had written is kept.
         }
-
-        await _file.DisposeAsync();
+        finally
+        {
+            _session.Dispose();
+            await _file.DisposeAsync();
+        }
     }
 
-    /// <inheritdoc/>
-    public async ValueTask DisposeAsync()
-    {
-        await StopAsync();
-        _session.Dispose();
-    }
-
-    private Task AskToStop()
+    /// <summary>Asks the process to stop, once.</summary>
+    /// <returns>Whether it has answered.</returns>
+    private Task<bool> AskToStop()
     {
         lock (_gate)
         {
-            return _stop ??= Task.Run(() => Connection.Stop(_session, StopMilliseconds));
+            return _asked ??= Task.Run(() => Connection.Stop(_session, StopMilliseconds));
         }
     }
 

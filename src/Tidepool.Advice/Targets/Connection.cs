@@ -31,11 +31,12 @@ internal static class Connection
         }
         catch (Exception failure) when (patience.IsCancellationRequested && failure is OperationCanceledException or IOException)
         {
-            throw new TargetException(
-                TargetProblem.OutOfReach,
-                stop.IsCancellationRequested
-                    ? $"stopped before process {target.Id} ({target.Name}) answered on its diagnostic port."
-                    : $"process {target.Id} ({target.Name}) did not answer on its diagnostic port within {Patience.TotalSeconds:0} s: it "
+            throw stop.IsCancellationRequested
+                ? new TargetException(
+                    TargetProblem.Stopped, $"stopped before the window of process {target.Id} ({target.Name}) began.")
+                : new TargetException(
+                    TargetProblem.OutOfReach,
+                    $"process {target.Id} ({target.Name}) did not answer on its diagnostic port within {Patience.TotalSeconds:0} s: it "
                         + "may be stopped, or held by a debugger.");
         }
         catch (Exception failure) when (IsGone(failure))
@@ -60,20 +61,17 @@ internal static class Connection
     }
 
     /// <summary>Asks the process to write what it has left, and to end the session.</summary>
-    public static void Stop(EventPipeSession session, int milliseconds)
+    /// <returns>Whether it has answered in time.</returns>
+    public static bool Stop(EventPipeSession session, int milliseconds)
     {
         try
         {
             using var patience = new CancellationTokenSource(milliseconds);
-            session.StopAsync(patience.Token).Wait(milliseconds);
+            return session.StopAsync(patience.Token).Wait(milliseconds);
         }
-        catch (AggregateException)
+        catch (Exception failure) when (failure is AggregateException || IsGone(failure))
         {
-            // The process has ended: there is nothing to stop.
-        }
-        catch (Exception failure) when (IsGone(failure))
-        {
-            // As above.
+            return false; // it has ended: there is nothing to stop
         }
     }
 }

@@ -36,11 +36,14 @@ internal sealed class LaunchedProcess : IDisposable
         {
             if (launched._process.HasExited || Stopwatch.GetElapsedTime(start) > Patience || stop.IsCancellationRequested)
             {
-                string what = launched._process.HasExited ? $"ended at once with code {launched._process.ExitCode}"
-                    : stop.IsCancellationRequested ? "was stopped before it offered a diagnostic port"
-                    : "offers no diagnostic port: it is not a .NET program, or was started with DOTNET_EnableDiagnostics=0";
+                (TargetProblem problem, string what) = launched._process.HasExited
+                    ? (TargetProblem.WrongTarget, $"ended at once with code {launched._process.ExitCode}")
+                    : stop.IsCancellationRequested
+                    ? (TargetProblem.Stopped, "was stopped before it offered a diagnostic port")
+                    : (TargetProblem.WrongTarget,
+                        "offers no diagnostic port: it is not a .NET program, or was started with DOTNET_EnableDiagnostics=0");
                 launched.Dispose();
-                throw new TargetException(TargetProblem.WrongTarget, $"'{string.Join(' ', words)}' {what}.");
+                throw new TargetException(problem, $"'{string.Join(' ', words)}' {what}.");
             }
 
             await Task.WhenAny(Task.Delay(PollMilliseconds, stop));

@@ -33,6 +33,10 @@ internal static class SystemProcess
             }
         });
 
+    /// <summary>Whether it has ended, and its parent has not asked yet how; false where that is not known.</summary>
+    public static bool IsZombie(int id) =>
+        ReadLines($"/proc/{id}/status").Any(static line => line.StartsWith("State:\tZ", StringComparison.Ordinal));
+
     /// <summary>The files that it has loaded; none where they may not be read.</summary>
     public static string[] ModulesOf(Process process)
     {

@@ -15,4 +15,7 @@ internal enum TargetProblem
 
     /// <summary>The process is there, and this user or this machine cannot reach it.</summary>
     OutOfReach,
+
+    /// <summary>The user did not wait for it.</summary>
+    Stopped,
 }

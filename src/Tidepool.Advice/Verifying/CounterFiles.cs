@@ -13,23 +13,27 @@ internal sealed class CounterFiles : IDisposable
     private const string FolderVariable = "TIDEPOOL_COUNTERS_FOLDER";
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("tidepool-verify-");
-    private readonly DirectoryInfo _counts;
     private readonly string _hook;
+    private DirectoryInfo _counts;
 
     public CounterFiles()
     {
-        _counts = _folder.CreateSubdirectory("counts");
+        _counts = NewFolder();
         _hook = Path.Combine(_folder.FullName, HookName);
         using Stream hook = Assembly.GetExecutingAssembly().GetManifestResourceStream(HookName)!;
         using FileStream file = File.Create(_hook);
         hook.CopyTo(file);
     }
 
-    /// <summary>Sets what a program needs to load the hook, beside the hooks that it has.</summary>
+    /// <summary>
+    /// Sets what a program needs to load the hook, beside the hooks that it has. What processes of an earlier program still write is not
+    /// counted from then on.
+    /// </summary>
     public void AddTo(IDictionary<string, string?> environment)
     {
         string? others = environment.TryGetValue(HooksVariable, out string? known) ? known : null;
         environment[HooksVariable] = string.IsNullOrEmpty(others) ? _hook : $"{_hook}{Path.PathSeparator}{others}";
+        _counts = NewFolder();
         environment[FolderVariable] = _counts.FullName;
     }
 
@@ -54,7 +58,19 @@ internal sealed class CounterFiles : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _folder.Delete(recursive: true);
+    public void Dispose()
+    {
+        try
+        {
+            _folder.Delete(recursive: true);
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            // A process that could not be stopped may still use it.
+        }
+    }
+
+    private DirectoryInfo NewFolder() => _folder.CreateSubdirectory(Guid.NewGuid().ToString("N"));
 
     /// <summary>Reads what the hook wrote: a name and a number in each line.</summary>
     internal static CollectorCounts Parse(IReadOnlyList<string> lines)

@@ -97,7 +97,8 @@ internal sealed class ProgramRunner(TimeSpan timeout) : IDisposable
         }
         catch (OperationCanceledException)
         {
-            if (Launcher.Kill(process))
+            bool isStopped = Launcher.Kill(process);
+            if (isStopped)
             {
                 await process.WaitForExitAsync(CancellationToken.None);
             }
@@ -105,8 +106,9 @@ internal sealed class ProgramRunner(TimeSpan timeout) : IDisposable
             stop.ThrowIfCancellationRequested();
             throw new TargetException(
                 TargetProblem.WrongTarget,
-                $"{which} was still running after {Quantity.Time(timeout.TotalMilliseconds)} and was stopped. Give commands that end by "
-                    + "themselves, or a longer --timeout.");
+                $"{which} was still running after {Quantity.Time(timeout.TotalMilliseconds)} and "
+                    + (isStopped ? "was stopped." : "could not be stopped, for want of rights.")
+                    + " Give commands that end by themselves, or a longer --timeout.");
         }
     }
 }

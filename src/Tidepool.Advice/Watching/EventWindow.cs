@@ -21,17 +21,23 @@ internal readonly record struct EventWindow(double Seconds, double? Processors, 
         var clock = new ProcessorClock(processId);
         double? within = null;
         double seconds = 0;
+        var read = new TaskCompletionSource();
         using var timer = new Timer(
             _ =>
             {
                 (within, seconds) = (clock.Read(), clock.Seconds);
                 Connection.Stop(session, milliseconds);
+                if (!read.Task.Wait(milliseconds))
+                {
+                    session.Dispose(); // the process stands still: nothing else ends the read
+                }
             },
             null,
             milliseconds,
             Timeout.Infinite);
         using var stopped = early.Register(() => timer.Change(0, Timeout.Infinite));
         long lost = Process(session, add);
+        read.SetResult();
         return new EventWindow(Math.Max(seconds > 0 ? seconds : clock.Seconds, 1e-3), within, lost);
     }
 

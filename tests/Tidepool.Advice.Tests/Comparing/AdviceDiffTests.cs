@@ -157,6 +157,17 @@ public sealed class AdviceDiffTests
     }
 
     [Fact]
+    public void A_report_without_samples_of_a_runtime_that_may_sample_nothing_is_refused()
+    {
+        JsonObject report = MadeUpAdvice.Report();
+        Assert.Empty(AdviceFile.Read(report.ToJsonString()).Sites);
+        report["process"]!["runtime"] = "";
+        Assert.Contains(
+            "whose version is not known", Assert.Throws<JsonException>(() => AdviceFile.Read(report.ToJsonString())).Message,
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Samples_of_two_sites_may_be_more_than_an_int_holds()
     {
         JsonObject report = MadeUpAdvice.Report(MadeUpAdvice.Site("Api.Handle", 1e6), MadeUpAdvice.Site("Api.Other", 1e6));

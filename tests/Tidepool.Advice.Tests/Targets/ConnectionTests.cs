@@ -9,6 +9,12 @@ namespace Tidepool.Advice.Tests.Targets;
 [Trait("Category", "Environment")]
 public sealed class ConnectionTests
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan Moment = TimeSpan.FromMilliseconds(500);
+
+    private static EventPipeSessionConfiguration Rentals { get; } =
+        new([new("System.Buffers.ArrayPoolEventSource", EventLevel.Verbose)], 16, requestRundown: false, requestStackwalk: false);
+
     [Fact]
     public void The_wait_for_a_process_that_stands_still_can_be_ended()
     {
@@ -23,10 +29,9 @@ public sealed class ConnectionTests
         try
         {
             using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(1));
-            var configuration = new EventPipeSessionConfiguration([new("Tidepool", EventLevel.Warning)], 16, false, false);
-            var refused = Assert.Throws<TargetException>(() => Connection.Open(new(child.Id), target, configuration, stop.Token));
-            Assert.Equal(TargetProblem.OutOfReach, refused.Problem);
-            Assert.StartsWith($"stopped before process {child.Id} ", refused.Message, StringComparison.Ordinal);
+            var refused = Assert.Throws<TargetException>(() => Connection.Open(new(child.Id), target, Rentals, stop.Token));
+            Assert.Equal(TargetProblem.Stopped, refused.Problem);
+            Assert.Contains($"{child.Id}", refused.Message, StringComparison.Ordinal);
         }
         finally
         {
@@ -38,14 +43,49 @@ public sealed class ConnectionTests
     public async Task A_window_that_the_end_of_the_process_cuts_short_is_as_long_as_it_was()
     {
         using var child = ChildProcess.Start(WatchedProgram.Name);
-        TargetProcess target = TargetCatalog.Find($"{child.Id}");
         var time = Stopwatch.StartNew();
-        Task<TrafficWindow> listening = TrafficListener.ListenAsync(target, CancellationToken.None);
-        await Task.Delay(TimeSpan.FromSeconds(5)); // two before the window, three in it
+        Task<EventWindow> reading = await ReadAsync(child.Id, int.MaxValue);
+        await Task.Delay(Moment);
         child.Kill();
-        TrafficWindow window = await listening;
-        Assert.InRange(window.Seconds, 0.05, time.Elapsed.TotalSeconds);
-        Assert.Contains(window.Pools, static pool => pool.Lengths.Any(static length => length.Rented > 0));
+        EventWindow window = await reading.WaitAsync(Patience);
+        Assert.InRange(window.Seconds, Moment.TotalSeconds, time.Elapsed.TotalSeconds);
+    }
+
+    [Fact]
+    public async Task A_window_ends_although_the_process_stands_still()
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            return;
+        }
+
+        using var child = ChildProcess.Start(WatchedProgram.Name);
+        Task<EventWindow> reading = await ReadAsync(child.Id, (int)(4 * Moment).TotalMilliseconds);
+        Signal(child.Id, "STOP");
+        try
+        {
+            await reading.WaitAsync(Patience);
+        }
+        finally
+        {
+            Signal(child.Id, "CONT");
+        }
+    }
+
+    /// <summary>Begins to read a window, and waits for the first event.</summary>
+    private static async Task<Task<EventWindow>> ReadAsync(int id, int milliseconds)
+    {
+        EventPipeSession session = Connection.Open(new(id), TargetCatalog.Find($"{id}"), Rentals, CancellationToken.None);
+        var seen = new TaskCompletionSource();
+        Task<EventWindow> reading = Task.Run(() =>
+        {
+            using (session)
+            {
+                return EventWindow.Read(session, id, milliseconds, _ => seen.TrySetResult(), CancellationToken.None);
+            }
+        });
+        await seen.Task.WaitAsync(Patience);
+        return reading;
     }
 
     private static void Signal(int id, string name)
