@@ -157,7 +157,8 @@ internal static class AdvicePage
         var text = new StringBuilder();
         string hits = pool.HitRate is { } rate ? $", {Quantity.Percent(rate)} found an idle item" : "";
         text.Append($"<h3>{Encode(Cut(pool.Name))} ({Encode(pool.Kind)})</h3>\n<p class=\"about\">");
-        text.Append($"{Quantity.Count(pool.RentedPerSecond)} rentals/s{hits}</p>\n");
+        string dropped = pool.DroppedPerSecond is > 0 and var rateOfDrops ? $", {Quantity.Count(rateOfDrops)} dropped/s" : "";
+        text.Append($"{Quantity.Count(pool.RentedPerSecond)} rentals/s{hits}{dropped}</p>\n");
         foreach (PoolFinding finding in pool.Findings)
         {
             (string word, string style) = finding.Verdict switch

@@ -10,10 +10,14 @@ internal static class AdviceText
     private const int FewestSamples = 10;
     private const int VerdictWidth = 19;
     private const int MostOfType = 20;
+    private const int Wide = 116;
+    private const int Widest = 140;
+    private const int WideRate = 31; // of "999 MB (999 MB to 9.99 GB)"
+    private const string PoolWord = "POOL";
 
     /// <summary>
-    /// Prints what was seen, what it cost, and the verdicts: a line for each, which one screen has with the rest of that, and then the
-    /// details, in full for those to pool.
+    /// Prints what was seen, what it cost, and the verdicts: a line for each, which one screen has with the rest of that (from 116
+    /// columns on with intervals, from 140 on with sizes), and then the details, in full for those to pool.
     /// </summary>
     public static void Print(IAnsiConsole console, AdviceReport report)
     {
@@ -102,16 +106,23 @@ internal static class AdviceText
     private static void PrintOverview(IAnsiConsole console, SiteAdvice[] shown)
     {
         console.WriteLine();
+        bool isWide = console.Profile.Width >= Wide;
         int ofType = Math.Min(MostOfType, shown.Max(static advice => TypeRules.Short(advice.Site.Type).Length));
         foreach (SiteAdvice advice in shown)
         {
             AllocationSite site = advice.Site;
-            WriteVerdict(console, advice.Verdict, VerdictWidth);
+            WriteVerdict(console, advice.Verdict, advice.Kind is null ? VerdictWidth : 0);
+            console.Write(advice.Kind is { } kind ? $" ({kind})".PadRight(VerdictWidth - PoolWord.Length) : "");
             string type = Cut(TypeRules.Short(site.Type), ofType).PadRight(ofType);
-            string rate = Quantity.Bytes(site.BytesPerSecond.Value);
             string place = site.Line == 0 ? MethodOf(site.Method) : $"{MethodOf(site.Method)}:{site.Line}";
+            string rate = isWide
+                ? Text(site.BytesPerSecond, Quantity.Bytes).PadLeft(WideRate)
+                : Quantity.Bytes(site.BytesPerSecond.Value).PadLeft(8);
+            string size = console.Profile.Width >= Widest
+                ? $"{Quantity.Bytes(site.Quantile(0.5)),9} to {Quantity.Bytes(site.Quantile(1)),-9}"
+                : "";
             console.WriteLine(
-                Cut($"  {type} {rate,8}/s {Quantity.Percent(site.Share),6}  {place}", console.Profile.Width - VerdictWidth));
+                Cut($"  {type} {rate}/s {Quantity.Percent(site.Share),6} {size} {place}", console.Profile.Width - VerdictWidth));
         }
     }
 
@@ -140,7 +151,7 @@ internal static class AdviceText
     {
         (string text, Color color) = verdict switch
         {
-            Verdict.Pool => ("POOL", Color.Green),
+            Verdict.Pool => (PoolWord, Color.Green),
             Verdict.DoNotPool => ("DO NOT POOL", Color.Blue),
             _ => ("NOT ENOUGH EVIDENCE", Color.Yellow),
         };
@@ -157,6 +168,10 @@ internal static class AdviceText
         string place = site.File.Length == 0 ? "" : $"  {Path.GetFileName(site.File)}:{site.Line}";
         console.WriteLine($"  {site.Method}{place}");
         Paragraph.Write(console, advice.Reason);
+        Paragraph.Write(
+            console,
+            $"sizes: half up to {Quantity.Bytes(site.Quantile(0.5))}, nine tenths up to {Quantity.Bytes(site.Quantile(0.9))}, "
+                + $"largest {Quantity.Bytes(site.Quantile(1))}");
         if (site.Lifetime is { } lifetime)
         {
             Paragraph.Write(console, $"{LifetimeText.Line(lifetime)}{NativeText.Release(site)}");
@@ -172,10 +187,6 @@ internal static class AdviceText
             Paragraph.Write(console, $"saves {Saving.Text(saving, processors)}, as estimated");
         }
 
-        Paragraph.Write(
-            console,
-            $"sizes: half up to {Quantity.Bytes(site.Quantile(0.5))}, nine tenths up to {Quantity.Bytes(site.Quantile(0.9))}, "
-                + $"largest {Quantity.Bytes(site.Quantile(1))}");
         if (advice.Classes.Count > 0)
         {
             Paragraph.Write(console, $"classes of {advice.Kind}, in bytes: {string.Join(", ", advice.Classes)}");

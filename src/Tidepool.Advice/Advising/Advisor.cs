@@ -15,6 +15,9 @@ internal sealed record AdviceLimits
     /// <summary>Or the fewest bytes per second.</summary>
     public double BytesPerSecond { get; init; } = 5e6;
 
+    /// <summary>Or, of large objects, more than so many collections per minute that large objects bring.</summary>
+    public double LargeCollections { get; init; } = 1;
+
     /// <summary>The smallest content of an array, in bytes, that a pool pays for.</summary>
     public long SmallestArray { get; init; } = 1024;
 
@@ -50,10 +53,13 @@ internal static class Advisor
             return Undecided(site, $"{site.Samples} samples; {limits.Samples} decide.");
         }
 
-        if (site.Share < limits.Share && site.BytesPerSecond.Low < limits.BytesPerSecond)
+        bool bringsCollections = site.IsMostlyLarge && site.LargeCollectionsPerMinute > limits.LargeCollections;
+        if (site.Share < limits.Share && site.BytesPerSecond.Low < limits.BytesPerSecond && !bringsCollections)
         {
             return Undecided(
-                site, $"{Quantity.Percent(site.Share)} of the bytes; a change is worth looking at from {Quantity.Percent(limits.Share)}.");
+                site,
+                $"{Quantity.Percent(site.Share)} of the bytes; a change is worth looking at from {Quantity.Percent(limits.Share)}, or from "
+                    + $"{Quantity.Bytes(limits.BytesPerSecond)}/s.");
         }
 
         if (site.Slices < Math.Min(limits.Slices, slices))
@@ -65,7 +71,13 @@ internal static class Advisor
     }
 
     private static SiteAdvice? JudgeMiss(AllocationSite site) => site.IsPoolMiss
-        ? Not(site, "a pool made these because it had none idle: raise its budget, or return what was rented.")
+        ? Not(
+            site,
+            "a pool made these because it had none idle: return what was rented, or give the pool more room."
+                + (TypeRules.IsArray(site.Type)
+                    ? " The sizes are those of its arrays: what was asked for may have been little more than half of that."
+                    : "")
+                + (site.IsMostlyLarge ? " They are on the large object heap: a collection of everything comes nearer with each." : ""))
         : null;
 
     /// <summary>What the type alone decides.</summary>
@@ -173,10 +185,12 @@ internal static class Advisor
                 $"using var writer = new PooledBufferWriter<{element}>();");
         }
 
-        string clear = TypeRules.PlainElement(site.Type) is null ? ", clear: true" : "";
+        bool isPlain = TypeRules.PlainElement(site.Type) is not null;
+        string clear = isPlain ? "" : ", clear: true";
+        string zeros = isPlain ? " Rented memory holds what was written last: add clear: true where the code relies on zeros." : "";
         string reason = site.IsMostlyLarge
-            ? $"arrays on the large object heap, each of which brings a collection of everything nearer; {young}."
-            : $"arrays without identity of their own; {young}.";
+            ? $"arrays on the large object heap, each of which brings a collection of everything nearer; {young}.{zeros}"
+            : $"arrays without identity of their own; {young}.{zeros}";
         return Advise(
             site,
             "buffers",

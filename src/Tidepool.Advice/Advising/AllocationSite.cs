@@ -36,6 +36,9 @@ internal sealed record AllocationSite
     /// <summary>Whether more of its bytes are on the large object heap than are not.</summary>
     public bool IsMostlyLarge => LargeShare > 0.5;
 
+    /// <summary>How many collections of the process large objects brought, per minute.</summary>
+    public double LargeCollectionsPerMinute { get; init; }
+
     /// <summary>Whether a pool made the objects because it had none.</summary>
     public bool IsPoolMiss { get; init; }
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Text;
 using MathNet.Numerics.Statistics;
@@ -11,6 +12,9 @@ namespace Tidepool.Advice;
 /// <param name="Error">How far that may be off.</param>
 internal readonly record struct SavedTime(double Seconds, double Error)
 {
+    /// <summary>So many times that; errors of the costs are common to all.</summary>
+    public static SavedTime operator *(double times, SavedTime saved) => saved * times;
+
     /// <summary>So many times that; errors of the costs are common to all.</summary>
     public static SavedTime operator *(SavedTime saved, double times) => new(saved.Seconds * times, saved.Error * times);
 
@@ -36,7 +40,10 @@ internal interface IPoolCosts
 /// Measures the costs on this machine: arrays are allocated, and rented from a pool of Tidepool, and written to in both cases. Pauses of
 /// the collector are left out, because those of the program that is looked at are known. Not for several threads at once.
 /// </summary>
-internal sealed class PoolCosts : IPoolCosts
+/// <param name="most">
+/// How long it measures: later sizes cost what the nearest measured one does, byte for byte. Each kind is measured once all the same.
+/// </param>
+internal sealed class PoolCosts(TimeSpan most) : IPoolCosts
 {
     private const int Rounds = 9;
     private const int RoundBytes = 32_000_000; // several collections, where they come often
@@ -60,36 +67,55 @@ internal sealed class PoolCosts : IPoolCosts
         [nameof(StringBuilder)] = (BuildAll, PooledBuildAll, sizeof(char)),
     };
 
-    private readonly Dictionary<(long Size, bool HasReferences), SavedTime> _saved = [];
-    private readonly Dictionary<(string Builder, long Size), SavedTime> _savedPerByte = [];
+    /// <summary>What was measured: per byte, of each kind (arrays without references, with them, and the builders) by size.</summary>
+    private readonly Dictionary<string, SortedDictionary<long, SavedTime>> _savedPerByte = new(StringComparer.Ordinal);
+    private readonly Stopwatch _time = new();
     private bool _isWarm;
 
-    /// <inheritdoc/>
-    public SavedTime SavedBy(long size, bool hasReferences)
+    /// <summary>The time that lets a report come within five seconds after its window.</summary>
+    public PoolCosts()
+        : this(TimeSpan.FromSeconds(2))
     {
-        long measured = RepresentativeOf(size);
-        if (!_saved.TryGetValue((measured, hasReferences), out SavedTime saved))
-        {
-            Warm();
-            saved = hasReferences ? Measure<object>(measured, IntPtr.Size) : Measure<byte>(measured, sizeof(byte));
-            _saved.Add((measured, hasReferences), saved);
-        }
-
-        return saved * ((double)size / measured);
     }
+
+    /// <inheritdoc/>
+    public SavedTime SavedBy(long size, bool hasReferences) => size * (hasReferences
+        ? SavedPerByte(nameof(Object), RepresentativeOf(size), static bytes => Measure<object>(bytes, IntPtr.Size) * (1.0 / bytes))
+        : SavedPerByte(nameof(Byte), RepresentativeOf(size), static bytes => Measure<byte>(bytes, sizeof(byte)) * (1.0 / bytes)));
 
     /// <inheritdoc/>
     public SavedTime SavedPerByte(string builder, long largest)
     {
-        long measured = RepresentativeOf(largest);
-        if (!_savedPerByte.TryGetValue((builder, measured), out SavedTime saved))
+        var (plain, pooled, unit) = Builders[builder];
+        return SavedPerByte(
+            builder,
+            RepresentativeOf(largest),
+            bytes => MeasurePerByte(plain, pooled, (int)Math.Max(1, bytes * BuiltShare / Parts / unit)));
+    }
+
+    private SavedTime SavedPerByte(string kind, long size, Func<long, SavedTime> measure)
+    {
+        if (!_savedPerByte.TryGetValue(kind, out SortedDictionary<long, SavedTime>? bySize))
         {
-            Warm();
-            var (plain, pooled, unit) = Builders[builder];
-            saved = MeasurePerByte(plain, pooled, (int)Math.Max(1, measured * BuiltShare / Parts / unit));
-            _savedPerByte.Add((builder, measured), saved);
+            _savedPerByte.Add(kind, bySize = []);
         }
 
+        if (bySize.TryGetValue(size, out SavedTime saved))
+        {
+            return saved;
+        }
+
+        long[] alike = [.. bySize.Keys.Where(one => one >= LargeObject == size >= LargeObject)];
+        if (alike.Length > 0 && _time.Elapsed >= most)
+        {
+            return bySize[alike.MinBy(one => Math.Abs(Math.Log((double)one / size)))];
+        }
+
+        Warm();
+        _time.Start();
+        saved = measure(size);
+        _time.Stop();
+        bySize.Add(size, saved);
         return saved;
     }
 

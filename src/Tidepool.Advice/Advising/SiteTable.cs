@@ -20,6 +20,7 @@ internal static class SiteTable
             let bytes = samples.Sum(AllocationEstimate.WeightOf)
             let large = samples.Where(static sample => sample.IsLarge).Sum(AllocationEstimate.WeightOf)
             let sizes = SizesOf(slices.Count, site)
+            let rate = AllocationEstimate.BytesPerSecond(sizes, seconds)
             let line = MostFrequentLine(samples)
             orderby bytes descending
             select new AllocationSite
@@ -32,12 +33,13 @@ internal static class SiteTable
                 Builder = site.Key.Builder,
                 Samples = samples.Length,
                 Slices = site.Select(static one => one.index).Distinct().Count(),
-                BytesPerSecond = AllocationEstimate.BytesPerSecond(sizes, seconds),
+                BytesPerSecond = rate,
                 ObjectsPerSecond = AllocationEstimate.ObjectsPerSecond(sizes, seconds),
                 Share = bytes / all,
                 LargeShare = large / bytes,
+                LargeCollectionsPerMinute = collections.PerMinute(CollectionHistory.LargeReason),
                 Sizes = Histogram(samples),
-                MostSurviving = MostSurviving(collections, bytes / seconds.Sum(), large / bytes),
+                MostSurviving = MostSurviving(collections, rate.Low, large / bytes),
                 Lifetime = SiteLifetime.Of(samples),
                 FreedElsewhere = SiteLifetime.ElsewhereOf(samples),
                 HalfFreedWithin = SiteLifetime.HalfOf(samples),
@@ -46,15 +48,15 @@ internal static class SiteTable
     }
 
     /// <summary>
-    /// The survivors of all sites over the bytes of this one: the share of its bytes that survived can be no larger. Null while no
+    /// The survivors of all sites over the least bytes of this one: the share of its bytes that survived is hardly larger. Null while no
     /// collection has looked at its heap.
     /// </summary>
-    private static double? MostSurviving(CollectionHistory collections, double bytesPerSecond, double largeShare)
+    private static double? MostSurviving(CollectionHistory collections, double leastPerSecond, double largeShare)
     {
         var (looks, survivors) = largeShare > 0.5
             ? (collections.FullCollections, collections.LargeSurvivingBytes)
             : (collections.YoungCollections, collections.PromotedBytes);
-        return looks > 0 ? Math.Min(1, survivors / collections.Seconds / bytesPerSecond) : null;
+        return looks == 0 ? null : survivors == 0 ? 0 : Math.Min(1, survivors / collections.Seconds / leastPerSecond);
     }
 
     /// <summary>One method may have several compiled forms, of which optimized ones know only where it begins.</summary>

@@ -82,6 +82,9 @@ internal sealed record PoolAdvice
     /// <summary>The share of the rentals that idle items served; null without rentals.</summary>
     public double? HitRate { get; init; }
 
+    /// <summary>Returned items that found no room, per second; null for pools of resources, which keep what comes back.</summary>
+    public double? DroppedPerSecond { get; init; }
+
     /// <summary>The share that further places would have served too; null where that was not counted.</summary>
     public IReadOnlyList<PlaceRate>? HitRates { get; init; }
 

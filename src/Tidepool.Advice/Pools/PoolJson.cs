@@ -16,6 +16,7 @@ internal static class PoolJson
         pool.Verdict,
         pool.RentedPerSecond,
         pool.HitRate,
+        pool.DroppedPerSecond,
         pool.HitRates,
         SizeClasses = pool.Classes is { } fit
             ? new { fit.HeldOut, fit.WasteNow, fit.Waste, fit.Gain, fit.IsWorthIt, fit.Lengths }

@@ -42,6 +42,7 @@ internal static class PoolJudge
             Kind = record.Last.Kind,
             RentedPerSecond = rented / record.Seconds,
             HitRate = PoolAdvice.HitRateOf(rented, missed),
+            DroppedPerSecond = (record.Last.Dropped - record.First.Dropped) / record.Seconds,
             HitRates = rented > 0 && record.Classes.Any(static one => one.IsKept) ? HitRatesOf(record, rented, missed) : null,
             Classes = fit,
             Findings = [.. findings.OrderBy(static finding => finding.Verdict)],
@@ -141,7 +142,7 @@ internal static class PoolJudge
     private static PoolFinding JudgeClasses(SizeClassFit fit, int elementBytes)
     {
         string gain = $"{Quantity.Percent(fit.Gain.Value)} ({Quantity.Percent(fit.Gain.Low)} to {Quantity.Percent(fit.Gain.High)})";
-        string measured = $"on {fit.HeldOut} requests that it was not made from, the best table of as many classes hands out {gain} less";
+        string measured = $"on {fit.HeldOut} requests that it was not made from, a table made from others hands out {gain} less";
         var finding = new PoolFinding
         {
             Verdict = fit.IsWorthIt ? PoolVerdict.Change : PoolVerdict.Keep,

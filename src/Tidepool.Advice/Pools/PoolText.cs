@@ -7,7 +7,8 @@ namespace Tidepool.Advice;
 internal static class PoolText
 {
     private const int MostPools = 8;
-    private const int MostReportLines = 4;
+    private const int MostReports = 5;
+    private const int MostReportLines = 2; // what it is, and the innermost frame
 
     /// <summary>Prints the pools, those that need a change in full, others in two lines each, and the names of unused ones.</summary>
     public static void Print(IAnsiConsole console, PoolReport report)
@@ -75,7 +76,7 @@ internal static class PoolText
             console.Write(new Text(verdict, new Style(color, decoration: Decoration.Bold)));
             console.WriteLine($"  {pool.Name} ({pool.Kind}), {finding.Subject}{RatesOf(pool, finding)}");
             Paragraph.Write(console, finding.Reason);
-            foreach (string line in finding.Reports.SelectMany(static text => text.Split('\n')).Take(MostReportLines))
+            foreach (string line in finding.Reports.Take(MostReports).SelectMany(static text => text.Split('\n').Take(MostReportLines)))
             {
                 console.Write(new Text($"    {line.Trim()}\n", new Style(Color.Grey)));
             }
@@ -101,6 +102,7 @@ internal static class PoolText
     private static string RatesOf(PoolAdvice pool, PoolFinding finding) =>
         finding.Subject is "capacity" or "oversize" or "size" && pool.HitRate is { } hits
             ? $": {Quantity.Count(pool.RentedPerSecond)} rentals/s, hits {Quantity.Percent(hits)}"
+                + (pool.DroppedPerSecond is > 0 and var dropped ? $", {Quantity.Count(dropped)} dropped/s" : "")
             : "";
 
     private static void PrintCode(IAnsiConsole console, PoolFinding finding)
@@ -113,8 +115,8 @@ internal static class PoolText
 
         if (finding.Native is { } header)
         {
-            string subject = finding.After is null ? "for" : "the same for";
-            Paragraph.Write(console, $"{subject} the native library, a file for -DTIDEPOOL_SIZE_CLASSES:");
+            string measured = finding.After is null ? "" : ", by its rules for classes and not measured";
+            Paragraph.Write(console, $"for the native library{measured}, a file for -DTIDEPOOL_SIZE_CLASSES:");
             Paragraph.WriteCode(console, "  ", header);
         }
     }

@@ -8,6 +8,9 @@ internal readonly record struct CollectionPause(double Seconds, bool IsFull);
 /// <summary>What the collections of a window did.</summary>
 internal sealed record CollectionHistory
 {
+    /// <summary>The runtime's name of the reason that large objects are.</summary>
+    public const string LargeReason = "AllocLarge";
+
     /// <summary>How long they were recorded; 0 where they were not.</summary>
     public double Seconds { get; init; }
 
@@ -31,4 +34,7 @@ internal sealed record CollectionHistory
 
     /// <summary>Bytes of the large object heap that outlived those.</summary>
     public long LargeSurvivingBytes { get; init; }
+
+    /// <summary>How many there were for a reason, per minute.</summary>
+    public double PerMinute(string reason) => Seconds > 0 ? 60 * Reasons.GetValueOrDefault(reason) / Seconds : 0;
 }

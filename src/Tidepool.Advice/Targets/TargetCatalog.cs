@@ -163,9 +163,10 @@ internal static partial class TargetCatalog
             using var process = Process.GetProcessById(id);
             string[] words = SystemProcess.CommandLineOf(id);
             string[] modules = SystemProcess.ModulesOf(process);
-            if (!SystemProcess.HasRuntime(modules) && NativeProgram.IsNativeProcess(id))
+            bool isOfKernel = OperatingSystem.IsLinux() && words.Length == 0 && modules.Length == 0;
+            if (isOfKernel || (!SystemProcess.HasRuntime(modules) && NativeProgram.IsNativeProcess(id)))
             {
-                return null;
+                return null; // it has the number of a program of .NET that was killed
             }
 
             return new TargetProcess

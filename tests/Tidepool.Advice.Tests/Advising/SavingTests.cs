@@ -206,6 +206,18 @@ public sealed class SavingTests
     }
 
     [Fact]
+    [Trait("Category", "Environment")]
+    public void When_the_time_to_measure_is_over_sizes_cost_what_the_nearest_of_their_heap_does()
+    {
+        var costs = new PoolCosts(TimeSpan.Zero);
+        SavedTime small = costs.SavedBy(4096, hasReferences: false);
+        Assert.Equal(8 * small.Error, costs.SavedBy(32_768, hasReferences: false).Error, 15);
+        SavedTime large = costs.SavedBy(131_072, hasReferences: false); // measured: nothing of the large object heap was
+        Assert.NotEqual(32 * small.Error, large.Error, 15);
+        Assert.Equal(8 * large.Error, costs.SavedBy(1_048_576, hasReferences: false).Error, 15);
+    }
+
+    [Fact]
     public void The_report_sums_up_what_is_to_be_pooled_and_fits_the_schema()
     {
         AdviceReport report = MadeUpAdvice.Sampled();

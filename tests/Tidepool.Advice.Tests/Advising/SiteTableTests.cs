@@ -26,14 +26,16 @@ public sealed class SiteTableTests
     [Fact]
     public void Survivors_of_the_whole_process_bound_those_of_a_site()
     {
-        SampleSlice small = Slice([Sample("System.Byte[]", 4024, Handler)]);
+        SampleSlice small = Slice([.. Enumerable.Repeat(Sample("System.Byte[]", 4024, Handler), 100)]);
         SampleSlice large = Slice([Sample("System.Byte[]", 120_024, Handler) with { IsLarge = true }]);
-        double bytes = 4024 / AllocationEstimate.ProbabilityOf(4024); // a second, which the slice is long
+        Interval bytes = SiteTable.Of([small], new CollectionHistory())[0].BytesPerSecond;
+        Assert.True(bytes.Low < 0.9 * bytes.Value);
         var history = new CollectionHistory { Seconds = 10, Reasons = new Dictionary<string, int> { ["OutOfSpaceSOH"] = 1 } };
         Assert.Null(Most(small, new CollectionHistory()));
         Assert.Null(Most(small, history)); // in the background, or its end was not seen
-        history = history with { YoungCollections = 1, PromotedBytes = (long)(10 * bytes / 4) };
+        history = history with { YoungCollections = 1, PromotedBytes = (long)(10 * bytes.Low / 4) };
         Assert.Equal(0.25, Most(small, history)!.Value, 3);
+        Assert.Equal(0, Most(small, history with { PromotedBytes = 0 }));
         Assert.Null(Most(large, history)); // no collection has looked at the large object heap
         history = history with { FullCollections = 1, LargeSurvivingBytes = 1_000_000_000 };
         Assert.Equal(1, Most(large, history));
@@ -108,7 +110,7 @@ public sealed class SiteTableTests
         string[] screen = lines[overview..(overview + 8)];
         Assert.Equal("", lines[overview + 8]);
         Assert.InRange(overview + 8, 0, 24);
-        Assert.Contains(screen, static line => line.StartsWith("POOL                 byte[] ", StringComparison.Ordinal)
+        Assert.Contains(screen, static line => line.StartsWith("POOL (buffers)       byte[] ", StringComparison.Ordinal)
             && line.EndsWith("Api.Handle:12", StringComparison.Ordinal));
         Assert.Contains(screen, static line => line.StartsWith("DO NOT POOL          String ", StringComparison.Ordinal));
         Assert.Contains(screen, static line => line.Contains("SomethingWithALongN…", StringComparison.Ordinal));
@@ -117,6 +119,15 @@ public sealed class SiteTableTests
         Assert.Contains(screen, static line => line.EndsWith("  Box`1[A.B].Get", StringComparison.Ordinal));
         Assert.All(screen, static line => Assert.InRange(line.Length, 40, 80));
         Assert.Single(Regex.Matches(TextOf(Report(lost: 0), 80), "^POOL ", RegexOptions.Multiline));
+        AssertOverview(120, @"^POOL \(buffers\) +byte\[\] .+ \(.+ to .+\)/s .+%  +Api\.Handle:12$");
+        AssertOverview(140, @"^POOL \(buffers\) +byte\[\] .+ \(.+ to .+\)/s .+% +4.02 kB to 4.02 kB +Api\.Handle:12$");
+
+        void AssertOverview(int width, string pattern)
+        {
+            lines = TextOf(Report(lost: 0, samples: samples), width).Split('\n');
+            Assert.Single(lines, line => Regex.IsMatch(line, pattern));
+            Assert.All(lines, line => Assert.InRange(line.Length, 0, width));
+        }
     }
 
     [Theory]

@@ -26,6 +26,31 @@ public sealed class AdviseCommandTests
     }
 
     [Fact]
+    public async Task A_watched_process_is_a_line_of_json_a_second()
+    {
+        using PlantedHabit program = PlantedHabit.Start();
+
+        var (code, lines, errors) = await ToolProgram.RunAsync("watch", $"{program.Id}", "--json", "--seconds", "3");
+        Assert.True(code == 0, errors);
+        JsonElement[] frames =
+            [.. lines.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static line => JsonDocument.Parse(line).RootElement)];
+        Assert.InRange(frames.Length, 1, 3);
+        Assert.All(frames, static frame => Assert.True(frame.GetProperty("seconds").GetDouble() > 0));
+        Assert.Contains(frames, static frame => frame.TryGetProperty("allocatedPerSecond", out JsonElement rate) && rate.GetDouble() > 0);
+    }
+
+    [Theory]
+    [InlineData("--seconds is 100000; allowed is 5 to 86400", "advise", "x", "--seconds", "100000")]
+    [InlineData("--seconds is 5; with --array-pool allowed is 10 or more", "watch", "x", "--array-pool", "--seconds", "5")]
+    [InlineData("the command is empty", "advise", "--", "")]
+    public async Task What_cannot_be_done_is_refused_with_what_is_allowed(string message, params string[] words)
+    {
+        var (code, _, errors) = await ToolProgram.RunAsync(words);
+        Assert.Equal(2, code);
+        Assert.Contains(message, errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task A_managed_command_is_started_looked_at_and_ended()
     {
         DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
