@@ -216,6 +216,7 @@ public sealed class AdapterTests : IDisposable
             adapter.Answer.SetResult(true); // a caller that still waits goes on, and the pool can be disposed of
         }
 
+        pool.Settle(); // the session is there: the next caller has no longer to wait than the first
         (await Task.Run(pool.OpenConnection)).Dispose();
         Assert.Equal((1L, 0L), (pool.GetStatistics().Created, pool.GetStatistics().CreateFailures));
     }

@@ -55,7 +55,7 @@ public sealed class AdviseDiffCommandTests : IDisposable
 
     private static string Report(int megabytes) =>
         $$"""
-        {"schema":1,"process":{"name":"orders","runtime":""},"window":{"seconds":30,"sampledSeconds":5,"lostEvents":0},
+        {"schema":1,"process":{"name":"orders","runtime":"10.0.12"},"window":{"seconds":30,"sampledSeconds":5,"lostEvents":0},
         "bytesPerSecond":{"low":{{megabytes * 0.9}}e6,"value":{{megabytes}}e6,"high":{{megabytes * 1.1}}e6},
         "collections":[],"sites":[],"pools":[]}
         """;

@@ -94,7 +94,7 @@ public sealed class SyncTests : ResourceTest
     {
         var pool = new ResourcePool<FakeResource>(Policy, new ResourcePoolOptions { MaxSize = 1 });
         Watch(pool);
-        using ResourceLease<FakeResource> lease = pool.Rent(Second);
+        using ResourceLease<FakeResource> lease = pool.Rent(Eventually.Limit);
         Assert.Throws<ResourcePoolTimeoutException>(() => pool.Rent(TimeSpan.FromMilliseconds(20)));
     }
 
