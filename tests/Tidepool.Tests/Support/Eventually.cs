@@ -31,7 +31,7 @@ public static class Eventually
             what);
     }
 
-    /// <summary>Collects twice, each time with its finalizers: a dropped rental is reported when it is found dead the second time.</summary>
+    /// <summary>Collects twice, each time with its finalizers: a dropped rental counts when it is found dead the second time.</summary>
     public static void Collect()
     {
         for (int turn = 0; turn < 2; turn++)
