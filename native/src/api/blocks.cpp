@@ -41,10 +41,15 @@ TP_COLD void report_double_free(const void* block, size_t size) {
 
 // True when the block is one that a page gave out, as far as can be told without a record of each.
 bool may_be_freed(const void* block) {
+  if (TP_LIKELY(unchecked::size_in_page(block) != 0)) return true;
   unchecked::Block found = unchecked::find(block);
   if (TP_LIKELY(found.start == block && found.start != nullptr)) return true;
   report_wrong_pointer(block, found);
   return false;
+}
+
+TP_NOINLINE size_t usable_size_slow(const void* block) {
+  return block != nullptr && may_be_freed(block) ? unchecked::usable_size(block) : 0;
 }
 
 void free_slow(void* block) {
@@ -146,9 +151,9 @@ void tp_free_aligned_sized(void* block, size_t alignment, size_t size) noexcept 
 }
 
 size_t tp_usable_size(const void* block) noexcept {
-  if (block == nullptr) return 0;
-  if (checked) return check::usable_size(block);
-  return may_be_freed(block) ? unchecked::usable_size(block) : 0;
+  if constexpr (checked) return check::usable_size(block);
+  size_t size = unchecked::size_in_page(block);
+  return TP_LIKELY(size != 0) ? size : usable_size_slow(block);
 }
 
 bool tp_owns(const void* address) noexcept {

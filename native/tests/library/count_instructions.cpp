@@ -1,5 +1,5 @@
-// count_instructions ALLOCATE FREE: counts, by single steps of the processor, the instructions and jumps of one call of
-// each function with 64 bytes, on the path where the thread has a block at hand. Prints: instructions jumps, of each.
+// count_instructions ALLOCATE USE: counts, by single steps of the processor, the instructions and jumps of one call of each
+// function with a block of 64 bytes, on the path where the thread has one at hand. Prints: instructions jumps, of each.
 // Exit code 77: this system does not let a process trace its child, or it is another processor.
 #include <dlfcn.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 namespace {
 
 using Allocate = void* (*)(size_t);
-using Free = void (*)(void*);
+using Use = void (*)(void*);  // frees a block or asks for its size
 
 struct Count {
   long instructions = 0;
@@ -48,15 +48,15 @@ bool count_call(pid_t child, unsigned long function, Count& count) {
   return true;
 }
 
-[[noreturn]] void run_child(Allocate allocate, Free release) {
+[[noreturn]] void run_child(Allocate allocate, Use use) {
   for (int i = 0; i < 100; ++i) {
     void* block = allocate(64);
-    release(block);
+    use(block);
   }
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(77);
   raise(SIGSTOP);
   void* block = allocate(64);
-  release(block);
+  use(block);
   _exit(0);
 }
 
@@ -65,24 +65,24 @@ bool count_call(pid_t child, unsigned long function, Count& count) {
 int main(int count, char** names) {
   if (count != 3) return 2;
   void* allocate = dlsym(RTLD_DEFAULT, names[1]);
-  void* release = dlsym(RTLD_DEFAULT, names[2]);
-  if (allocate == nullptr || release == nullptr) return 2;
+  void* use = dlsym(RTLD_DEFAULT, names[2]);
+  if (allocate == nullptr || use == nullptr) return 2;
   pid_t child = fork();
-  if (child == 0) run_child(reinterpret_cast<Allocate>(allocate), reinterpret_cast<Free>(release));
+  if (child == 0) run_child(reinterpret_cast<Allocate>(allocate), reinterpret_cast<Use>(use));
   int status = 0;
   if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) {
     puts("ptrace is not allowed here");
     return 77;
   }
-  Count of_allocate, of_free;
+  Count of_allocate, of_use;
   if (!count_call(child, reinterpret_cast<unsigned long>(allocate), of_allocate) ||
-      !count_call(child, reinterpret_cast<unsigned long>(release), of_free)) {
+      !count_call(child, reinterpret_cast<unsigned long>(use), of_use)) {
     kill(child, SIGKILL);
     puts("single steps are not possible here");
     return 77;
   }
   kill(child, SIGKILL);
-  printf("%ld %ld %ld %ld\n", of_allocate.instructions, of_allocate.jumps, of_free.instructions, of_free.jumps);
+  printf("%ld %ld %ld %ld\n", of_allocate.instructions, of_allocate.jumps, of_use.instructions, of_use.jumps);
   return 0;
 }
 #else

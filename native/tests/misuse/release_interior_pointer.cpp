@@ -41,6 +41,13 @@ static void behind_the_last_block() {
   tp_thread_idle();
 }
 
+// Neither 16 nor 96 bytes into one of 112 begins a block.
+static void asked_for_its_size() {
+  block = static_cast<char*>(allocate_here(112));
+  expect_address(block + 96, tp_usable_size(block));
+  require(tp_usable_size(opaque(block + 96)) == 0, "the place has a size");
+}
+
 static void block_is_live() {
   void* other = tp_malloc(tp_usable_size(block));
   require(other != block, "the block was handed out twice");
@@ -51,12 +58,13 @@ static void block_is_live() {
 
 int main() {
   const char* text = "interior pointer";
-  return run<8>({
+  return run<9>({
       {"misaligned by one", tp_misuse_interior_pointer, by_one, block_is_live, nullptr, nullptr, text},
       {"misaligned by eight", tp_misuse_interior_pointer, by_eight, block_is_live, nullptr, nullptr, text},
       {"last byte", tp_misuse_interior_pointer, at_the_end, block_is_live, nullptr, nullptr, text},
       {"into a large block", tp_misuse_interior_pointer, of_a_large_block, block_is_live, nullptr, nullptr, text},
       {"a later slice of a large block", tp_misuse_interior_pointer, of_a_large_block_aligned, block_is_live, nullptr, nullptr, text},
+      {"size of what begins no block", tp_misuse_interior_pointer, asked_for_its_size, block_is_live, nullptr, nullptr, text},
       {"misaligned in a sized free", tp_misuse_interior_pointer, sized, block_is_live, nullptr, nullptr, text},
       {"aligned, found when the block goes back", tp_misuse_interior_pointer, aligned, nullptr, nullptr, nullptr, text},
       {"behind the last block, found when it goes back", tp_misuse_interior_pointer, behind_the_last_block, block_is_live, nullptr, nullptr,
