@@ -16,7 +16,7 @@ public readonly ref struct ArrayScope<T>
 {
     private readonly T[]? _array;
     private readonly Magazine? _magazine;
-    private readonly int _length;
+    private readonly nint _length;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ArrayScope(T[] array, Magazine? magazine, int length)
@@ -33,13 +33,13 @@ public readonly ref struct ArrayScope<T>
     public T[] Array => _array ?? [];
 
     /// <summary>The rented length in elements: exactly what was asked for.</summary>
-    public int Length => _length;
+    public int Length => (int)_length;
 
     /// <summary>The rented elements. Their content is whatever the last renter left, unless the pool clears.</summary>
     public Span<T> Span
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => _array is null ? default : MemoryMarshal.CreateSpan(ref MemoryMarshal.GetArrayDataReference(_array), _length);
+        get => _array is null ? default : MemoryMarshal.CreateSpan(ref MemoryMarshal.GetArrayDataReference(_array), (int)_length);
     }
 
     /// <summary>Returns the array. Rented elements that hold references are cleared.</summary>
