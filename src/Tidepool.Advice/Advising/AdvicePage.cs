@@ -139,17 +139,17 @@ internal static class AdvicePage
     {
         page.Append("<section id=\"pools\">\n<h2>Pools that it has</h2>\n");
         page.Append(report.Pools.Count == 0 ? "<p class=\"about\">None of Tidepool's was seen.</p>\n" : "");
-        PoolAdvice[] unused = [.. report.Pools.Where(static pool => pool.IsUnused)];
-        PoolAdvice[] others = [.. report.Pools.Except(unused)];
+        IReadOnlyList<PoolAdvice> unused = report.Unused;
+        IReadOnlyList<PoolAdvice> others = report.Others;
         int written = 0;
-        while (written < Math.Min(others.Length, MostPools) && TryAppend(page, DetailsOf(others[written])))
+        while (written < Math.Min(others.Count, MostPools) && TryAppend(page, DetailsOf(others[written])))
         {
             written++;
         }
 
-        bool isFull = unused.Length > 0 && !TryAppend(page, $"<p class=\"about\">{Encode(Cut(PoolText.Unused(unused)))}</p>\n");
+        bool isFull = unused.Count > 0 && !TryAppend(page, $"<p class=\"about\">{Encode(Cut(PoolText.Unused(unused)))}</p>\n");
         page.Append("</section>\n");
-        return others.Length - written + (isFull ? unused.Length : 0);
+        return others.Count - written + (isFull ? unused.Count : 0);
     }
 
     private static string DetailsOf(PoolAdvice pool)
@@ -157,8 +157,7 @@ internal static class AdvicePage
         var text = new StringBuilder();
         string hits = pool.HitRate is { } rate ? $", {Quantity.Percent(rate)} found an idle item" : "";
         text.Append($"<h3>{Encode(Cut(pool.Name))} ({Encode(pool.Kind)})</h3>\n<p class=\"about\">");
-        string dropped = pool.DroppedPerSecond is > 0 and var rateOfDrops ? $", {Quantity.Count(rateOfDrops)} dropped/s" : "";
-        text.Append($"{Quantity.Count(pool.RentedPerSecond)} rentals/s{hits}{dropped}</p>\n");
+        text.Append($"{Quantity.Count(pool.RentedPerSecond)} rentals/s{hits}{PoolText.Dropped(pool)}</p>\n");
         foreach (PoolFinding finding in pool.Findings)
         {
             (string word, string style) = finding.Verdict switch

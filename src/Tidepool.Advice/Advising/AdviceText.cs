@@ -6,6 +6,9 @@ namespace Tidepool.Advice;
 /// <summary>Prints a report for one screen of a terminal.</summary>
 internal static class AdviceText
 {
+    /// <summary>What is said of a program without samples, whose runtime is known to sample.</summary>
+    internal const string NothingSampled = "No allocation was sampled: there is nothing to pool, or the program was idle.";
+
     private const int MostSites = 8;
     private const int FewestSamples = 10;
     private const int VerdictWidth = 19;
@@ -97,7 +100,7 @@ internal static class AdviceText
         if (report.Sites.Count == 0)
         {
             yield return report.Target.Runtime.Length > 0
-                ? "No allocation was sampled: there is nothing to pool, or the program was idle."
+                ? NothingSampled
                 : "No allocation was sampled: the program was idle, or its runtime, whose version is not known, is older than .NET "
                     + $"{Sampler.FirstRuntime} and samples nothing.";
         }

@@ -57,16 +57,9 @@ internal static class NativeSampler
                     + "the library itself.");
         }
 
-        DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
-        try
-        {
-            WindowEnd window = await RunAsync(words, library, Path.Combine(folder.FullName, "log"), seconds, stop);
-            return Read(words, folder, window);
-        }
-        finally
-        {
-            Delete(folder);
-        }
+        using var folder = new TemporaryFolder("tidepool-advise-");
+        WindowEnd window = await RunAsync(words, library, Path.Combine(folder.Info.FullName, "log"), seconds, stop);
+        return Read(words, folder.Info, window);
     }
 
     private static async Task<WindowEnd> RunAsync(
@@ -83,11 +76,7 @@ internal static class NativeSampler
         catch (OperationCanceledException)
         {
             var end = WindowEnd.Now(process.Id, exitCode: null);
-            if (Launcher.Kill(process))
-            {
-                await process.WaitForExitAsync(CancellationToken.None);
-            }
-
+            Launcher.Kill(process);
             return end;
         }
     }
@@ -97,19 +86,6 @@ internal static class NativeSampler
         var info = new ProcessStartInfo(words[0], words.Skip(1)) { UseShellExecute = false };
         PreloadEnvironment.Record(info.Environment, library, log);
         return Launcher.Start(info);
-    }
-
-    /// <summary>Removes the logs. A process that the command left behind may add one meanwhile: then they stay.</summary>
-    private static void Delete(DirectoryInfo folder)
-    {
-        try
-        {
-            folder.Delete(recursive: true);
-        }
-        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
-        {
-            // The report is worth more than the folder.
-        }
     }
 
     /// <summary>Reads the logs in a folder. Symbolic links are left out: the library makes none.</summary>

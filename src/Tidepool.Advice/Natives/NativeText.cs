@@ -31,7 +31,7 @@ internal static class NativeText
 
         if (report.Sites.Count == 0)
         {
-            yield return "No allocation was sampled: there is nothing to pool, or the program was idle.";
+            yield return AdviceText.NothingSampled;
         }
     }
 

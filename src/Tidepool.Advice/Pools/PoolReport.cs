@@ -6,6 +6,12 @@ internal sealed record PoolReport
     /// <summary>The pools, the most urgent first, then those with most rentals.</summary>
     public IReadOnlyList<PoolAdvice> Pools { get; init; } = [];
 
+    /// <summary>Those whose names are all there is to say.</summary>
+    public IReadOnlyList<PoolAdvice> Unused => [.. Pools.Where(static pool => pool.IsUnused)];
+
+    /// <summary>All but the unused ones, in their order.</summary>
+    public IReadOnlyList<PoolAdvice> Others => [.. Pools.Where(static pool => !pool.IsUnused)];
+
     /// <summary>The window in which each rental was listened to; null unless that was asked for.</summary>
     public TrafficWindow? Traffic { get; init; }
 

@@ -19,21 +19,21 @@ internal static class PoolText
             console.WriteLine(CostOf(traffic));
         }
 
-        PoolAdvice[] unused = [.. report.Pools.Where(static pool => pool.IsUnused)];
-        PoolAdvice[] others = [.. report.Pools.Except(unused)];
+        IReadOnlyList<PoolAdvice> unused = report.Unused;
+        IReadOnlyList<PoolAdvice> others = report.Others;
         foreach (PoolAdvice pool in others.Take(MostPools))
         {
             console.WriteLine();
             Print(console, pool);
         }
 
-        if (others.Length > MostPools)
+        if (others.Count > MostPools)
         {
             console.WriteLine();
-            console.WriteLine($"{others.Length - MostPools} more pools; --json FILE has all of them.");
+            console.WriteLine($"{others.Count - MostPools} more pools; --json FILE has all of them.");
         }
 
-        if (unused.Length > 0)
+        if (unused.Count > 0)
         {
             console.WriteLine();
             foreach (string line in Paragraph.Lines(Unused(unused), console.Profile.Width, "", "  "))
@@ -50,6 +50,10 @@ internal static class PoolText
         string more = pools.Count > MostPools ? $" and {pools.Count - MostPools} more" : "";
         return $"no rental in the window: {names}{more}";
     }
+
+    /// <summary>What found no room, as the end of a line; nothing where all was kept.</summary>
+    internal static string Dropped(PoolAdvice pool) =>
+        pool.DroppedPerSecond is > 0 and var dropped ? $", {Quantity.Count(dropped)} dropped/s" : "";
 
     private static string CostOf(TrafficWindow traffic)
     {
@@ -101,8 +105,7 @@ internal static class PoolText
 
     private static string RatesOf(PoolAdvice pool, PoolFinding finding) =>
         finding.Subject is "capacity" or "oversize" or "size" && pool.HitRate is { } hits
-            ? $": {Quantity.Count(pool.RentedPerSecond)} rentals/s, hits {Quantity.Percent(hits)}"
-                + (pool.DroppedPerSecond is > 0 and var dropped ? $", {Quantity.Count(dropped)} dropped/s" : "")
+            ? $": {Quantity.Count(pool.RentedPerSecond)} rentals/s, hits {Quantity.Percent(hits)}{Dropped(pool)}"
             : "";
 
     private static void PrintCode(IAnsiConsole console, PoolFinding finding)

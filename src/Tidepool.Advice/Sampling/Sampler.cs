@@ -68,15 +68,8 @@ internal sealed class Sampler(TargetProcess target, double seconds, double budge
                     + $"{FirstRuntime}. Watch works.");
         }
 
-        DirectoryInfo folder = Directory.CreateTempSubdirectory("tidepool-advise-");
-        try
-        {
-            return await RunAsync(folder, progress, stop);
-        }
-        finally
-        {
-            folder.Delete(recursive: true);
-        }
+        using var folder = new TemporaryFolder("tidepool-advise-");
+        return await RunAsync(folder.Info, progress, stop);
     }
 
     private async Task<SamplingResult> RunAsync(DirectoryInfo folder, Action<int, int> progress, CancellationToken stop)

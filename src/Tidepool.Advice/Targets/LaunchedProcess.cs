@@ -55,11 +55,7 @@ internal sealed class LaunchedProcess : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (Launcher.Kill(_process))
-        {
-            _process.WaitForExit();
-        }
-
+        Launcher.Kill(_process);
         _process.Dispose();
     }
 }

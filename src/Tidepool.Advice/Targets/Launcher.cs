@@ -26,23 +26,27 @@ internal static class Launcher
         }
     }
 
-    /// <summary>Kills a process and its children. What cannot be killed, for want of rights, is left alone.</summary>
+    /// <summary>
+    /// Kills a process and its children, and waits for its end. What cannot be killed, for want of rights, is left alone: it may run on.
+    /// </summary>
     /// <param name="process">The process; it may have ended.</param>
-    /// <returns>Whether all could be killed, or had ended.</returns>
+    /// <returns>Whether all could be killed, or had ended; the process itself has ended then.</returns>
     public static bool Kill(Process process)
     {
         try
         {
             process.Kill(entireProcessTree: true);
-            return true;
         }
         catch (InvalidOperationException)
         {
-            return true; // it has ended
+            // It has ended.
         }
         catch (Exception failure) when (failure is Win32Exception or AggregateException)
         {
             return false;
         }
+
+        process.WaitForExit();
+        return true;
     }
 }

@@ -12,14 +12,13 @@ internal sealed class CounterFiles : IDisposable
     private const string HooksVariable = "DOTNET_STARTUP_HOOKS";
     private const string FolderVariable = "TIDEPOOL_COUNTERS_FOLDER";
 
-    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("tidepool-verify-");
+    private readonly TemporaryFolder _folder = new("tidepool-verify-");
     private readonly string _hook;
-    private DirectoryInfo _counts;
+    private DirectoryInfo? _counts; // of the last program; null before the first
 
     public CounterFiles()
     {
-        _counts = NewFolder();
-        _hook = Path.Combine(_folder.FullName, HookName);
+        _hook = Path.Combine(_folder.Info.FullName, HookName);
         using Stream hook = Assembly.GetExecutingAssembly().GetManifestResourceStream(HookName)!;
         using FileStream file = File.Create(_hook);
         hook.CopyTo(file);
@@ -33,13 +32,18 @@ internal sealed class CounterFiles : IDisposable
     {
         string? others = environment.TryGetValue(HooksVariable, out string? known) ? known : null;
         environment[HooksVariable] = string.IsNullOrEmpty(others) ? _hook : $"{_hook}{Path.PathSeparator}{others}";
-        _counts = NewFolder();
+        _counts = _folder.Info.CreateSubdirectory(Guid.NewGuid().ToString("N"));
         environment[FolderVariable] = _counts.FullName;
     }
 
     /// <summary>The counts of all processes that have ended since the last call, together; null when there are none.</summary>
     public CollectorCounts? Take()
     {
+        if (_counts is null)
+        {
+            return null;
+        }
+
         CollectorCounts? sum = null;
         foreach (FileInfo file in _counts.GetFiles().Where(static file => file.Extension.Length == 0)) // others are not finished
         {
@@ -58,19 +62,7 @@ internal sealed class CounterFiles : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose()
-    {
-        try
-        {
-            _folder.Delete(recursive: true);
-        }
-        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
-        {
-            // A process that could not be stopped may still use it.
-        }
-    }
-
-    private DirectoryInfo NewFolder() => _folder.CreateSubdirectory(Guid.NewGuid().ToString("N"));
+    public void Dispose() => _folder.Dispose();
 
     /// <summary>Reads what the hook wrote: a name and a number in each line.</summary>
     internal static CollectorCounts Parse(IReadOnlyList<string> lines)

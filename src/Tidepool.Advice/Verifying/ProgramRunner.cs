@@ -98,11 +98,6 @@ internal sealed class ProgramRunner(TimeSpan timeout) : IDisposable
         catch (OperationCanceledException)
         {
             bool isStopped = Launcher.Kill(process);
-            if (isStopped)
-            {
-                await process.WaitForExitAsync(CancellationToken.None);
-            }
-
             stop.ThrowIfCancellationRequested();
             throw new TargetException(
                 TargetProblem.WrongTarget,

@@ -53,24 +53,18 @@ public sealed class LifetimeTests(ITestOutputHelper output)
     {
         using var child = ChildProcess.Start(LivedProgram.Name);
         TargetProcess target = TargetCatalog.Find($"{child.Id}");
-        string file = Path.GetTempFileName();
-        try
-        {
-            await using SessionFile recording = SessionFile.Open(
-                new(target.Id),
-                target,
-                new([new("Microsoft-Windows-DotNETRuntime", System.Diagnostics.Tracing.EventLevel.Informational, 1)], 16, false, false),
-                file,
-                CancellationToken.None,
-                mostBytes: 10);
-            Assert.True(SpinWait.SpinUntil(() => recording.IsFull, TimeSpan.FromSeconds(60)));
-            await recording.StopAsync();
-            Assert.True(new FileInfo(file).Length > 10);
-        }
-        finally
-        {
-            File.Delete(file);
-        }
+        using var folder = new TemporaryFolder("tidepool-full-");
+        string file = Path.Combine(folder.Info.FullName, "full.nettrace");
+        await using SessionFile recording = SessionFile.Open(
+            new(target.Id),
+            target,
+            new([new("Microsoft-Windows-DotNETRuntime", System.Diagnostics.Tracing.EventLevel.Informational, 1)], 16, false, false),
+            file,
+            CancellationToken.None,
+            mostBytes: 10);
+        Assert.True(SpinWait.SpinUntil(() => recording.IsFull, TimeSpan.FromSeconds(60)));
+        await recording.StopAsync();
+        Assert.True(new FileInfo(file).Length > 10);
     }
 
     private static void AssertHolds(Interval interval, double truth) =>

@@ -15,14 +15,9 @@ public sealed class ConnectionTests
     private static EventPipeSessionConfiguration Rentals { get; } =
         new([new("System.Buffers.ArrayPoolEventSource", EventLevel.Verbose)], 16, requestRundown: false, requestStackwalk: false);
 
-    [Fact]
+    [UnixFact]
     public void The_wait_for_a_process_that_stands_still_can_be_ended()
     {
-        if (OperatingSystem.IsWindows())
-        {
-            return; // nothing there stops a process from outside
-        }
-
         using var child = ChildProcess.Start(WatchedProgram.Name);
         TargetProcess target = TargetCatalog.Find($"{child.Id}");
         Signal(child.Id, "STOP");
@@ -51,14 +46,9 @@ public sealed class ConnectionTests
         Assert.InRange(window.Seconds, Moment.TotalSeconds, time.Elapsed.TotalSeconds);
     }
 
-    [Fact]
+    [UnixFact]
     public async Task A_window_ends_although_the_process_stands_still()
     {
-        if (OperatingSystem.IsWindows())
-        {
-            return;
-        }
-
         using var child = ChildProcess.Start(WatchedProgram.Name);
         Task<EventWindow> reading = await ReadAsync(child.Id, (int)(4 * Moment).TotalMilliseconds);
         Signal(child.Id, "STOP");
@@ -93,5 +83,10 @@ public sealed class ConnectionTests
         using Process kill = Process.Start("kill", [$"-{name}", $"{id}"]);
         kill.WaitForExit();
         Assert.Equal(0, kill.ExitCode);
+    }
+
+    private sealed class UnixFactAttribute : FactAttribute
+    {
+        public UnixFactAttribute() => Skip = OperatingSystem.IsWindows() ? "Windows has no signal that stops a process from outside" : null;
     }
 }

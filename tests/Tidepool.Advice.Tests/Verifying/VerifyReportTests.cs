@@ -67,6 +67,13 @@ public sealed class VerifyReportTests
     }
 
     [Fact]
+    public void There_are_no_counts_before_the_first_program()
+    {
+        using var files = new CounterFiles();
+        Assert.Null(files.Take());
+    }
+
+    [Fact]
     public void Counts_that_a_process_still_writes_are_left_out_and_are_none_of_the_next_program()
     {
         using var files = new CounterFiles();

@@ -106,6 +106,27 @@ public sealed class ThreadHandleTests : PoolTest
     }
 
     [Fact]
+    public void Handles_that_are_held_at_once_are_charged_each()
+    {
+        const int Count = 100;
+        BufferPool<int> pool = NewPool<int>(new() { Budget = 64 << 20, Checks = PoolChecks.Default });
+        Assert.InRange(ChargeOf(pool, Count), Count * 1024, 64 << 20);
+        Assert.Equal(0, pool.Core.Budget.Used);
+
+        // A handle cannot leave its frame, so each frame holds one.
+        static long ChargeOf(BufferPool<int> pool, int handles)
+        {
+            if (handles == 0)
+            {
+                return pool.Core.Budget.Used;
+            }
+
+            using ThreadHandle<int> handle = pool.GetThreadHandle(100);
+            return ChargeOf(pool, handles - 1);
+        }
+    }
+
+    [Fact]
     public void What_other_threads_return_stays_within_the_budget_while_the_handle_lives()
     {
         const int Length = 64 << 10;
