@@ -20,14 +20,16 @@ bool alignment_is_valid(size_t alignment) {
   return false;
 }
 
-TP_COLD void report_wrong_pointer(const void* block, const unchecked::Block& found) {
+// call: "free", "realloc" or "size".
+TP_COLD void report_wrong_pointer(const void* block, const unchecked::Block& found, const char* call) {
   Text text;
+  text.add(call);
   if (found.start == nullptr) {
-    text.add("free of a foreign pointer: ").add_address(block).add(" is not in a block of this library, or was freed before");
+    text.add(" of a foreign pointer: ").add_address(block).add(" is not in a block of this library, or was freed before");
     if (deepbind_was_used()) text.add("; a library that was loaded with RTLD_DEEPBIND has the C library's malloc");
     report_misuse(tp_misuse_foreign_pointer, block, 0, text.c_str());
   } else {
-    text.add("free of an interior pointer: ").add_address(block).add(" lies in the block ").add_address(found.start);
+    text.add(" of an interior pointer: ").add_address(block).add(" lies in the block ").add_address(found.start);
     text.add(" of ").add(found.size).add(" bytes");
     report_misuse(tp_misuse_interior_pointer, block, found.size, text.c_str());
   }
@@ -39,17 +41,17 @@ TP_COLD void report_double_free(const void* block, size_t size) {
   report_misuse(tp_misuse_double_free, block, size, text.c_str());
 }
 
-// True when the block is one that a page gave out, as far as can be told without a record of each.
-bool may_be_freed(const void* block) {
-  if (TP_LIKELY(unchecked::size_in_page(block) != 0)) return true;
+// True when a large block begins there; otherwise reports the call.
+TP_NOINLINE bool begins_large_block(const void* block, const char* call) {
   unchecked::Block found = unchecked::find(block);
-  if (TP_LIKELY(found.start == block && found.start != nullptr)) return true;
-  report_wrong_pointer(block, found);
+  if (found.start == block && found.start != nullptr) return true;
+  report_wrong_pointer(block, found, call);
   return false;
 }
 
-TP_NOINLINE size_t usable_size_slow(const void* block) {
-  return block != nullptr && may_be_freed(block) ? unchecked::usable_size(block) : 0;
+// True when the block is one that was handed out, as far as can be told without a record of each; otherwise reports the call.
+bool may_be_freed(const void* block, const char* call) {
+  return TP_LIKELY(unchecked::size_in_page(block) != 0) || begins_large_block(block, call);
 }
 
 void free_slow(void* block) {
@@ -65,7 +67,7 @@ void free_slow(void* block) {
       }
     }
   }
-  if (may_be_freed(block)) unchecked::free(block);
+  if (may_be_freed(block, "free")) unchecked::free(block);
 }
 
 void* aligned(size_t alignment, size_t size, bool zero) {
@@ -123,7 +125,7 @@ void* tp_aligned_zalloc(size_t alignment, size_t size) noexcept { return aligned
 void* tp_realloc(void* block, size_t size) noexcept {
   if (block == nullptr) return tp_malloc(size);
   if (checked) return check::reallocate(block, size);
-  if (!may_be_freed(block)) return nullptr;
+  if (!may_be_freed(block, "realloc")) return nullptr;
   return or_enomem(unchecked::reallocate(block, size));
 }
 
@@ -152,8 +154,8 @@ void tp_free_aligned_sized(void* block, size_t alignment, size_t size) noexcept 
 
 size_t tp_usable_size(const void* block) noexcept {
   if constexpr (checked) return check::usable_size(block);
-  size_t size = unchecked::size_in_page(block);
-  return TP_LIKELY(size != 0) ? size : usable_size_slow(block);
+  if (size_t size = unchecked::size_in_page(block); TP_LIKELY(size != 0)) return size;
+  return block != nullptr && begins_large_block(block, "size") ? unchecked::usable_size(block) : 0;
 }
 
 bool tp_owns(const void* address) noexcept {

@@ -20,15 +20,16 @@ void* reallocate(void* block, size_t size);
 
 size_t usable_size(const void* block);
 
-// As usable_size, for any address and inline: programs ask for the size of each block (redis twice in its life). 0: no block
-// of a page begins there; a large one may.
+// As usable_size, for any address and inline: programs that count their memory ask when they take a block and when they free it.
+// 0: no block of a page begins there; a large one may.
 inline size_t size_in_page(const void* address) {
-  PageId slice = slice_of(address);
-  if (slice == 0) return 0;
-  slice -= page_of(slice)->first;
-  const Page* page = page_of(slice);
+  const Page* page = slice_with(address);
+  if (page == nullptr) return 0;
+  uint32_t slices_back = page->first;
+  page -= slices_back;
   if (!page->is(PageKind::small)) return 0;
-  auto offset = static_cast<uint32_t>(static_cast<const char*>(address) - static_cast<char*>(address_of(slice)));
+  auto in_slice = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address) & (slice_size - 1));
+  uint32_t offset = slices_back << slice_shift | in_slice;
   bool is_start = offset < page->capacity * page->block_size && is_block_offset(offset, page->block_size, page->reciprocal);
   return is_start ? page->block_size : 0;
 }

@@ -73,6 +73,15 @@ inline PageId slice_of(const void* address) {
   return slice_of_slow(address);
 }
 
+// Returns the description of the slice of an address; null when no arena has it. As page_of(slice_of(address)), without the number.
+inline Page* slice_with(const void* address) {
+  auto a = reinterpret_cast<uintptr_t>(address);
+  if (uint32_t slice = arenas[0].slice_at(a); slice != 0) return &arenas[0].pages[slice];
+  if (uint32_t slice = arenas[dense_arena].slice_at(a); slice != 0) return &arenas[dense_arena].pages[slice];
+  PageId slice = slice_of_slow(address);
+  return slice != 0 ? page_of(slice) : nullptr;
+}
+
 // The page of a block: its first slice. Of a large block the block's own slice.
 inline PageId page_with(const void* block) {
   PageId slice = slice_of(block);

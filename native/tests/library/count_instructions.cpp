@@ -33,6 +33,8 @@ bool is_jump(long word) {
   return (first >= 0x70 && first <= 0x7f) || first == 0xe9 || first == 0xeb || (first == 0xff && (((second >> 3) & 7) == 4));
 }
 
+constexpr int pairs = 2;  // a block that is not freed may be the last one at hand, so the fewer instructions of two pairs count
+
 // Steps to the function's first instruction, then counts until it has returned.
 bool count_call(pid_t child, unsigned long function, Count& count) {
   user_regs_struct registers;
@@ -55,8 +57,10 @@ bool count_call(pid_t child, unsigned long function, Count& count) {
   }
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(77);
   raise(SIGSTOP);
-  void* block = allocate(64);
-  use(block);
+  for (int i = 0; i < pairs; ++i) {
+    void* block = allocate(64);
+    use(block);
+  }
   _exit(0);
 }
 
@@ -74,15 +78,20 @@ int main(int count, char** names) {
     puts("ptrace is not allowed here");
     return 77;
   }
-  Count of_allocate, of_use;
-  if (!count_call(child, reinterpret_cast<unsigned long>(allocate), of_allocate) ||
-      !count_call(child, reinterpret_cast<unsigned long>(use), of_use)) {
-    kill(child, SIGKILL);
-    puts("single steps are not possible here");
-    return 77;
+  Count least_of_allocate, least_of_use;
+  for (int i = 0; i < pairs; ++i) {
+    Count of_allocate, of_use;
+    if (!count_call(child, reinterpret_cast<unsigned long>(allocate), of_allocate) ||
+        !count_call(child, reinterpret_cast<unsigned long>(use), of_use)) {
+      kill(child, SIGKILL);
+      puts("single steps are not possible here");
+      return 77;
+    }
+    if (i == 0 || of_allocate.instructions < least_of_allocate.instructions) least_of_allocate = of_allocate;
+    if (i == 0 || of_use.instructions < least_of_use.instructions) least_of_use = of_use;
   }
   kill(child, SIGKILL);
-  printf("%ld %ld %ld %ld\n", of_allocate.instructions, of_allocate.jumps, of_use.instructions, of_use.jumps);
+  printf("%ld %ld %ld %ld\n", least_of_allocate.instructions, least_of_allocate.jumps, least_of_use.instructions, least_of_use.jumps);
   return 0;
 }
 #else
