@@ -6,6 +6,8 @@ namespace Tidepool.Advice;
 /// <summary>Starts programs, and ends them although they may end by themselves meanwhile.</summary>
 internal static class Launcher
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10); // for the memory of a killed process to be given back
+
     /// <summary>Starts a program.</summary>
     /// <exception cref="TargetException">It does not start.</exception>
     public static Process Start(ProcessStartInfo info)
@@ -30,7 +32,7 @@ internal static class Launcher
     /// Kills a process and its children, and waits for its end. What cannot be killed, for want of rights, is left alone: it may run on.
     /// </summary>
     /// <param name="process">The process; it may have ended.</param>
-    /// <returns>Whether all could be killed, or had ended; the process itself has ended then.</returns>
+    /// <returns>Whether it has ended. One that waits for a dead disk or mount ends when the system lets it.</returns>
     public static bool Kill(Process process)
     {
         try
@@ -46,7 +48,6 @@ internal static class Launcher
             return false;
         }
 
-        process.WaitForExit();
-        return true;
+        return process.WaitForExit(Patience);
     }
 }

@@ -102,7 +102,7 @@ internal sealed class ProgramRunner(TimeSpan timeout) : IDisposable
             throw new TargetException(
                 TargetProblem.WrongTarget,
                 $"{which} was still running after {Quantity.Time(timeout.TotalMilliseconds)} and "
-                    + (isStopped ? "was stopped." : "could not be stopped, for want of rights.")
+                    + (isStopped ? "was stopped." : "could not be stopped.")
                     + " Give commands that end by themselves, or a longer --timeout.");
         }
     }

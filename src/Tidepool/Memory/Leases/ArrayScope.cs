@@ -16,7 +16,7 @@ public readonly ref struct ArrayScope<T>
 {
     private readonly T[]? _array;
     private readonly Magazine? _magazine;
-    private readonly nint _length;
+    private readonly nint _length; // as wide as a register: a scope is copied by words, and a load waits for a store that is narrower
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ArrayScope(T[] array, Magazine? magazine, int length)
