@@ -80,11 +80,8 @@ public class PlantedBugTests(ITestOutputHelper output)
         {
             "TicketScenario", "a ticket is claimed by a plain store",
             In("Slot.TryClaim").Replace(
-                """
-                var claimed = new TicketState { Generation = generation, Posted = generation };
-                long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);
-                """,
-                "long found = seen.Word; State.Posted = generation;")
+                "long found = Interlocked.CompareExchange(ref State.Word, TicketState.Of(generation, generation), seen);",
+                "long found = seen; State.Posted = generation;")
         },
         {
             "HomeScenario", "a slot with a stale posting changes its home",
@@ -121,6 +118,15 @@ public class PlantedBugTests(ITestOutputHelper output)
             In("TieredPool.GetStatistics").Replace(
                 "ThreadTier.ForEach(buckets, AddMagazine); ThreadTier.ForEach(buckets, AddOutbox);",
                 "ThreadTier.ForEach(buckets, AddOutbox); ThreadTier.ForEach(buckets, AddMagazine);")
+        },
+        {
+            "InboxScenario", "an inbox is made wide after its magazine has closed",
+            In("Inbox.Close").Replace("Interlocked.Exchange(ref _limit, 0) == _wide", "_limit == _wide")
+        },
+        {
+            "InboxScenario", "two threads make an inbox wide",
+            In("Inbox.TryWiden").Replace(
+                "Interlocked.CompareExchange(ref _limit, _wide, _narrow) == _narrow", "_limit == _narrow && (_limit = _wide) == _wide")
         },
         {
             "CountScenario", "statistics count every magazine twice",

@@ -173,6 +173,10 @@ internal sealed class World
                 Note(thread, $"post the outbox of T{home}");
                 PostOutbox(magazine);
                 break;
+            case 6:
+                Note(thread, $"widen the inbox of T{home}");
+                magazine.TryWidenInbox();
+                break;
             default:
                 Note(thread, $"trim T{home}");
                 if (magazine.TryVisit())

@@ -27,6 +27,9 @@ public class ExplorationTests(ITestOutputHelper output)
     public void What_waits_in_an_outbox_reaches_its_home_once_whoever_posts_it() => Explore(new OutboxScenario());
 
     [Fact]
+    public void The_budget_gets_back_what_a_wide_inbox_is_charged() => Explore(new InboxScenario());
+
+    [Fact]
     public void A_count_amid_rentals_and_returns_is_off_by_what_they_move_at_most() => Explore(new CountScenario());
 
     [Fact]

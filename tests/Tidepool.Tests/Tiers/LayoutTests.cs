@@ -12,7 +12,7 @@ public sealed class LayoutTests : PoolTest
     [Fact]
     public void The_ends_of_an_inbox_lie_apart_from_each_other_and_from_what_both_sides_read()
     {
-        var inbox = new Inbox(limit: 16);
+        var inbox = new Inbox(limit: 16, wide: 16);
         ref byte tail = ref Unsafe.As<int, byte>(ref TailOf(inbox).Value);
         ref byte head = ref Unsafe.As<int, byte>(ref HeadOf(inbox).Value);
         AssertApart(ref tail, ref head);

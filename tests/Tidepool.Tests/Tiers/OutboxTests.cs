@@ -7,6 +7,9 @@ namespace Tidepool.Tests.Tiers;
 public sealed class OutboxTests : PoolTest
 {
     private const int Posted = 15; // returns for others that are posted at once; more wait
+    private const int Burst = 1000; // more than a narrow inbox takes, 256 in its ring and again in its stack
+    private const int Made = Burst + 1; // one waits in the outbox while the burst is rented
+    private const int WideBytes = (1024 - 256) * 1024;
 
     [Fact]
     public void What_waits_is_idle_and_goes_with_a_trim()
@@ -22,6 +25,23 @@ public sealed class OutboxTests : PoolTest
 
         pool.Trim();
         Assert.Equal(0, pool.GetStatistics().BytesIdle);
+        Assert.Equal(source.Born, source.Dead);
+    }
+
+    [Fact]
+    public void What_waits_goes_by_itself_while_its_thread_sleeps()
+    {
+        CountingSource<byte> source = new();
+        BufferPool<byte> pool = NewPool<byte>(new() { Source = source });
+        using ParkedThread other = new();
+        BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
+        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        for (int epoch = 0; epoch < 40; epoch++) // each gives up half of what was not reached
+        {
+            Trimmer.Epoch(all: false);
+        }
+
+        Assert.Equal(0, pool.GetStatistics().Idle);
         Assert.Equal(source.Born, source.Dead);
     }
 
@@ -67,6 +87,44 @@ public sealed class OutboxTests : PoolTest
         ThreadTier.ReapDead();
         Assert.Equal(2 * InboxLimit, shared.Count().Idle);
         Assert.Equal(2 * InboxLimit, pool.GetStatistics().Idle);
+    }
+
+    [Fact]
+    public void A_burst_waits_in_an_inbox_and_is_charged_until_the_next_trim()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Budget = 64 << 20 });
+        using ParkedThread other = new();
+        long before = ReturnBurst(pool, other);
+        Assert.Equal((0, Made), (SharedOf(pool).Count().Idle, pool.GetStatistics().Idle));
+        Assert.Equal(before + WideBytes, pool.Core.Budget.Used);
+        pool.Validate();
+
+        pool.Trim();
+        Assert.Equal(before, pool.Core.Budget.Used);
+        Assert.Equal(0, pool.GetStatistics().Idle);
+        Assert.Equal(before, ReturnBurst(pool, other));
+        Assert.Equal(before + WideBytes, pool.Core.Budget.Used);
+    }
+
+    [Fact]
+    public void The_charge_of_a_burst_ends_with_its_pool()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Budget = 64 << 20 });
+        using ParkedThread other = new();
+        ReturnBurst(pool, other);
+        pool.Dispose();
+        Assert.Equal(0, pool.Core.Budget.Used);
+    }
+
+    [Fact]
+    public void A_burst_that_would_take_half_of_the_budget_moves_to_the_shared_tier()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Budget = 2 * WideBytes });
+        using ParkedThread other = new();
+        ReturnBurst(pool, other);
+        Assert.InRange(SharedOf(pool).Count().Idle, 512, Made);
+        Assert.Equal(Made, pool.GetStatistics().Idle);
+        pool.Validate();
     }
 
     [Fact]
@@ -123,6 +181,20 @@ public sealed class OutboxTests : PoolTest
         Array.ForEach(RentSome(pool, Posted + 5), static lease => lease.Return());
         Assert.Equal(Posted + 5, source.Born);
     }
+
+    /// <summary>Rents many buffers and returns them on the other thread, whose magazine and outbox are made first.</summary>
+    /// <returns>What was charged for both threads before the burst.</returns>
+    private static long ReturnBurst(BufferPool<byte> pool, ParkedThread other)
+    {
+        BufferLease<byte>[] first = RentSome(pool, Posted + 1);
+        other.Run(() => Array.ForEach(first, static lease => lease.Return()));
+        BufferLease<byte>[] leases = RentSome(pool, Burst);
+        long before = pool.Core.Budget.Used;
+        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        return before;
+    }
+
+    private static SharedTier SharedOf(BufferPool<byte> pool) => pool.Core.FindBucket(1000)!.Shared;
 
     private static BufferLease<byte>[] RentSome(BufferPool<byte> pool, int count) =>
         [.. Enumerable.Range(0, count).Select(_ => pool.Rent(1000))];

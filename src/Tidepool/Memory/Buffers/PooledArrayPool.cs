@@ -37,7 +37,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
             return Unsafe.As<T[]>(item);
         }
 
-        return RentSlow(minimumLength);
+        return minimumLength == 0 ? [] : RentSlow(minimumLength);
     }
 
     /// <inheritdoc/>
@@ -76,11 +76,6 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private T[] RentSlow(int minimumLength)
     {
-        if (minimumLength == 0)
-        {
-            return [];
-        }
-
         ArgumentOutOfRangeException.ThrowIfNegative(minimumLength);
         _core.ThrowIfRetired();
 

@@ -10,6 +10,7 @@ internal sealed class Bucket
     private const int MostBesideSingles = 2;
     private const int InboxBytes = 1 << 20;
     private const int MaxInbox = 256;
+    private const int Widening = 4;
 
     internal Bucket(TieredPool pool, int id, int itemLength, long itemBytes, bool holdsObjects = false)
     {
@@ -24,6 +25,7 @@ internal sealed class Bucket
         GrownCapacity = holdsObjects ? (int)Math.Clamp(fitting, MagazineCapacity, MostObjects - 1) : MagazineCapacity;
         ChunkCapacity = holdsObjects ? MostObjects : Items.Capacity;
         InboxLimit = (int)Math.Clamp(InboxBytes / itemBytes, 1, MaxInbox);
+        WideInboxLimit = itemBytes <= FullMagazineBytes ? InboxLimit * Widening : InboxLimit;
         Shared = new SharedTier(this);
         ClosedHome = Magazine.NewClosed(this);
     }
@@ -74,6 +76,12 @@ internal sealed class Bucket
     /// tier.
     /// </summary>
     internal int InboxLimit { get; }
+
+    /// <summary>How many may wait in the stack once the difference has been charged; no more than otherwise for large items.</summary>
+    internal int WideInboxLimit { get; }
+
+    /// <summary>What a wide inbox is charged.</summary>
+    internal long WideInboxBytes => (WideInboxLimit - InboxLimit) * ItemBytes;
 
     internal SharedTier Shared { get; }
 

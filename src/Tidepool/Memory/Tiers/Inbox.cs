@@ -18,19 +18,28 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class Inbox
 {
-    private const int RingLength = 64;
+    private const int RingLength = 256;
     private const int MaxSteps = 1 << 20; // a list that is taken while it is counted may lead anywhere
 
     private readonly int _places;
+    private readonly int _narrow;
+    private readonly int _wide;
+    private int _limit;
     private Slot? _stack;
     private Place[]? _ring;
 
     private PaddedInt _tail;
     private PaddedInt _head;
 
-    /// <summary>Makes an inbox.</summary>
-    /// <param name="limit">The most slots that may wait in the ring; it has fewer places where that is less than its length.</param>
-    internal Inbox(int limit) => _places = Math.Min(limit, RingLength);
+    /// <summary>Makes an inbox, which is narrow.</summary>
+    /// <param name="limit">The most slots that may wait in the ring, which has fewer places where that is less than its length, and again
+    /// in the stack before the inbox is crowded.</param>
+    /// <param name="wide">The most that may wait in the stack while the inbox is wide.</param>
+    internal Inbox(int limit, int wide)
+    {
+        _places = Math.Min(limit, RingLength);
+        (_narrow, _wide, _limit) = (limit, wide, limit);
+    }
 
     internal bool IsEmpty
     {
@@ -45,8 +54,8 @@ internal sealed class Inbox
     /// <summary>Whether the ring has no place left.</summary>
     internal bool IsRingFull => Volatile.Read(ref _tail.Value) - Volatile.Read(ref _head.Value) >= _places;
 
-    /// <summary>About how many slots wait in the stack; 0 while the ring has room.</summary>
-    internal int Overflow => Volatile.Read(ref _stack) is { } top ? top.Depth : 0;
+    /// <summary>Whether as many slots as may wait in the stack do so, about.</summary>
+    internal bool IsCrowded => (Volatile.Read(ref _stack) is { } top ? top.Depth : 0) >= Volatile.Read(ref _limit);
 
     /// <summary>How many returns wait: slots whose posting did not lose a race. Exact when no thread posts or collects.</summary>
     internal int Count
@@ -68,6 +77,36 @@ internal sealed class Inbox
 
             return count;
         }
+    }
+
+    /// <summary>Lets more slots wait. Any thread.</summary>
+    /// <returns>False when the inbox is wide or closed: nothing was changed.</returns>
+    internal bool TryWiden()
+    {
+        Schedule.Point("inbox widen");
+        return Interlocked.CompareExchange(ref _limit, _wide, _narrow) == _narrow;
+    }
+
+    /// <summary>Ends what <see cref="TryWiden"/> began. One visitor at a time.</summary>
+    /// <returns>False when the inbox is not wide: nothing was changed.</returns>
+    internal bool TryNarrow()
+    {
+        if (Volatile.Read(ref _limit) != _wide)
+        {
+            return false;
+        }
+
+        Schedule.Point("inbox narrow");
+        Volatile.Write(ref _limit, _narrow); // posters change only what is narrow
+        return true;
+    }
+
+    /// <summary>Lets no thread make the inbox wide any more. One visitor at a time, the last one.</summary>
+    /// <returns>Whether it was wide.</returns>
+    internal bool Close()
+    {
+        Schedule.Point("inbox close");
+        return Interlocked.Exchange(ref _limit, 0) == _wide;
     }
 
     /// <summary>Makes the ring, so that <see cref="Push"/> allocates nothing.</summary>

@@ -193,7 +193,7 @@ internal sealed partial class Magazine
     }
 
     /// <summary>Whether nothing may wait in the inbox, or too much does.</summary>
-    private bool IsCrowded => IsClosed || (Inbox.Overflow >= Bucket.InboxLimit && !IsPrivate);
+    private bool IsCrowded => IsClosed || (Inbox.IsCrowded && !IsPrivate);
 
     private void TakeCrowd(List<object?> taken)
     {
@@ -201,9 +201,38 @@ internal sealed partial class Magazine
         {
             EmptyClosedInbox(taken);
         }
-        else
+        else if (!TryWidenInbox())
         {
             TakeWaiting(taken);
+        }
+    }
+
+    /// <summary>Lets more wait in the inbox until the next trim, charged to the budget, where half of that stays free. Any thread.</summary>
+    /// <returns>False when as much as may wait there does.</returns>
+    internal bool TryWidenInbox()
+    {
+        Budget budget = Bucket.Pool.Budget;
+        long bytes = Bucket.WideInboxBytes;
+        if (bytes == 0 || !budget.IsAmple(bytes) || !budget.TryCharge(bytes))
+        {
+            return false;
+        }
+
+        if (Inbox.TryWiden())
+        {
+            return true;
+        }
+
+        budget.Refund(bytes);
+        return false;
+    }
+
+    /// <summary>Ends what <see cref="TryWidenInbox"/> began. The caller has just taken in what waited.</summary>
+    private void NarrowInbox()
+    {
+        if (Inbox.TryNarrow())
+        {
+            Bucket.Pool.Budget.Refund(Bucket.WideInboxBytes);
         }
     }
 

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <content>What the owner does off the fast path: refill, and taking in what other threads posted.</content>
@@ -16,12 +18,7 @@ internal sealed partial class Magazine
         {
             if (_state.HotFull == 0 && _state.Count == 0)
             {
-                if (_state.Surplus is null)
-                {
-                    TakeInbox(owner: true);
-                }
-
-                RefillFromSurplus();
+                TakeHome();
             }
 
             return PopEntered();
@@ -236,8 +233,9 @@ internal sealed partial class Magazine
         Volatile.Write(ref _state.Busy, 0);
     }
 
-    /// <summary>An item as this magazine keeps it: a slot gets its home here.</summary>
-    private object BringHome(object item) => item is Slot slot ? slot.MoveTo(this) : item;
+    /// <summary>An item as this magazine keeps it: a slot gets its home here. An array, which another thread has just written to, is not
+    /// looked at.</summary>
+    private object BringHome(object item) => !Bucket.HoldsArrays && item is Slot slot ? slot.MoveTo(this) : item;
 
     /// <summary>Takes an item. The caller has entered, paused or closed the magazine.</summary>
     private object? PopEntered()
@@ -276,6 +274,29 @@ internal sealed partial class Magazine
         _state.Count++;
     }
 
+    /// <summary>
+    /// Fills the empty magazine: with what was settled already, then from the ring of the inbox, which keeps what finds no place. The
+    /// owner inside its busy section. A call of its own, because variables of the caller, which catches, live in memory.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void TakeHome()
+    {
+        RefillFromSurplus();
+        while (!IsFull && Inbox.TryTake() is { } slot)
+        {
+            if (TryEndPosted(slot, owner: true))
+            {
+                PushEntered(slot);
+            }
+        }
+
+        if (_state.HotFull == 0)
+        {
+            TakeStack(owner: true);
+            RefillFromSurplus();
+        }
+    }
+
     private void RefillFromSurplus()
     {
         while (_state.Surplus is { } slot && !IsFull)
@@ -298,6 +319,11 @@ internal sealed partial class Magazine
             TakeIn(slot, owner);
         }
 
+        TakeStack(owner);
+    }
+
+    private void TakeStack(bool owner)
+    {
         Slot? linked = Inbox.TakeStack();
         while (linked is not null)
         {

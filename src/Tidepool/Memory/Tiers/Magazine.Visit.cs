@@ -78,6 +78,7 @@ internal sealed partial class Magazine
     internal bool Trim(bool all, bool isEpoch, List<object?> taken)
     {
         TakeInbox(owner: false);
+        NarrowInbox();
         long rents = _state.Rents - _state.SeenRents;
         int idle = SettledCount - _state.RestingCount;
         int untouched = idle - (int)Math.Min(idle, rents);
@@ -152,6 +153,7 @@ internal sealed partial class Magazine
             TakeResting(taken);
             ClearStale();
             Owners = null;
+            Charge += Inbox.Close() ? Bucket.WideInboxBytes : 0;
             ref TierCounters counters = ref Bucket.Pool.Counters;
             long returned = _state.Rents + _state.Flushed - _state.Refilled;
             Interlocked.Add(ref counters.Rented, _state.Rents);

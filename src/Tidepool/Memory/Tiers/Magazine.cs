@@ -38,7 +38,7 @@ internal sealed partial class Magazine
     internal Magazine(Bucket bucket, StackIdentity owner, int capacity)
     {
         Bucket = bucket;
-        Inbox = new Inbox(bucket.InboxLimit);
+        Inbox = new Inbox(bucket.InboxLimit, bucket.WideInboxLimit);
         Owner = owner;
         _state.Capacity = capacity;
         _state.Stack = bucket.HoldsObjects ? new object?[bucket.ChunkCapacity] : null!;
@@ -75,7 +75,7 @@ internal sealed partial class Magazine
     {
         Bucket = null!;
         Owner = StackIdentity.None;
-        Inbox = new Inbox(0);
+        Inbox = new Inbox(0, 0);
         _state.Stop = Shut;
         _isClosed = true;
         _padding = default;

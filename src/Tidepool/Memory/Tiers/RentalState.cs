@@ -27,8 +27,8 @@ internal abstract class RentalState
     /// <summary>Whether the ticket of <paramref name="generation"/> is still out.</summary>
     internal bool IsActive(int generation)
     {
-        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-        return seen.Generation == generation && seen.Posted != generation;
+        long seen = Volatile.Read(ref State.Word);
+        return TicketState.GenerationOf(seen) == generation && TicketState.PostedOf(seen) != generation;
     }
 
     /// <summary>

@@ -40,8 +40,8 @@ internal abstract class Slot : RentalState
     {
         get
         {
-            var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-            return seen.Posted != 0 && seen.Posted == seen.Generation;
+            long seen = Volatile.Read(ref State.Word);
+            return TicketState.PostedOf(seen) != 0 && TicketState.PostedOf(seen) == TicketState.GenerationOf(seen);
         }
     }
 
@@ -73,15 +73,14 @@ internal abstract class Slot : RentalState
     /// <returns>False when the ticket is retired, or another thread claimed it first.</returns>
     internal bool TryClaim(int generation, int length, object? companion, out bool linked)
     {
-        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-        while (seen.Generation == generation && seen.Posted != generation)
+        long seen = Volatile.Read(ref State.Word);
+        while (TicketState.GenerationOf(seen) == generation && TicketState.PostedOf(seen) != generation)
         {
             Schedule.Point("claim");
-            var claimed = new TicketState { Generation = generation, Posted = generation };
-            long found = Interlocked.CompareExchange(ref State.Word, claimed.Word, seen.Word);
-            if (found == seen.Word)
+            long found = Interlocked.CompareExchange(ref State.Word, TicketState.Of(generation, generation), seen);
+            if (found == seen)
             {
-                linked = seen.Posted != 0;
+                linked = TicketState.PostedOf(seen) != 0;
                 // Most carry nothing, and their home need not fetch another cache line.
                 if (!linked && (companion is not null || HoldsReferences))
                 {
@@ -93,7 +92,7 @@ internal abstract class Slot : RentalState
                 return true;
             }
 
-            seen.Word = found;
+            seen = found;
         }
 
         linked = false;
@@ -108,12 +107,12 @@ internal abstract class Slot : RentalState
     /// <returns>False when the posting had lost against a return by the home thread: the slot is not the caller's.</returns>
     internal bool TryEndPosted(out object? companion)
     {
-        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
+        long seen = Volatile.Read(ref State.Word);
         while (true)
         {
             Schedule.Point("settle");
-            bool valid = seen.Posted == seen.Generation;
-            bool known = valid && _postedGeneration == seen.Generation;
+            bool valid = TicketState.PostedOf(seen) == TicketState.GenerationOf(seen);
+            bool known = valid && _postedGeneration == TicketState.GenerationOf(seen);
             int length = known ? _postedLength : -1;
             companion = known ? _postedCompanion : null;
             if (valid && HoldsReferences)
@@ -128,22 +127,22 @@ internal abstract class Slot : RentalState
                 _postedCompanion = null;
             }
 
-            var settled = new TicketState { Generation = valid ? seen.Generation + 1 : seen.Generation, Posted = 0 };
+            int generation = TicketState.GenerationOf(seen);
             if (valid)
             {
                 // No other thread writes now: claims fail on a claimed word. No locked instruction, so that settling many slots overlaps.
-                Volatile.Write(ref State.Word, settled.Word);
+                Volatile.Write(ref State.Word, TicketState.Of(generation + 1, posted: 0));
                 return true;
             }
 
-            long found = Interlocked.CompareExchange(ref State.Word, settled.Word, seen.Word);
-            if (found == seen.Word)
+            long found = Interlocked.CompareExchange(ref State.Word, TicketState.Of(generation, posted: 0), seen);
+            if (found == seen)
             {
                 return false;
             }
 
             _postedCompanion = posted;
-            seen.Word = found;
+            seen = found;
         }
     }
 
@@ -151,18 +150,18 @@ internal abstract class Slot : RentalState
     /// <returns>False when the ticket was retired before.</returns>
     internal bool TryTakeBack(int generation)
     {
-        var seen = new TicketState { Word = Volatile.Read(ref State.Word) };
-        while (seen.Generation == generation && seen.Posted != generation)
+        long seen = Volatile.Read(ref State.Word);
+        while (TicketState.GenerationOf(seen) == generation && TicketState.PostedOf(seen) != generation)
         {
             Schedule.Point("take back");
-            var idle = new TicketState { Generation = generation + 1, Posted = seen.Posted };
-            long found = Interlocked.CompareExchange(ref State.Word, idle.Word, seen.Word);
-            if (found == seen.Word)
+            long idle = TicketState.Of(generation + 1, TicketState.PostedOf(seen));
+            long found = Interlocked.CompareExchange(ref State.Word, idle, seen);
+            if (found == seen)
             {
                 return true;
             }
 
-            seen.Word = found;
+            seen = found;
         }
 
         return false;

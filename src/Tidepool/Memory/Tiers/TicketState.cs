@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace Tidepool;
@@ -13,6 +14,8 @@ namespace Tidepool;
 [StructLayout(LayoutKind.Explicit, Size = sizeof(long))]
 internal struct TicketState
 {
+    private const int PostedShift = 32;
+
     [FieldOffset(0)]
     internal long Word;
 
@@ -21,4 +24,17 @@ internal struct TicketState
 
     [FieldOffset(sizeof(int))]
     internal int Posted;
+
+    /// <summary>
+    /// Makes a word of its halves by arithmetic. Two stores of halves and a load of the whole would wait until everything that was stored
+    /// before has reached the cache.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static long Of(int generation, int posted) => (long)(((ulong)(uint)posted << PostedShift) | (uint)generation);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static int GenerationOf(long word) => (int)word;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static int PostedOf(long word) => (int)(word >> PostedShift);
 }
