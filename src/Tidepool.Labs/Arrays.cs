@@ -280,11 +280,39 @@ internal sealed class ArraysLab : ILab
         JudgeDepth(plan);
         JudgeThreads(plan);
         plan.Add(Within(Bars.Objects, ObjectPoint(1000, RentalPattern.Inlined, 1, "yes"), RentalCatalog.Shared, GridBarSubjects));
-        plan.Add(new RatioRule(Bars.Grid, [.. GridPairs(plan)]));
+        JudgeGrid(plan);
         plan.Add(Within(Bars.FullChecks, ChecksPoint, RentalCatalog.Filled, RentalCatalog.CheckedLease));
         plan.Add(Within(Bars.Overflow, OverflowPoint, RentalCatalog.NewArray, RentalCatalog.OverflowLease, RentalCatalog.OverflowRaw));
         plan.Add(new MetricRule(Bars.Waste, Waste.Percent, [new(WasteCell, RentalCatalog.Lease)]));
     }
+
+    private static void JudgeGrid(LabPlan plan)
+    {
+        var pairs = GridPairs(plan).ToLookup(static pair => GridBarOf(pair.Ours));
+        plan.Add(new RatioRule(Bars.Grid, [.. pairs[Bars.Grid]]));
+        plan.Add(new RatioRule(Bars.GridEmpty, [.. pairs[Bars.GridEmpty]]));
+        plan.Add(plan.Mode == LabMode.Full
+            ? new RatioRule(Bars.GridLarge, [.. pairs[Bars.GridLarge]])
+            : new OmittedRule(Bars.GridLarge, "no loop of that depth: --full"));
+        plan.Add(new LeastTimeRule(
+            Bars.Empty,
+            [
+                .. from workload in plan.Workloads
+                   where workload.Section.Layout == SectionLayout.Matrix && IsEmptyArray(workload.Key)
+                   select workload.Key
+            ]));
+    }
+
+    private static bool IsEmptyArray(WorkloadKey key) =>
+        key.Subject == RentalCatalog.Raw
+        && (key.Cell["length"], key.Cell["pattern"], key.Cell["depth"]) == ("0", RentalPattern.Inlined, "1");
+
+    /// <summary>What a rental of the grid has to meet. A lease of no elements has a ticket; eight large ones are more than a thread keeps.
+    /// </summary>
+    private static Bar GridBarOf(WorkloadKey ours) =>
+        ours.Subject == RentalCatalog.Lease && ours.Cell["length"] == "0" ? Bars.GridEmpty
+        : ours.Cell["depth"] == "8" && ours.Cell["length"] is "10000" or "1000000" ? Bars.GridLarge
+        : Bars.Grid;
 
     private static void JudgeDepth(LabPlan plan)
     {
@@ -333,7 +361,7 @@ internal sealed class ArraysLab : ILab
 
     private static (WorkloadKey, WorkloadKey) Pair(string subject, Cell cell, Cell other) => (new(cell, subject), new(other, subject));
 
-    private static IEnumerable<(WorkloadKey, WorkloadKey)> GridPairs(LabPlan plan) =>
+    private static IEnumerable<(WorkloadKey Ours, WorkloadKey Other)> GridPairs(LabPlan plan) =>
         from workload in plan.Workloads
         where workload.Section.Layout == SectionLayout.Matrix && GridBarSubjects.Contains(workload.Key.Subject)
         select (workload.Key, workload.Key with { Subject = RentalCatalog.Shared });

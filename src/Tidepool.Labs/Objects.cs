@@ -153,7 +153,8 @@ internal sealed class ObjectsLab : ILab
                            new WorkloadKey(State(depth, Environment.ProcessorCount), subject)),
                 ])
             : new OmittedRule(Bars.ObjectsCrowd, "no loop with eight threads for each core: --full"));
-        plan.Add(Within(Bars.ObjectsDrain, drains[1..], both));
+        plan.Add(Within(Bars.ObjectsDrain, drains[1..], [InstanceSubject.Raw]));
+        plan.Add(Within(Bars.ObjectsDrainLease, drains[1..], [InstanceSubject.Lease]));
         plan.Add(new RatioRule(
             Bars.ObjectsLinear, [.. both.Select(subject => (new WorkloadKey(drains[1], subject), new WorkloadKey(drains[0], subject)))]));
     }

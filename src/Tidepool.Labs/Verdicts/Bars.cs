@@ -31,7 +31,7 @@ internal static class Bars
         "arrays.scope.callsite", "scope", "scopes at call sites: at most 0.85 of ArrayPool.Shared", 0.85);
 
     public static readonly Bar ScopeLease = Ratio(
-        "arrays.scope.lease", "scope", "scopes: never slower than our leases, interval at most 0.04 wide", 1) with
+        "arrays.scope.lease", "scope", "scopes: never slower than our leases; near that, by an interval at most 0.04 wide", 1) with
     {
         Width = 0.04,
     };
@@ -80,6 +80,16 @@ internal static class Bars
     public static readonly Bar Grid = Ratio(
         "arrays.grid", "every length", "every length and element type: never above 1.10 of ArrayPool.Shared", 1.10);
 
+    public static readonly Bar GridEmpty = Ratio(
+        "arrays.grid.empty", "every length", "leases of length 0: at most 2.00 of ArrayPool.Shared, whose array is always the same", 2);
+
+    public static readonly Bar GridLarge = Ratio(
+        "arrays.grid.large", "every length", "eight of 10,000 and 1,000,000 elements held by one thread: at most 2.00 of "
+            + "ArrayPool.Shared", 2);
+
+    public static readonly Bar Empty = Ratio(
+        "arrays.empty", "every length", "raw arrays of length 0, inlined: the least time is at most 1.5 ns", 1.5);
+
     public static readonly Bar Waste = Count(
         "arrays.waste", "waste", "memory wasted by rounding lengths up, default classes, log-uniform lengths: at most 9 %", 9);
 
@@ -95,7 +105,7 @@ internal static class Bars
     public static readonly Bar ReusedInlined = Ratio(
         "memory.reused.inlined",
         "memory pools",
-        "reused owners of arrays at depth 1, inlined: at most 1.00 of MemoryPool.Shared, interval at most 0.04 wide",
+        "reused owners of arrays at depth 1, inlined: at most 1.00 of MemoryPool.Shared; near that, by an interval at most 0.04 wide",
         1) with
     {
         Width = 0.04,
@@ -211,7 +221,7 @@ internal static class Bars
     public static readonly Bar StreamKnownLarge = Ratio(
         "streams.known.large",
         "streams, known length",
-        "131,073 B of a known length: at most 1.00 of RecyclableMemoryStream, interval at most 0.04 wide",
+        "131,073 B of a known length: at most 1.00 of RecyclableMemoryStream; near that, by an interval at most 0.04 wide",
         1) with
     {
         Width = 0.04,
@@ -434,6 +444,13 @@ internal static class Bars
         "objects.drain", "object pool, drain and refill", "2048 objects rented and returned: at most 0.95 of "
             + "Microsoft.Extensions.ObjectPool", 0.95);
 
+    public static readonly Bar ObjectsDrainLease = Ratio(
+        "objects.drain.lease", "object pool, drain and refill", "2048 objects leased and returned: at most 1.00 of "
+            + "Microsoft.Extensions.ObjectPool; near that, by an interval at most 0.04 wide", 1) with
+    {
+        Width = 0.04,
+    };
+
     public static readonly Bar ObjectsLinear = Ratio(
         "objects.drain.linear", "object pool, drain and refill", "2048 objects rented and returned: at most "
             + "1.50 of ours for each of 256", 1.50);
@@ -609,7 +626,7 @@ internal static class Bars
     public static readonly Bar AdviseOverhead = Ratio(
         "advise.overhead",
         "advise, the program",
-        "a program that allocates 1 GB/s takes at most 1.03 of its time while advise looks at it, interval at most 0.04 wide",
+        "a program that allocates 1 GB/s takes at most 1.03 of its time while advise looks at it; near that, by an interval at most 0.04 wide",
         1.03) with
     {
         Width = 0.04,
@@ -618,7 +635,7 @@ internal static class Bars
     public static readonly Bar WatchOverhead = Ratio(
         "advise.watch",
         "advise, the program",
-        "a program that allocates 1 GB/s takes at most 1.01 of its time while watch looks at it, interval at most 0.04 wide",
+        "a program that allocates 1 GB/s takes at most 1.01 of its time while watch looks at it; near that, by an interval at most 0.04 wide",
         1.01) with
     {
         Width = 0.04,
@@ -663,7 +680,7 @@ internal static class Bars
         RawInlined, RawCallSite, LeaseInlined, LeaseCallSite, LeaseBytes, ScopeOwn, ScopeInlined, ScopeCallSite, ScopeLease, Handle,
         Depth8Inlined, Depth8CallSite, Depth8Own, ThreadsDepth8, ThreadsScaling, ThreadsOwn, ThreadsCrowd, RingShared, RingLease,
         RingRaw, Hop,
-        Objects, Grid, Waste, FullChecks, Overflow, ReusedKestrel, ReusedInlined, ReusedCallSite, ReusedDepth8, ReusedBytes,
+        Objects, Grid, GridEmpty, GridLarge, Empty, Waste, FullChecks, Overflow, ReusedKestrel, ReusedInlined, ReusedCallSite, ReusedDepth8, ReusedBytes,
         HeldBytes, NativeReusedBytes, NativeHeldBytes,
         IdleHeld, IdleAlive, TrimHeld, TrimAlive, IdleCollected, EpochTime, EpochGate,
         StreamSmall, StreamNewBytes, StreamRentedBytes, StreamSmallRecyclable, StreamSmallSlim, StreamTiny, StreamTinyRecyclable,
@@ -693,13 +710,13 @@ internal static class Bars
         Growth, MallocInstructions, FreeInstructions, MallocBranches, FreeBranches, ProgramPython, ProgramSqlite, ProgramRedis, ProgramGit,
         ProgramCompiler, ProgramsCorrect, TunedWaste, NetLease, NetSmall, NetLarge, NetAligned,
         ObjectsDepth1, ObjectsLease, ObjectsDeep, ObjectsCrowd, ObjectsDepth8, ObjectsBytes, ObjectsThreads, ObjectsScaling,
-        ObjectsDrain, ObjectsLinear,
+        ObjectsDrain, ObjectsDrainLease, ObjectsLinear,
     ];
 
     private static Bar RequestRate(string id, string protocol) => Ratio(
         $"kestrel.{id}.time",
         "kestrel, requests",
-        $"{protocol}: requests in a second at least 0.97 of Kestrel's own pool (time at most 1.0309), interval at most 0.04 wide",
+        $"{protocol}: requests in a second at least 0.97 of Kestrel's own pool (time at most 1.0309); near that, by an interval at most 0.04 wide",
         1 / 0.97) with
     {
         Width = 0.04,

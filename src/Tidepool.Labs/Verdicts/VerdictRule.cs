@@ -97,10 +97,12 @@ internal sealed class RatioRule(Bar bar, params IReadOnlyList<(WorkloadKey Ours,
         }
     }
 
-    private VerdictState Compare(RatioEstimate ratio) =>
-        Compare(ratio.Low, ratio.High, Bar.Limit) is var state && state == VerdictState.Pass && ratio.High - ratio.Low > Bar.Width
-            ? VerdictState.Unclear
-            : state;
+    private VerdictState Compare(RatioEstimate ratio)
+    {
+        var state = Compare(ratio.Low, ratio.High, Bar.Limit);
+        bool isVague = ratio.High - ratio.Low > Bar.Width && ratio.High > Bar.Limit - Bar.Width;
+        return state == VerdictState.Pass && isVague ? VerdictState.Unclear : state;
+    }
 
     private static string Describe(int count, RatioEstimate ratio, Comparison worst) =>
         $"{Text(ratio.Low)} .. {Text(ratio.High)}{(count > 1 ? $", worst of {count}" : "")}: {worst.Text}";

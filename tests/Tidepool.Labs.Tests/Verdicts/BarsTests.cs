@@ -21,7 +21,7 @@ public class BarsTests
             ]
         },
         { "object arrays", ["arrays.objects"] },
-        { "every length", ["arrays.grid"] },
+        { "every length", ["arrays.grid", "arrays.grid.empty", "arrays.grid.large", "arrays.empty"] },
         { "waste", ["arrays.waste"] },
         { "full checks", ["arrays.checks.full"] },
         { "beyond the budget", ["arrays.overflow"] },
@@ -123,7 +123,7 @@ public class BarsTests
         { "tuner", ["native.tuner"] },
         { "object pool, one thread", ["objects.depth1", "objects.lease", "objects.depth8", "objects.bytes"] },
         { "object pool, two threads", ["objects.threads", "objects.threads.scaling", "objects.threads.crowd", "objects.deep"] },
-        { "object pool, drain and refill", ["objects.drain", "objects.drain.linear"] },
+        { "object pool, drain and refill", ["objects.drain", "objects.drain.lease", "objects.drain.linear"] },
         { ".NET", ["native.net.lease", "native.net.alloc.small", "native.net.alloc.large", "native.net.aligned"] },
     };
 

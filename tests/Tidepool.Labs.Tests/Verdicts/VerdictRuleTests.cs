@@ -40,10 +40,12 @@ public class VerdictRuleTests
 
     /// <summary>Three processes whose ratios are 0.40, and 0.40 more or less <paramref name="half"/>.</summary>
     [Theory]
-    [InlineData(0.01, 0.05, "PASS")]
-    [InlineData(0.05, 0.05, "UNCLEAR")]
-    [InlineData(0.05, null, "PASS")]
-    public void An_interval_wider_than_its_bar_allows_is_unclear_though_it_is_within(double half, double? width, string expected)
+    [InlineData(0.01, 0.05, 0.43, "PASS")]
+    [InlineData(0.05, 0.05, 0.47, "UNCLEAR")]
+    [InlineData(0.05, null, 0.47, "PASS")]
+    [InlineData(0.05, 0.05, 0.52, "PASS")]
+    public void An_interval_that_ends_near_the_limit_and_is_wider_than_its_bar_allows_is_unclear(
+        double half, double? width, double limit, string expected)
     {
         var results = new LabResults(seed: 1);
         foreach (var (process, ratio) in new[] { 0.4 - half, 0.4, 0.4 + half }.Index())
@@ -52,7 +54,7 @@ public class VerdictRuleTests
             results.Add(FakeLab.Rival, process, 0, FakeLab.Samples(10, 0));
         }
 
-        var rule = new RatioRule(FakeLab.FastBar with { Width = width }, (FakeLab.Ours, FakeLab.Rival));
+        var rule = new RatioRule(FakeLab.FastBar with { Limit = limit, Width = width }, (FakeLab.Ours, FakeLab.Rival));
 
         Assert.Equal(expected, rule.Judge(results).StateText);
         Assert.Equal(expected == "UNCLEAR" ? [FakeLab.Ours, FakeLab.Rival] : [], rule.Undecided(results));
@@ -105,6 +107,18 @@ public class VerdictRuleTests
         results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(4, bytes));
 
         Assert.Equal(expected, new BytesRule(FakeLab.BytesBar, FakeLab.Ours).Judge(results).StateText);
+    }
+
+    [Theory]
+    [InlineData(0.5, "PASS")]
+    [InlineData(0.6, "FAIL")]
+    public void The_least_time_of_all_rounds_is_compared(double least, string expected)
+    {
+        var results = new LabResults(seed: 1);
+        results.Add(FakeLab.Ours, 0, 0, FakeLab.Samples(4, 0));
+        results.Add(FakeLab.Ours, 1, 0, FakeLab.Samples(least, 0));
+
+        Assert.Equal(expected, new LeastTimeRule(FakeLab.FastBar, FakeLab.Ours).Judge(results).StateText);
     }
 
     [Theory]

@@ -3,7 +3,7 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Two posters make the inbox of one thread wide and a third thread trims or closes its magazine, while the owner rents and returns.
+/// Two posters make the inbox of one thread wide and a third thread trims or closes its magazine, while the owner rents again what they return.
 /// </summary>
 internal sealed class InboxScenario : IScenario
 {
@@ -14,7 +14,11 @@ internal sealed class InboxScenario : IScenario
 
     public int Threads => 3;
 
-    public void Attach(Action<string>? hook) => World.Attach(hook);
+    public void Attach(Action<string>? hook)
+    {
+        World.Attach(hook);
+        ThreadTier.ReturnsBeforeOutbox = int.MaxValue; // every return is posted at once
+    }
 
     public Execution Start(Random random)
     {
@@ -22,28 +26,37 @@ internal sealed class InboxScenario : IScenario
         int[] steps = [.. Enumerable.Range(0, 6).Select(_ => random.Next(4) switch { 0 => Close, 1 => Trim, _ => Widen })];
         return new WorldExecution(world,
         [
-            () => RentAndReturn(world),
-            () => Visit(world, 1, steps[..3]),
-            () => Visit(world, 2, steps[3..]),
+            () => Rent(world, rents: random.Next(2, 5)),
+            () => Visit(world, 1, steps[..3], returnsFirst: true),
+            () => Visit(world, 2, steps[3..], returnsFirst: random.Next(2) == 0),
         ]);
     }
 
-    private static void RentAndReturn(World world)
+    private static void Rent(World world, int rents)
     {
-        for (int i = 0; i < 2; i++)
+        world.Rent(0, world.Length);
+        for (int i = 1; i < rents; i++)
         {
-            world.Return(0, world.Rent(0, world.Length));
+            world.Return(0, world.Rent(0, world.Length)); // perhaps the one that has come home
         }
     }
 
-    private static void Visit(World world, int thread, int[] steps)
+    private static void Visit(World world, int thread, int[] steps, bool returnsFirst)
     {
         Rental first = world.Await(0);
+        if (returnsFirst)
+        {
+            world.Return(thread, first);
+        }
+
         foreach (int step in steps)
         {
             world.Visit(thread, home: 0, step);
         }
 
-        world.Return(thread, first);
+        if (!returnsFirst)
+        {
+            world.Return(thread, first);
+        }
     }
 }

@@ -9,7 +9,7 @@ public sealed class OutboxTests : PoolTest
     private const int Posted = 15; // returns for others that are posted at once; more wait
     private const int Burst = 1000; // more than a narrow inbox takes, 256 in its ring and again in its stack
     private const int Made = Burst + 1; // one waits in the outbox while the burst is rented
-    private const int WideBytes = (1024 - 256) * 1024;
+    private const int WideBytes = 2 * (1024 - 256) * 1024; // as many in the stack, and again in the surplus
 
     [Fact]
     public void What_waits_is_idle_and_goes_with_a_trim()
@@ -104,6 +104,38 @@ public sealed class OutboxTests : PoolTest
         Assert.Equal(0, pool.GetStatistics().Idle);
         Assert.Equal(before, ReturnBurst(pool, other));
         Assert.Equal(before + WideBytes, pool.Core.Budget.Used);
+    }
+
+    [Fact]
+    public void An_epoch_leaves_no_more_of_a_burst_than_needs_no_charge_also_on_a_busy_thread()
+    {
+        BufferPool<byte> pool = NewPool<byte>(new() { Budget = 64 << 20 });
+        using ParkedThread other = new();
+        for (int epoch = 0; epoch < 4; epoch++)
+        {
+            long before = ReturnBurst(pool, other);
+            for (int i = 0; i < 2 * Burst; i++)
+            {
+                pool.Rent(1000).Return(); // so that every idle buffer may have been reached
+            }
+
+            Trimmer.Epoch(all: false);
+            Assert.Equal(before, pool.Core.Budget.Used);
+            Assert.InRange(pool.GetStatistics().Idle, 256, 256 + 15 + 14);
+        }
+    }
+
+    [Fact]
+    public void A_burst_of_buffers_that_hold_references_is_cleared_by_the_next_rental()
+    {
+        BufferPool<object> pool = NewPool<object>();
+        using ParkedThread other = new();
+        BufferLease<object>[] leases = [.. Enumerable.Range(0, 200).Select(_ => pool.Rent(100))];
+        object[][] arrays = Array.ConvertAll(leases, static lease => lease.Segment.Array!);
+        Array.ForEach(leases, static lease => lease.Span[0] = "kept");
+        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        Array.ForEach([.. Enumerable.Range(0, 1).Select(_ => pool.Rent(100))], static lease => lease.Return());
+        Assert.All(arrays, static array => Assert.Null(array[0]));
     }
 
     [Fact]

@@ -91,7 +91,10 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
     {
         long bytes = BufferPoolSettings<T>.BytesOf(length);
         int id = Bucket.FitsThreadTier(bytes) && !Retired ? ThreadTier.AllocateId() : -1;
-        var bucket = new Bucket(this, id, length, bytes) { HoldsArrays = holdsArrays };
+        var bucket = new Bucket(this, id, length, bytes)
+        {
+            HoldsArrays = holdsArrays, HoldsReferences = BufferPoolSettings<T>.HoldsReferences,
+        };
         if (Settings.HasWholeArrays && FindMade(length, !holdsArrays) is { } sibling)
         {
             bucket.Sibling = sibling;

@@ -25,7 +25,6 @@ internal sealed class Bucket
         GrownCapacity = holdsObjects ? (int)Math.Clamp(fitting, MagazineCapacity, MostObjects - 1) : MagazineCapacity;
         ChunkCapacity = holdsObjects ? MostObjects : Items.Capacity;
         InboxLimit = (int)Math.Clamp(InboxBytes / itemBytes, 1, MaxInbox);
-        WideInboxLimit = itemBytes <= FullMagazineBytes ? InboxLimit * Widening : InboxLimit;
         Shared = new SharedTier(this);
         ClosedHome = Magazine.NewClosed(this);
     }
@@ -50,6 +49,9 @@ internal sealed class Bucket
     /// <summary>Whether the items are objects, which have no home.</summary>
     internal bool HoldsObjects { get; }
 
+    /// <summary>Whether the items keep objects alive until they are cleared.</summary>
+    internal bool HoldsReferences { get; init; }
+
     /// <summary>Whether its items are arrays without slots.</summary>
     internal bool HoldsArrays { get; init; }
 
@@ -72,16 +74,22 @@ internal sealed class Bucket
     internal int ChunkCapacity { get; }
 
     /// <summary>
-    /// How many posted slots may wait in the ring, and again in the stack, of an inbox before the next poster moves them to the shared
-    /// tier.
+    /// How many posted slots may wait in the ring, and again in the stack, of an inbox before the next poster widens it or moves them to
+    /// the shared tier.
     /// </summary>
     internal int InboxLimit { get; }
 
-    /// <summary>How many may wait in the stack once the difference has been charged; no more than otherwise for large items.</summary>
-    internal int WideInboxLimit { get; }
+    /// <summary>How many may wait in the stack of a wide inbox.</summary>
+    internal int WideInboxLimit => IsInboxDeep ? InboxLimit * Widening : InboxLimit;
 
-    /// <summary>What a wide inbox is charged.</summary>
-    internal long WideInboxBytes => (WideInboxLimit - InboxLimit) * ItemBytes;
+    /// <summary>What a wide inbox is charged: as many may wait in its stack, and again settled in the magazine's surplus.</summary>
+    internal long WideInboxBytes => 2 * (WideInboxLimit - InboxLimit) * ItemBytes;
+
+    /// <summary>
+    /// Whether an inbox may be wide, and keeps in its ring what finds no place in the magazine. Not of large items; and what holds
+    /// references is settled at once, which clears it.
+    /// </summary>
+    internal bool IsInboxDeep => ItemBytes <= FullMagazineBytes && !HoldsReferences;
 
     internal SharedTier Shared { get; }
 

@@ -1,9 +1,10 @@
+using System.Numerics;
 using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
 /// <summary>
-/// The slots that other threads returned: any thread posts, one thread at a time collects. First a small ring, then a lock-free stack
+/// The slots that other threads returned: any thread posts, one thread at a time collects. First a ring, then a lock-free stack
 /// without limit.
 /// </summary>
 /// <remarks>
@@ -18,7 +19,7 @@ namespace Tidepool;
 /// </remarks>
 internal sealed class Inbox
 {
-    private const int RingLength = 256;
+    private const int MostPlaces = 256;
     private const int MaxSteps = 1 << 20; // a list that is taken while it is counted may lead anywhere
 
     private readonly int _places;
@@ -31,13 +32,13 @@ internal sealed class Inbox
     private PaddedInt _tail;
     private PaddedInt _head;
 
-    /// <summary>Makes an inbox, which is narrow.</summary>
-    /// <param name="limit">The most slots that may wait in the ring, which has fewer places where that is less than its length, and again
-    /// in the stack before the inbox is crowded.</param>
+    /// <summary>Makes a narrow inbox.</summary>
+    /// <param name="limit">The most slots that may wait in the ring, though never more than 256, and again in the stack before the inbox
+    /// is crowded.</param>
     /// <param name="wide">The most that may wait in the stack while the inbox is wide.</param>
     internal Inbox(int limit, int wide)
     {
-        _places = Math.Min(limit, RingLength);
+        _places = Math.Min(limit, MostPlaces);
         (_narrow, _wide, _limit) = (limit, wide, limit);
     }
 
@@ -47,14 +48,14 @@ internal sealed class Inbox
         {
             Place[]? ring = Volatile.Read(ref _ring);
             return Volatile.Read(ref _stack) is null
-                && (ring is null || Volatile.Read(ref ring[_head.Value & (RingLength - 1)].Slot) is null);
+                && (ring is null || Volatile.Read(ref ring[_head.Value & (ring.Length - 1)].Slot) is null);
         }
     }
 
     /// <summary>Whether the ring has no place left.</summary>
     internal bool IsRingFull => Volatile.Read(ref _tail.Value) - Volatile.Read(ref _head.Value) >= _places;
 
-    /// <summary>Whether as many slots as may wait in the stack do so, about.</summary>
+    /// <summary>Whether the stack has about reached its limit.</summary>
     internal bool IsCrowded => (Volatile.Read(ref _stack) is { } top ? top.Depth : 0) >= Volatile.Read(ref _limit);
 
     /// <summary>How many returns wait: slots whose posting did not lose a race. Exact when no thread posts or collects.</summary>
@@ -79,19 +80,24 @@ internal sealed class Inbox
         }
     }
 
+    /// <summary>Whether <see cref="TryWiden"/> may succeed. Any thread; out of date at once.</summary>
+    internal bool MayWiden => _wide > _narrow && Volatile.Read(ref _limit) == _narrow;
+
+    private bool IsWide => _wide > _narrow && Volatile.Read(ref _limit) == _wide;
+
     /// <summary>Lets more slots wait. Any thread.</summary>
     /// <returns>False when the inbox is wide or closed: nothing was changed.</returns>
     internal bool TryWiden()
     {
         Schedule.Point("inbox widen");
-        return Interlocked.CompareExchange(ref _limit, _wide, _narrow) == _narrow;
+        return MayWiden && Interlocked.CompareExchange(ref _limit, _wide, _narrow) == _narrow;
     }
 
     /// <summary>Ends what <see cref="TryWiden"/> began. One visitor at a time.</summary>
     /// <returns>False when the inbox is not wide: nothing was changed.</returns>
     internal bool TryNarrow()
     {
-        if (Volatile.Read(ref _limit) != _wide)
+        if (!IsWide)
         {
             return false;
         }
@@ -101,12 +107,12 @@ internal sealed class Inbox
         return true;
     }
 
-    /// <summary>Lets no thread make the inbox wide any more. One visitor at a time, the last one.</summary>
-    /// <returns>Whether it was wide.</returns>
+    /// <summary>Stops further widening. One visitor at a time, the last one.</summary>
+    /// <returns>Whether the inbox was wide.</returns>
     internal bool Close()
     {
         Schedule.Point("inbox close");
-        return Interlocked.Exchange(ref _limit, 0) == _wide;
+        return Interlocked.Exchange(ref _limit, 0) == _wide && _wide > _narrow;
     }
 
     /// <summary>Makes the ring, so that <see cref="Push"/> allocates nothing.</summary>
@@ -114,7 +120,7 @@ internal sealed class Inbox
     {
         if (Volatile.Read(ref _ring) is null)
         {
-            Interlocked.CompareExchange(ref _ring, new Place[RingLength], null);
+            Interlocked.CompareExchange(ref _ring, new Place[BitOperations.RoundUpToPowerOf2((uint)_places)], null);
         }
     }
 
@@ -134,7 +140,7 @@ internal sealed class Inbox
                 for (int i = 0; i < count; i++)
                 {
                     Schedule.Point("inbox write");
-                    Volatile.Write(ref ring[(tail + i) & (RingLength - 1)].Slot, Unsafe.As<Slot>(slots[i]));
+                    Volatile.Write(ref ring[(tail + i) & (ring.Length - 1)].Slot, Unsafe.As<Slot>(slots[i]));
                 }
 
                 slots = slots[count..];
@@ -161,7 +167,7 @@ internal sealed class Inbox
         }
 
         int head = _head.Value;
-        ref Slot? place = ref ring[head & (RingLength - 1)].Slot;
+        ref Slot? place = ref ring[head & (ring.Length - 1)].Slot;
         Slot? slot = Volatile.Read(ref place);
         if (slot is not null)
         {

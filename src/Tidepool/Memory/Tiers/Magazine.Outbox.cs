@@ -207,13 +207,14 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Lets more wait in the inbox until the next trim, charged to the budget, where half of that stays free. Any thread.</summary>
-    /// <returns>False when as much as may wait there does.</returns>
+    /// <summary>Lets more wait in the inbox until the next trim, if half of the budget stays free with what that is charged. Any thread.
+    /// </summary>
+    /// <returns>False when the inbox is wide already, may not be wide, or the budget has no room.</returns>
     internal bool TryWidenInbox()
     {
         Budget budget = Bucket.Pool.Budget;
         long bytes = Bucket.WideInboxBytes;
-        if (bytes == 0 || !budget.IsAmple(bytes) || !budget.TryCharge(bytes))
+        if (!Inbox.MayWiden || !budget.IsAmple(bytes) || !budget.TryCharge(bytes))
         {
             return false;
         }
@@ -227,7 +228,7 @@ internal sealed partial class Magazine
         return false;
     }
 
-    /// <summary>Ends what <see cref="TryWidenInbox"/> began. The caller has just taken in what waited.</summary>
+    /// <summary>Ends what <see cref="TryWidenInbox"/> began. The caller has just trimmed the surplus to what needs no charge.</summary>
     private void NarrowInbox()
     {
         if (Inbox.TryNarrow())

@@ -275,14 +275,15 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Fills the empty magazine: with what was settled already, then from the ring of the inbox, which keeps what finds no place. The
-    /// owner inside its busy section. A call of its own, because variables of the caller, which catches, live in memory.
+    /// Fills the empty magazine: with what was settled already, then from the ring of the inbox, where the rest may stay, and at last from
+    /// all of the inbox. Only for the owner inside its busy section. A method of its own, because one with a <c>finally</c> keeps its
+    /// variables in memory.
     /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void TakeHome()
     {
         RefillFromSurplus();
-        while (!IsFull && Inbox.TryTake() is { } slot)
+        while (Bucket.IsInboxDeep && !IsFull && Inbox.TryTake() is { } slot)
         {
             if (TryEndPosted(slot, owner: true))
             {
@@ -292,7 +293,7 @@ internal sealed partial class Magazine
 
         if (_state.HotFull == 0)
         {
-            TakeStack(owner: true);
+            TakeInbox(owner: true);
             RefillFromSurplus();
         }
     }
@@ -319,11 +320,6 @@ internal sealed partial class Magazine
             TakeIn(slot, owner);
         }
 
-        TakeStack(owner);
-    }
-
-    private void TakeStack(bool owner)
-    {
         Slot? linked = Inbox.TakeStack();
         while (linked is not null)
         {

@@ -78,11 +78,12 @@ internal sealed partial class Magazine
     internal bool Trim(bool all, bool isEpoch, List<object?> taken)
     {
         TakeInbox(owner: false);
-        NarrowInbox();
         long rents = _state.Rents - _state.SeenRents;
         int idle = SettledCount - _state.RestingCount;
         int untouched = idle - (int)Math.Min(idle, rents);
-        TakeOldest(all ? idle : (untouched + 1) / 2, taken);
+        int beyondLimit = _state.SurplusCount - Bucket.InboxLimit; // of the oldest, which the surplus is
+        TakeOldest(all ? idle : Math.Max((untouched + 1) / 2, beyondLimit), taken);
+        NarrowInbox();
         if (all || (isEpoch && rents == 0))
         {
             TakeResting(taken);
