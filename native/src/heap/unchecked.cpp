@@ -177,9 +177,9 @@ void free(void* block) {
 }
 
 size_t usable_size(const void* block) {
-  const Page* page = page_of(slice_of(block));
+  const Page* page = slice_with(block);
   if (page->is(PageKind::large)) return size_t{page->run_length() - page->headroom()} << slice_shift;
-  return page_of(slice_of(block) - page->first)->block_size;
+  return (page - page->first)->block_size;
 }
 
 size_t good_size(size_t size) {
@@ -202,13 +202,14 @@ void* reallocate(void* block, size_t size) {
   size_t old = usable_size(block);
   if (size > max_size - slice_size) return nullptr;
   PageId id = slice_of(block);
-  bool large = page_of(id)->is(PageKind::large);
+  const Page* page = page_of(id);
+  bool large = page->is(PageKind::large);
   if (large && size > max_class_size) {
     if (resize_large(id, size)) return block;
   } else if (!large && size <= old && good_size(size) >= old - old / 4) {
     return block;
   }
-  Heap* owner = page_of(page_with(block))->owner.load(std::memory_order_relaxed);
+  Heap* owner = (page - page->first)->owner.load(std::memory_order_relaxed);
   bool of_explicit_heap = owner->state.load(std::memory_order_relaxed) == HeapState::explicit_ && *bins_of(id) == 0;
   Heap* heap = of_explicit_heap && owner != sample_heap() ? owner : nullptr;
   void* moved = large && size > old ? allocate_with_headroom(heap, size) : nullptr;
@@ -216,7 +217,7 @@ void* reallocate(void* block, size_t size) {
   if (moved == nullptr) return nullptr;
   size_t kept = size < old ? size : old;
   size_t pages = kept & ~(os::page_size() - 1);
-  if (large && kept >= move_from && page_of(slice_of(moved))->is(PageKind::large) && os::move_pages(block, moved, pages)) {
+  if (large && kept >= move_from && slice_with(moved)->is(PageKind::large) && os::move_pages(block, moved, pages)) {
     memcpy(static_cast<char*>(moved) + pages, static_cast<char*>(block) + pages, kept - pages);
   } else {
     memcpy(moved, block, kept);

@@ -64,22 +64,27 @@ extern uintptr_t window_length;
 // True when the arena's memory is in huge pages, where the system has them.
 bool has_huge_pages(uint32_t number);
 
-// Returns the slice of an address; 0 when no arena has it.
+// Returns the slice of an address; 0 when no arena has it. Looks into all arenas.
 PageId slice_of_slow(const void* address);
-inline PageId slice_of(const void* address) {
+
+// Returns use(arena, slice) for the slice of an address; slice 0: no arena has it. The window's two arenas are constants in `use`.
+template <class Use>
+[[gnu::always_inline]] inline auto with_slice_of(const void* address, Use use) {
   auto a = reinterpret_cast<uintptr_t>(address);
-  if (uint32_t slice = arenas[0].slice_at(a); slice != 0) return slice;
-  if (uint32_t slice = arenas[dense_arena].slice_at(a); slice != 0) return dense_arena << slice_bits | slice;
-  return slice_of_slow(address);
+  if (uint32_t slice = arenas[0].slice_at(a); slice != 0) return use(0u, slice);
+  if (uint32_t slice = arenas[dense_arena].slice_at(a); slice != 0) return use(dense_arena, slice);
+  PageId slice = slice_of_slow(address);
+  return use(slice >> slice_bits, slice_index(slice));
 }
 
-// Returns the description of the slice of an address; null when no arena has it. As page_of(slice_of(address)), without the number.
+// Returns the slice of an address; 0 when no arena has it.
+inline PageId slice_of(const void* address) {
+  return with_slice_of(address, [](uint32_t arena, uint32_t slice) { return arena << slice_bits | slice; });
+}
+
+// Returns the description of the slice of an address; null when no arena has it.
 inline Page* slice_with(const void* address) {
-  auto a = reinterpret_cast<uintptr_t>(address);
-  if (uint32_t slice = arenas[0].slice_at(a); slice != 0) return &arenas[0].pages[slice];
-  if (uint32_t slice = arenas[dense_arena].slice_at(a); slice != 0) return &arenas[dense_arena].pages[slice];
-  PageId slice = slice_of_slow(address);
-  return slice != 0 ? page_of(slice) : nullptr;
+  return with_slice_of(address, [](uint32_t arena, uint32_t slice) { return slice != 0 ? &arenas[arena].pages[slice] : nullptr; });
 }
 
 // The page of a block: its first slice. Of a large block the block's own slice.
