@@ -41,17 +41,18 @@ TP_COLD void report_double_free(const void* block, size_t size) {
   report_misuse(tp_misuse_double_free, block, size, text.c_str());
 }
 
-// True when a large block begins there; otherwise reports the call.
-TP_NOINLINE bool begins_large_block(const void* block, const char* call) {
+// The usable size of the large block that begins there; 0: none does, and the call was reported.
+TP_NOINLINE size_t size_of_large(const void* block, const char* call) {
   unchecked::Block found = unchecked::find(block);
-  if (found.start == block && found.start != nullptr) return true;
+  if (found.start == block && found.start != nullptr) return page_of(found.id)->usable_length();
   report_wrong_pointer(block, found, call);
-  return false;
+  return 0;
 }
 
-// True when the block is one that was handed out, as far as can be told without a record of each; otherwise reports the call.
-bool may_be_freed(const void* block, const char* call) {
-  return TP_LIKELY(unchecked::size_in_page(block) != 0) || begins_large_block(block, call);
+// The usable size of a block that was handed out, as far as can be told without a record of each; 0: the call was reported.
+size_t size_or_report(const void* block, const char* call) {
+  size_t size = unchecked::size_in_page(block);
+  return TP_LIKELY(size != 0) ? size : size_of_large(block, call);
 }
 
 void free_slow(void* block) {
@@ -67,7 +68,7 @@ void free_slow(void* block) {
       }
     }
   }
-  if (may_be_freed(block, "free")) unchecked::free(block);
+  if (size_or_report(block, "free") != 0) unchecked::free(block);
 }
 
 void* aligned(size_t alignment, size_t size, bool zero) {
@@ -125,8 +126,8 @@ void* tp_aligned_zalloc(size_t alignment, size_t size) noexcept { return aligned
 void* tp_realloc(void* block, size_t size) noexcept {
   if (block == nullptr) return tp_malloc(size);
   if (checked) return check::reallocate(block, size);
-  if (!may_be_freed(block, "realloc")) return nullptr;
-  return or_enomem(unchecked::reallocate(block, size));
+  size_t old = size_or_report(block, "realloc");
+  return old != 0 ? or_enomem(unchecked::reallocate(block, old, size)) : nullptr;
 }
 
 void* tp_reallocarray(void* block, size_t count, size_t size) noexcept {
@@ -155,7 +156,7 @@ void tp_free_aligned_sized(void* block, size_t alignment, size_t size) noexcept 
 size_t tp_usable_size(const void* block) noexcept {
   if constexpr (checked) return check::usable_size(block);
   if (size_t size = unchecked::size_in_page(block); TP_LIKELY(size != 0)) return size;
-  return block != nullptr && begins_large_block(block, "size") ? unchecked::usable_size(block) : 0;
+  return block != nullptr ? size_of_large(block, "size") : 0;
 }
 
 bool tp_owns(const void* address) noexcept {

@@ -33,9 +33,7 @@ size_t live_bytes_of(Heap* heap) {
       for (PageId id = list; id != 0; id = page_of(id)->next) live += size_t{page_of(id)->used} * page_of(id)->block_size;
     }
   }
-  for (PageId id = heap->large; id != 0; id = page_of(id)->next) {
-    live += size_t{page_of(id)->run_length() - page_of(id)->headroom()} << slice_shift;
-  }
+  for (PageId id = heap->large; id != 0; id = page_of(id)->next) live += page_of(id)->usable_length();
   return live;
 }
 

@@ -176,12 +176,6 @@ void free(void* block) {
   if (!detail::push(heap, bin, block)) return_slow(heap, block, bin);
 }
 
-size_t usable_size(const void* block) {
-  const Page* page = slice_with(block);
-  if (page->is(PageKind::large)) return size_t{page->run_length() - page->headroom()} << slice_shift;
-  return (page - page->first)->block_size;
-}
-
 size_t good_size(size_t size) {
   if (size > max_size - slice_size) return 0;
   return size <= max_class_size ? size_of_bin(bin_of(size)) : slices_for(size) << slice_shift;
@@ -198,8 +192,7 @@ static void* allocate_with_headroom(Heap* heap, size_t size) {
   return block;
 }
 
-void* reallocate(void* block, size_t size) {
-  size_t old = usable_size(block);
+void* reallocate(void* block, size_t old, size_t size) {
   if (size > max_size - slice_size) return nullptr;
   PageId id = slice_of(block);
   const Page* page = page_of(id);

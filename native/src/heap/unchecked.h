@@ -15,13 +15,11 @@ void* allocate_in(Heap* heap, size_t size, size_t alignment, bool zero);
 // A live block of any kind, not null.
 void free(void* block);
 
-// A live block; the old one stays on failure.
-void* reallocate(void* block, size_t size);
+// A live block of old usable bytes; it stays on failure.
+void* reallocate(void* block, size_t old, size_t size);
 
-size_t usable_size(const void* block);
-
-// As usable_size, for any address and inline: programs that count their memory ask when they take a block and when they free it.
-// 0: no block of a page begins there; a large one may.
+// The usable size of the block of a page that begins at an address; 0: none does, but a large one may. Inline: programs that
+// count their memory ask when they take a block and when they free it.
 inline size_t size_in_page(const void* address) {
   const Page* page = slice_with(address);
   if (page == nullptr) return 0;

@@ -49,6 +49,7 @@ struct alignas(64) Page {
   bool dirty() const { return bin != 0; }
   uint32_t run_length() const { return capacity; }
   uint32_t headroom() const { return carved; }
+  size_t usable_length() const { return size_t{run_length() - headroom()} << slice_shift; }  // of large blocks
   void set_headroom(uint32_t at_end) { carved = at_end; }
   uint32_t refused_in() const { return pending; }
   void set_refused_in(uint32_t purge) { pending = purge; }
