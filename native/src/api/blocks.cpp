@@ -22,17 +22,11 @@ bool alignment_is_valid(size_t alignment) {
 
 // call: "free", "realloc" or "size".
 TP_COLD void report_wrong_pointer(const void* block, const unchecked::Block& found, const char* call) {
+  if (found.start == nullptr) return report_foreign_pointer(block, call);
   Text text;
-  text.add(call);
-  if (found.start == nullptr) {
-    text.add(" of a foreign pointer: ").add_address(block).add(" is not in a block of this library, or was freed before");
-    if (deepbind_was_used()) text.add("; a library that was loaded with RTLD_DEEPBIND has the C library's malloc");
-    report_misuse(tp_misuse_foreign_pointer, block, 0, text.c_str());
-  } else {
-    text.add(" of an interior pointer: ").add_address(block).add(" lies in the block ").add_address(found.start);
-    text.add(" of ").add(found.size).add(" bytes");
-    report_misuse(tp_misuse_interior_pointer, block, found.size, text.c_str());
-  }
+  text.add(call).add(" of an interior pointer: ").add_address(block).add(" lies in the block ").add_address(found.start);
+  text.add(" of ").add(found.size).add(" bytes");
+  report_misuse(tp_misuse_interior_pointer, block, found.size, text.c_str());
 }
 
 TP_COLD void report_double_free(const void* block, size_t size) {

@@ -71,6 +71,13 @@ static std::atomic<bool> deepbind{false};
 void note_deepbind() { deepbind.store(true, std::memory_order_relaxed); }
 bool deepbind_was_used() { return deepbind.load(std::memory_order_relaxed); }
 
+void report_foreign_pointer(const void* pointer, const char* call) {
+  Text text;
+  text.add(call).add(" of a foreign pointer: ").add_address(pointer).add(" is not in a block of this library, or was freed before");
+  if (deepbind_was_used()) text.add("; a library that was loaded with RTLD_DEEPBIND has the C library's malloc");
+  report_misuse(tp_misuse_foreign_pointer, pointer, 0, text.c_str());
+}
+
 void fatal(const char* message, const void* address) {
   Text text;
   text.add("tidepool: ").add(message);

@@ -33,6 +33,9 @@ TP_COLD void report_misuse(tp_misuse kind, const void* address, size_t size, con
 void note_deepbind();
 bool deepbind_was_used();
 
+// Reports a call ("free", "realloc" or "size") with a pointer that lies in no block.
+TP_COLD void report_foreign_pointer(const void* pointer, const char* call);
+
 tp_misuse_handler exchange_misuse_handler(tp_misuse_handler handler);
 
 // Writes a line and aborts, because the library's own state is broken or the program destroyed it.

@@ -39,11 +39,9 @@ void push_remote(PageId id, FreeList blocks, Batch* last, uint32_t count) {
 
 // Reports a pointer that no page gave out. It stays out of every list.
 TP_COLD void report_wrong_pointer(const Page* page, void* block) {
+  if (slice_of(block) == 0) return report_foreign_pointer(block, "free");
   Text text;
-  if (slice_of(block) == 0) {
-    text.add("free of a foreign pointer: ").add_address(block).add(" is not in a block of this library");
-    report_misuse(tp_misuse_foreign_pointer, block, 0, text.c_str());
-  } else if (page->is(PageKind::small)) {
+  if (page->is(PageKind::small)) {
     text.add("free of an interior pointer: ").add_address(block).add(" lies inside of a block of ").add(page->block_size).add(" bytes");
     report_misuse(tp_misuse_interior_pointer, block, page->block_size, text.c_str());
   } else {
