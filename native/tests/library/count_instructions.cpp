@@ -33,6 +33,11 @@ bool is_jump(long word) {
   return (first >= 0x70 && first <= 0x7f) || first == 0xe9 || first == 0xeb || (first == 0xff && (((second >> 3) & 7) == 4));
 }
 
+// Keeps the lesser count; one of no instructions is none yet.
+void keep_least(Count& least, const Count& count) {
+  if (least.instructions == 0 || count.instructions < least.instructions) least = count;
+}
+
 constexpr int pairs = 2;  // a block that is not freed may be the last one at hand, so the fewer instructions of two pairs count
 
 // Steps to the function's first instruction, then counts until it has returned.
@@ -87,8 +92,8 @@ int main(int count, char** names) {
       puts("single steps are not possible here");
       return 77;
     }
-    if (i == 0 || of_allocate.instructions < least_of_allocate.instructions) least_of_allocate = of_allocate;
-    if (i == 0 || of_use.instructions < least_of_use.instructions) least_of_use = of_use;
+    keep_least(least_of_allocate, of_allocate);
+    keep_least(least_of_use, of_use);
   }
   kill(child, SIGKILL);
   printf("%ld %ld %ld %ld\n", least_of_allocate.instructions, least_of_allocate.jumps, least_of_use.instructions, least_of_use.jumps);
