@@ -42,10 +42,13 @@ internal static class MissedGoals
             foreach (var lab in all.Where(static one => one.Verdict.State == VerdictState.Fail).GroupBy(static one => one.Lab))
             {
                 var rows = machine.Labs[lab.Key.Name].Lab.Rows.ToDictionary(static row => row.Key);
-                var comparisons = DocTables.PlanOf(lab.Key).Rules.ToLookup(static rule => rule.Bar.Id, static rule => rule.Comparisons);
+                var rules = DocTables.PlanOf(lab.Key).Rules;
                 foreach (var (_, verdict) in lab)
                 {
-                    WriteRow(text, lab.Key, verdict, comparisons[verdict.Bar.Id].SelectMany(static some => some), rows);
+                    // Another rule may compare by now what this one did when the results were made.
+                    var ownFirst = rules.OrderByDescending(rule => rule.Bar.Id == verdict.Bar.Id);
+                    var comparisons = ownFirst.SelectMany(static rule => rule.Comparisons);
+                    WriteRow(text, lab.Key, verdict, comparisons, rows);
                 }
             }
         }

@@ -31,7 +31,7 @@ internal static class Bars
         "arrays.scope.callsite", "scope", "scopes at call sites: at most 0.85 of ArrayPool.Shared", 0.85);
 
     public static readonly Bar ScopeLease = Ratio(
-        "arrays.scope.lease", "scope", "scopes: never slower than our leases; near that, by an interval at most 0.04 wide", 1) with
+        "arrays.scope.lease", "scope", "scopes: never slower than our leases; near that, interval at most 0.04 wide", 1) with
     {
         Width = 0.04,
     };
@@ -105,7 +105,7 @@ internal static class Bars
     public static readonly Bar ReusedInlined = Ratio(
         "memory.reused.inlined",
         "memory pools",
-        "reused owners of arrays at depth 1, inlined: at most 1.00 of MemoryPool.Shared; near that, by an interval at most 0.04 wide",
+        "reused owners of arrays at depth 1, inlined: at most 1.00 of MemoryPool.Shared; near that, interval at most 0.04 wide",
         1) with
     {
         Width = 0.04,
@@ -221,7 +221,7 @@ internal static class Bars
     public static readonly Bar StreamKnownLarge = Ratio(
         "streams.known.large",
         "streams, known length",
-        "131,073 B of a known length: at most 1.00 of RecyclableMemoryStream; near that, by an interval at most 0.04 wide",
+        "131,073 B of a known length: at most 1.00 of RecyclableMemoryStream; near that, interval at most 0.04 wide",
         1) with
     {
         Width = 0.04,
@@ -372,10 +372,10 @@ internal static class Bars
         "native.count.free", "instructions", "free: at most 20 instructions", 20);
 
     public static readonly Bar MallocBranches = Count(
-        "native.count.malloc.branches", "instructions", "malloc(64): at most 3 conditional branches", 3);
+        "native.count.malloc.branches", "instructions", "malloc(64): at most 2 conditional branches", 2);
 
     public static readonly Bar FreeBranches = Count(
-        "native.count.free.branches", "instructions", "free: at most 4 conditional branches", 4);
+        "native.count.free.branches", "instructions", "free: at most 3 conditional branches", 3);
 
     public static readonly Bar ProgramPython = Ratio(
         "native.program.python", "programs", "python3's own tests: no malloc is faster by 5 %", 1.05);
@@ -446,7 +446,7 @@ internal static class Bars
 
     public static readonly Bar ObjectsDrainLease = Ratio(
         "objects.drain.lease", "object pool, drain and refill", "2048 objects leased and returned: at most 1.00 of "
-            + "Microsoft.Extensions.ObjectPool; near that, by an interval at most 0.04 wide", 1) with
+            + "Microsoft.Extensions.ObjectPool; near that, interval at most 0.04 wide", 1) with
     {
         Width = 0.04,
     };
@@ -626,7 +626,7 @@ internal static class Bars
     public static readonly Bar AdviseOverhead = Ratio(
         "advise.overhead",
         "advise, the program",
-        "a program that allocates 1 GB/s takes at most 1.03 of its time while advise looks at it; near that, by an interval at most 0.04 wide",
+        "a program that allocates 1 GB/s takes at most 1.03 of its time while advise looks at it; near that, interval at most 0.04 wide",
         1.03) with
     {
         Width = 0.04,
@@ -635,7 +635,7 @@ internal static class Bars
     public static readonly Bar WatchOverhead = Ratio(
         "advise.watch",
         "advise, the program",
-        "a program that allocates 1 GB/s takes at most 1.01 of its time while watch looks at it; near that, by an interval at most 0.04 wide",
+        "a program that allocates 1 GB/s takes at most 1.01 of its time while watch looks at it; near that, interval at most 0.04 wide",
         1.01) with
     {
         Width = 0.04,
@@ -680,8 +680,8 @@ internal static class Bars
         RawInlined, RawCallSite, LeaseInlined, LeaseCallSite, LeaseBytes, ScopeOwn, ScopeInlined, ScopeCallSite, ScopeLease, Handle,
         Depth8Inlined, Depth8CallSite, Depth8Own, ThreadsDepth8, ThreadsScaling, ThreadsOwn, ThreadsCrowd, RingShared, RingLease,
         RingRaw, Hop,
-        Objects, Grid, GridEmpty, GridLarge, Empty, Waste, FullChecks, Overflow, ReusedKestrel, ReusedInlined, ReusedCallSite, ReusedDepth8, ReusedBytes,
-        HeldBytes, NativeReusedBytes, NativeHeldBytes,
+        Objects, Grid, GridEmpty, GridLarge, Empty, Waste, FullChecks, Overflow,
+        ReusedKestrel, ReusedInlined, ReusedCallSite, ReusedDepth8, ReusedBytes, HeldBytes, NativeReusedBytes, NativeHeldBytes,
         IdleHeld, IdleAlive, TrimHeld, TrimAlive, IdleCollected, EpochTime, EpochGate,
         StreamSmall, StreamNewBytes, StreamRentedBytes, StreamSmallRecyclable, StreamSmallSlim, StreamTiny, StreamTinyRecyclable,
         StreamTinySlim, StreamMediumOnce, StreamMediumParts, StreamMediumRecyclable,
@@ -716,7 +716,8 @@ internal static class Bars
     private static Bar RequestRate(string id, string protocol) => Ratio(
         $"kestrel.{id}.time",
         "kestrel, requests",
-        $"{protocol}: requests in a second at least 0.97 of Kestrel's own pool (time at most 1.0309); near that, by an interval at most 0.04 wide",
+        $"{protocol}: requests in a second at least 0.97 of Kestrel's own pool (time at most 1.0309); near that, "
+            + "interval at most 0.04 wide",
         1 / 0.97) with
     {
         Width = 0.04,

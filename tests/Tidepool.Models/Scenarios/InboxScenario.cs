@@ -3,7 +3,7 @@ using Tidepool.Models.Scheduling;
 namespace Tidepool.Models.Scenarios;
 
 /// <summary>
-/// Two posters make the inbox of one thread wide and a third thread trims or closes its magazine, while the owner rents again what they return.
+/// Two threads widen the inbox of a third one, trim or close its magazine and return one of its rentals, while it rents that again.
 /// </summary>
 internal sealed class InboxScenario : IScenario
 {
