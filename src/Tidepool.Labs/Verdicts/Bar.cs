@@ -19,8 +19,8 @@ internal enum BarKind
 internal sealed record Bar(string Id, string Row, string Name, BarKind Kind, double Limit)
 {
     /// <summary>
-    /// The widest interval of a ratio by which the bar is met where it ends as near to the limit as that, or null for any. A limit near
-    /// parity needs one: a wide interval that ends just within it would say little.
+    /// Rejects a wider interval that ends within this distance of the limit; null accepts any. A limit near parity needs one: a wide
+    /// interval that ends just within it would say little.
     /// </summary>
     public double? Width { get; init; }
 }

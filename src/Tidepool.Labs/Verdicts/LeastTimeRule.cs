@@ -1,7 +1,7 @@
 namespace Tidepool.Labs;
 
 /// <summary>The least time of an operation in nanoseconds, for what is too short to be compared with a rival's.</summary>
-/// <remarks>Of all rounds, because on a shared machine the others tell more of the neighbours than of two or three instructions.</remarks>
+/// <remarks>Takes the least of all rounds: on a shared machine the others measure the neighbours.</remarks>
 internal sealed class LeastTimeRule(Bar bar, params IReadOnlyList<WorkloadKey> keys) : WorstRule(bar, keys)
 {
     /// <inheritdoc/>

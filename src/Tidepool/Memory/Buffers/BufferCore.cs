@@ -91,9 +91,9 @@ internal sealed partial class BufferCore<T> : TieredPool, ILivePool
     {
         long bytes = BufferPoolSettings<T>.BytesOf(length);
         int id = Bucket.FitsThreadTier(bytes) && !Retired ? ThreadTier.AllocateId() : -1;
-        var bucket = new Bucket(this, id, length, bytes)
+        var bucket = new Bucket(this, id, length, bytes, holdsReferences: BufferPoolSettings<T>.HoldsReferences)
         {
-            HoldsArrays = holdsArrays, HoldsReferences = BufferPoolSettings<T>.HoldsReferences,
+            HoldsArrays = holdsArrays,
         };
         if (Settings.HasWholeArrays && FindMade(length, !holdsArrays) is { } sibling)
         {

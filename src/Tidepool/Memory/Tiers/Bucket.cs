@@ -12,7 +12,15 @@ internal sealed class Bucket
     private const int MaxInbox = 256;
     private const int Widening = 4;
 
-    internal Bucket(TieredPool pool, int id, int itemLength, long itemBytes, bool holdsObjects = false)
+    /// <summary>Makes a bucket, with an empty shared tier.</summary>
+    /// <param name="pool">The pool.</param>
+    /// <param name="id">The index in every thread's table, or -1.</param>
+    /// <param name="itemLength">The length of each item in elements.</param>
+    /// <param name="itemBytes">Its bytes.</param>
+    /// <param name="holdsObjects">Whether the items are objects, which have no home.</param>
+    /// <param name="holdsReferences">Whether they keep objects alive until they are cleared.</param>
+    internal Bucket(
+        TieredPool pool, int id, int itemLength, long itemBytes, bool holdsObjects = false, bool holdsReferences = false)
     {
         Pool = pool;
         Id = id;
@@ -25,6 +33,9 @@ internal sealed class Bucket
         GrownCapacity = holdsObjects ? (int)Math.Clamp(fitting, MagazineCapacity, MostObjects - 1) : MagazineCapacity;
         ChunkCapacity = holdsObjects ? MostObjects : Items.Capacity;
         InboxLimit = (int)Math.Clamp(InboxBytes / itemBytes, 1, MaxInbox);
+        IsInboxDeep = itemBytes <= FullMagazineBytes && !holdsReferences;
+        WideInboxLimit = IsInboxDeep ? InboxLimit * Widening : InboxLimit;
+        WideInboxBytes = 2 * (WideInboxLimit - InboxLimit) * itemBytes;
         Shared = new SharedTier(this);
         ClosedHome = Magazine.NewClosed(this);
     }
@@ -48,9 +59,6 @@ internal sealed class Bucket
 
     /// <summary>Whether the items are objects, which have no home.</summary>
     internal bool HoldsObjects { get; }
-
-    /// <summary>Whether the items keep objects alive until they are cleared.</summary>
-    internal bool HoldsReferences { get; init; }
 
     /// <summary>Whether its items are arrays without slots.</summary>
     internal bool HoldsArrays { get; init; }
@@ -80,16 +88,15 @@ internal sealed class Bucket
     internal int InboxLimit { get; }
 
     /// <summary>How many may wait in the stack of a wide inbox.</summary>
-    internal int WideInboxLimit => IsInboxDeep ? InboxLimit * Widening : InboxLimit;
+    internal int WideInboxLimit { get; }
 
     /// <summary>What a wide inbox is charged: as many may wait in its stack, and again settled in the magazine's surplus.</summary>
-    internal long WideInboxBytes => 2 * (WideInboxLimit - InboxLimit) * ItemBytes;
+    internal long WideInboxBytes { get; }
 
     /// <summary>
-    /// Whether an inbox may be wide, and keeps in its ring what finds no place in the magazine. Not of large items; and what holds
-    /// references is settled at once, which clears it.
+    /// Whether an inbox may widen and keep slots in its ring. False for large items, and for those with references, which settling clears.
     /// </summary>
-    internal bool IsInboxDeep => ItemBytes <= FullMagazineBytes && !HoldsReferences;
+    internal bool IsInboxDeep { get; }
 
     internal SharedTier Shared { get; }
 

@@ -51,22 +51,9 @@ internal sealed class IdleCollection
     /// <summary>Whether enough was given up, so that the clock must go on.</summary>
     internal bool IsPending => _given >= LeastBytes;
 
-    /// <summary>A value that is not understood means off, and is said on standard error.</summary>
-    internal static IdleCollectionMode Parse(string? text)
-    {
-        switch (text?.Trim().ToLowerInvariant())
-        {
-            case null or "" or "off":
-                return IdleCollectionMode.Off;
-            case "background":
-                return IdleCollectionMode.Background;
-            case "aggressive":
-                return IdleCollectionMode.Aggressive;
-            default:
-                Console.Error.WriteLine($"Tidepool: {Property} or {Variable} = {text} is not off, background or aggressive; using off.");
-                return IdleCollectionMode.Off;
-        }
-    }
+    /// <summary>Reads a value; one that is not understood means off.</summary>
+    internal static IdleCollectionMode Parse(string? text) => (IdleCollectionMode)ProcessSetting.Choose(
+        text, $"{Property} or {Variable} = ", " is not off, background or aggressive; using off.", "off", "background", "aggressive");
 
     /// <summary>Collects as the mode says.</summary>
     internal static void Collect(IdleCollectionMode mode)

@@ -20,11 +20,12 @@ namespace Tidepool;
 internal sealed class Inbox
 {
     private const int MostPlaces = 256;
+    private const int Never = -1;
     private const int MaxSteps = 1 << 20; // a list that is taken while it is counted may lead anywhere
 
     private readonly int _places;
     private readonly int _narrow;
-    private readonly int _wide;
+    private readonly int _wide; // or never
     private int _limit;
     private Slot? _stack;
     private Place[]? _ring;
@@ -39,7 +40,7 @@ internal sealed class Inbox
     internal Inbox(int limit, int wide)
     {
         _places = Math.Min(limit, MostPlaces);
-        (_narrow, _wide, _limit) = (limit, wide, limit);
+        (_narrow, _wide, _limit) = (limit, wide > limit ? wide : Never, limit);
     }
 
     internal bool IsEmpty
@@ -81,9 +82,7 @@ internal sealed class Inbox
     }
 
     /// <summary>Whether <see cref="TryWiden"/> may succeed. Any thread; out of date at once.</summary>
-    internal bool MayWiden => _wide > _narrow && Volatile.Read(ref _limit) == _narrow;
-
-    private bool IsWide => _wide > _narrow && Volatile.Read(ref _limit) == _wide;
+    internal bool MayWiden => _wide != Never && Volatile.Read(ref _limit) == _narrow;
 
     /// <summary>Lets more slots wait. Any thread.</summary>
     /// <returns>False when the inbox is wide or closed: nothing was changed.</returns>
@@ -97,7 +96,7 @@ internal sealed class Inbox
     /// <returns>False when the inbox is not wide: nothing was changed.</returns>
     internal bool TryNarrow()
     {
-        if (!IsWide)
+        if (Volatile.Read(ref _limit) != _wide)
         {
             return false;
         }
@@ -112,7 +111,7 @@ internal sealed class Inbox
     internal bool Close()
     {
         Schedule.Point("inbox close");
-        return Interlocked.Exchange(ref _limit, 0) == _wide && _wide > _narrow;
+        return Interlocked.Exchange(ref _limit, 0) == _wide;
     }
 
     /// <summary>Makes the ring, so that <see cref="Push"/> allocates nothing.</summary>

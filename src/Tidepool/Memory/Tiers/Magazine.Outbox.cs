@@ -207,8 +207,7 @@ internal sealed partial class Magazine
         }
     }
 
-    /// <summary>Lets more wait in the inbox until the next trim, if half of the budget stays free with what that is charged. Any thread.
-    /// </summary>
+    /// <summary>Widens the inbox until the next trim, and charges it, if half of the budget stays free. Any thread.</summary>
     /// <returns>False when the inbox is wide already, may not be wide, or the budget has no room.</returns>
     internal bool TryWidenInbox()
     {

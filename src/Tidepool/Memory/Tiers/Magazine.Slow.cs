@@ -275,9 +275,8 @@ internal sealed partial class Magazine
     }
 
     /// <summary>
-    /// Fills the empty magazine: with what was settled already, then from the ring of the inbox, where the rest may stay, and at last from
-    /// all of the inbox. Only for the owner inside its busy section. A method of its own, because one with a <c>finally</c> keeps its
-    /// variables in memory.
+    /// Fills the empty magazine from the surplus, then from the ring of the inbox; if both are empty, settles the whole inbox. Only for the
+    /// owner inside its busy section. A method of its own, because one with a <c>finally</c> keeps its variables in memory.
     /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void TakeHome()

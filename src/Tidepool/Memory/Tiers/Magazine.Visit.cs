@@ -81,7 +81,7 @@ internal sealed partial class Magazine
         long rents = _state.Rents - _state.SeenRents;
         int idle = SettledCount - _state.RestingCount;
         int untouched = idle - (int)Math.Min(idle, rents);
-        int beyondLimit = _state.SurplusCount - Bucket.InboxLimit; // of the oldest, which the surplus is
+        int beyondLimit = _state.SurplusCount - Bucket.InboxLimit; // the surplus leaves first
         TakeOldest(all ? idle : Math.Max((untouched + 1) / 2, beyondLimit), taken);
         NarrowInbox();
         if (all || (isEpoch && rents == 0))

@@ -90,8 +90,8 @@ internal sealed partial class Magazine
     internal OwnerRing? Owners { get; set; }
 
     /// <summary>
-    /// The bytes charged to the budget for this magazine, without what a wide inbox is charged. Written by the owner where it works, at
-    /// last by the thread that closes the magazine; others read it after that.
+    /// The bytes charged to the budget for this magazine, without what a wide inbox is charged. Written by the owner, last by the
+    /// thread that closes the magazine; others read it after that.
     /// </summary>
     internal long Charge { get; private set; }
 

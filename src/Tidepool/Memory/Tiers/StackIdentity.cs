@@ -155,22 +155,9 @@ internal readonly unsafe partial struct StackIdentity
         return new StackIdentity(cell, 1);
     }
 
-    /// <summary>
-    /// Whether the variable asks for numbers. A value that is not understood must not stop a program: it is said on standard error.
-    /// </summary>
-    private static bool WantsNumbers(string? text)
-    {
-        switch (text?.Trim().ToLowerInvariant())
-        {
-            case null or "" or "stack":
-                return false;
-            case "thread":
-                return true;
-            default:
-                Console.Error.WriteLine($"Tidepool: {Variable}={text} is not stack or thread; using stack where the system allows.");
-                return false;
-        }
-    }
+    /// <summary>Whether the variable asks for numbers.</summary>
+    private static bool WantsNumbers(string? text) => ProcessSetting.Choose(
+        text, Variable + "=", " is not stack or thread; using stack where the system allows.", "stack", "thread") == 1;
 
     /// <summary>The lowest address and the size of the calling thread's stack in bytes; (0, 0) when unknown.</summary>
     internal static (nuint Low, nuint Size) Bounds() =>

@@ -26,8 +26,8 @@ internal struct TicketState
     internal int Posted;
 
     /// <summary>
-    /// Makes a word of its halves, which lie as a little-endian processor stores them, in a register. The load of a whole after two stores
-    /// of halves would wait until everything that was stored before has reached the cache.
+    /// Combines the halves in a register, in little-endian order. The load of a whole after two stores of halves would wait until
+    /// everything that was stored before has reached the cache.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static long Of(int generation, int posted) => (long)(((ulong)(uint)posted << PostedShift) | (uint)generation);
