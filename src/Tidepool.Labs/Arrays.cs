@@ -294,13 +294,7 @@ internal sealed class ArraysLab : ILab
         plan.Add(plan.Mode == LabMode.Full
             ? new RatioRule(Bars.GridLarge, [.. pairs[Bars.GridLarge]])
             : new OmittedRule(Bars.GridLarge, "no loop of that depth: --full"));
-        plan.Add(new LeastTimeRule(
-            Bars.Empty,
-            [
-                .. from workload in plan.Workloads
-                   where workload.Section.Layout == SectionLayout.Matrix && IsEmptyArray(workload.Key)
-                   select workload.Key
-            ]));
+        plan.Add(new LeastTimeRule(Bars.Empty, [.. GridPairs(plan).Select(static pair => pair.Ours).Where(IsEmptyArray)]));
     }
 
     private static bool IsEmptyArray(WorkloadKey key) =>

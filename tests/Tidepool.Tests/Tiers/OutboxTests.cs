@@ -18,7 +18,7 @@ public sealed class OutboxTests : PoolTest
         BufferPool<byte> pool = NewPool<byte>(new() { Source = source });
         using ParkedThread other = new();
         BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
-        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        ReturnOn(other, leases);
         PoolStatistics statistics = pool.GetStatistics();
         Assert.Equal((0L, Posted + 5L, 20L * 1024), (statistics.Leased, statistics.Idle, statistics.BytesIdle));
         pool.Validate();
@@ -35,7 +35,7 @@ public sealed class OutboxTests : PoolTest
         BufferPool<byte> pool = NewPool<byte>(new() { Source = source });
         using ParkedThread other = new();
         BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
-        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        ReturnOn(other, leases);
         for (int epoch = 0; epoch < 40; epoch++) // each gives up half of what was not reached
         {
             Trimmer.Epoch(all: false);
@@ -54,7 +54,7 @@ public sealed class OutboxTests : PoolTest
         for (int round = 0; round < 5; round++)
         {
             BufferLease<byte>[] leases = RentSome(pool, Posted + 14);
-            other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+            ReturnOn(other, leases);
         }
 
         // 15 at once and then 14 together; later rounds leave at most one outbox behind.
@@ -133,8 +133,8 @@ public sealed class OutboxTests : PoolTest
         BufferLease<object>[] leases = [.. Enumerable.Range(0, 200).Select(_ => pool.Rent(100))];
         object[][] arrays = Array.ConvertAll(leases, static lease => lease.Segment.Array!);
         Array.ForEach(leases, static lease => lease.Span[0] = "kept");
-        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
-        Array.ForEach([.. Enumerable.Range(0, 1).Select(_ => pool.Rent(100))], static lease => lease.Return());
+        ReturnOn(other, leases);
+        pool.Rent(100).Return();
         Assert.All(arrays, static array => Assert.Null(array[0]));
     }
 
@@ -165,7 +165,7 @@ public sealed class OutboxTests : PoolTest
         BufferPool<byte> pool = NewPool<byte>();
         using ParkedThread other = new();
         BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
-        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        ReturnOn(other, leases);
         Assert.All(leases, static lease => Assert.False(lease.IsActive));
         Assert.Throws<ObjectDisposedException>(() => leases[^1].Span.Length);
         Assert.Throws<PoolMisuseException>(() => leases[^1].Return());
@@ -180,7 +180,7 @@ public sealed class OutboxTests : PoolTest
         BufferPool<byte> pool = NewPool<byte>(new() { Source = source });
         using ParkedThread other = new();
         BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
-        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        ReturnOn(other, leases);
         pool.Dispose();
         Assert.Equal(source.Born, source.Dead);
     }
@@ -196,7 +196,7 @@ public sealed class OutboxTests : PoolTest
             pool.Rent(1000).Return();
             return pool.Core.Budget.Used;
         });
-        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        ReturnOn(other, leases);
         Assert.Equal(before + (14 * 1024), pool.Core.Budget.Used);
         pool.Dispose();
         Assert.Equal(0, pool.Core.Budget.Used);
@@ -209,7 +209,7 @@ public sealed class OutboxTests : PoolTest
         BufferPool<byte> pool = NewPool<byte>(new() { Source = source, Budget = 36 << 10 });
         using ParkedThread other = new();
         BufferLease<byte>[] leases = RentSome(pool, Posted + 5);
-        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        ReturnOn(other, leases);
         Array.ForEach(RentSome(pool, Posted + 5), static lease => lease.Return());
         Assert.Equal(Posted + 5, source.Born);
     }
@@ -219,12 +219,15 @@ public sealed class OutboxTests : PoolTest
     private static long ReturnBurst(BufferPool<byte> pool, ParkedThread other)
     {
         BufferLease<byte>[] first = RentSome(pool, Posted + 1);
-        other.Run(() => Array.ForEach(first, static lease => lease.Return()));
+        ReturnOn(other, first);
         BufferLease<byte>[] leases = RentSome(pool, Burst);
         long before = pool.Core.Budget.Used;
-        other.Run(() => Array.ForEach(leases, static lease => lease.Return()));
+        ReturnOn(other, leases);
         return before;
     }
+
+    private static void ReturnOn<T>(ParkedThread thread, BufferLease<T>[] leases) =>
+        thread.Run(() => Array.ForEach(leases, static lease => lease.Return()));
 
     private static SharedTier SharedOf(BufferPool<byte> pool) => pool.Core.FindBucket(1000)!.Shared;
 

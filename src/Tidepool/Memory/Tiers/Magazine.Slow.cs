@@ -233,9 +233,8 @@ internal sealed partial class Magazine
         Volatile.Write(ref _state.Busy, 0);
     }
 
-    /// <summary>An item as this magazine keeps it: a slot gets its home here. An array, which another thread has just written to, is not
-    /// looked at.</summary>
-    private object BringHome(object item) => !Bucket.HoldsArrays && item is Slot slot ? slot.MoveTo(this) : item;
+    /// <summary>An item as this magazine keeps it: a slot gets its home here.</summary>
+    private object BringHome(object item) => item is Slot slot ? slot.MoveTo(this) : item;
 
     /// <summary>Takes an item. The caller has entered, paused or closed the magazine.</summary>
     private object? PopEntered()
