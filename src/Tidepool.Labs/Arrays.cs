@@ -49,6 +49,7 @@ internal sealed class ArraysLab : ILab
         RentalCatalog.DescribeRivals(plan);
         AddOneThread(plan);
         AddThreads(plan);
+        Additions.AddTo(plan);
         AddCrossing(plan);
         AddObjects(plan);
         AddFullChecks(plan);
@@ -123,7 +124,7 @@ internal sealed class ArraysLab : ILab
         var section = new Section
         {
             Title = "From one thread to another",
-            About = $"Producer/consumer: a ring of 1024, batches of 16. Async hop: an await between rent and return, "
+            About = $"Producer/consumer: a ring of 1024, batches of 16. Ping-pong: one buffer on its way at a time. Async hop: an await between rent and return, "
                 + $"{HopBody<NoPool<byte>, ArrayItem<byte>>.Renters} renters. Kestrel's pool is what "
                 + "a web application gets as IMemoryPoolFactory<byte>.",
             Baseline = RentalCatalog.Shared,
@@ -136,6 +137,7 @@ internal sealed class ArraysLab : ILab
             RentalCatalog.KestrelBlocks,
         ];
         AddAll(plan, section, Main(RentalPattern.Ring, 1, 2), subjects);
+        AddAll(plan, section, Main(RentalPattern.PingPong, 1, 2), subjects);
         AddAll(plan, section, Main(RentalPattern.Hop, 1, Environment.ProcessorCount), subjects);
     }
 
@@ -305,8 +307,12 @@ internal sealed class ArraysLab : ILab
     /// </summary>
     private static Bar GridBarOf(WorkloadKey ours) =>
         ours.Subject == RentalCatalog.Lease && ours.Cell["length"] == "0" ? Bars.GridEmpty
-        : ours.Cell["depth"] == "8" && ours.Cell["length"] is "10000" or "1000000" ? Bars.GridLarge
+        : ours.Cell["depth"] == "8" && IsBeyondThread(ours.Cell) ? Bars.GridLarge
         : Bars.Grid;
+
+    /// <summary>Whether eight arrays are more than the 256 KiB of one class that a thread keeps.</summary>
+    private static bool IsBeyondThread(Cell cell) =>
+        cell["length"] == "1000000" || (cell["length"] == "10000" && cell["type"] is "int" or "object");
 
     private static void JudgeDepth(LabPlan plan)
     {
@@ -324,8 +330,9 @@ internal sealed class ArraysLab : ILab
     {
         plan.Add(Within(Bars.ThreadsDepth8, Main(RentalPattern.Inlined, 8, 2), RentalCatalog.Shared, GridBarSubjects));
         int[] depths = [1, 8];
-        plan.Add(new RatioRule(
-            Bars.ThreadsScaling, [.. from subject in GridBarSubjects from depth in depths select Scaling(subject, depth)]));
+        plan.Add(new ScalingRule(
+            Bars.ThreadsScaling,
+            [.. from subject in GridBarSubjects from depth in depths select (Scaling(subject, depth), Additions.Between(2, 1))]));
         plan.Add(new ScalingRule(
             Bars.ThreadsOwn,
             [
@@ -334,19 +341,23 @@ internal sealed class ArraysLab : ILab
                    select (Scaling(subject, depth), Scaling(RentalCatalog.Handle, depth)),
             ]));
         plan.Add(ThreadCounts.HasCrowd(plan.Mode)
-            ? new RatioRule(
+            ? new ScalingRule(
                 Bars.ThreadsCrowd,
                 [
                     .. from subject in GridBarSubjects
                        from depth in depths
                        select (
-                           new WorkloadKey(Main(RentalPattern.Inlined, depth, ThreadCounts.Crowd), subject),
-                           new WorkloadKey(Main(RentalPattern.Inlined, depth, Environment.ProcessorCount), subject)),
+                           Pair(
+                               subject,
+                               Main(RentalPattern.Inlined, depth, ThreadCounts.Crowd),
+                               Main(RentalPattern.Inlined, depth, Environment.ProcessorCount)),
+                           Additions.Between(ThreadCounts.Crowd, Environment.ProcessorCount)),
                 ])
             : new OmittedRule(Bars.ThreadsCrowd, "no loop with eight threads for each core: --full"));
         plan.Add(Within(Bars.RingShared, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Shared, GridBarSubjects));
         plan.Add(Within(Bars.RingLease, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, RentalCatalog.Lease));
         plan.Add(Within(Bars.RingRaw, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, RentalCatalog.Raw));
+        plan.Add(Within(Bars.PingPong, Main(RentalPattern.PingPong, 1, 2), RentalCatalog.Kestrel, GridBarSubjects));
         plan.Add(Within(Bars.Hop, Main(RentalPattern.Hop, 1, Environment.ProcessorCount), RentalCatalog.Shared, GridBarSubjects));
     }
 

@@ -28,6 +28,7 @@ internal sealed class ObjectsLab : ILab
         plan.Rivals["Microsoft.Extensions.ObjectPool"] = RivalVersion.Of(typeof(Microsoft.Extensions.ObjectPool.ObjectPool));
         plan.Rivals["ConcurrentBag"] = RivalVersion.Of(typeof(System.Collections.Concurrent.ConcurrentBag<int>));
         AddRentals(plan);
+        Additions.AddTo(plan, 4, 8);
         AddDeep(plan);
         AddDrain(plan);
         Judge(plan);
@@ -135,22 +136,25 @@ internal sealed class ObjectsLab : ILab
                 Bars.ObjectsBytes,
                 [.. from cell in alone.Concat(together) from subject in both select new WorkloadKey(cell, subject)]));
         plan.Add(Within(Bars.ObjectsThreads, together, both));
-        plan.Add(new RatioRule(
+        plan.Add(new ScalingRule(
             Bars.ObjectsScaling,
             [
                 .. from subject in both
                    from place in Enumerable.Range(0, alone.Length)
-                   select (new WorkloadKey(together[place], subject), new WorkloadKey(alone[place], subject)),
+                   select (
+                       (new WorkloadKey(together[place], subject), new WorkloadKey(alone[place], subject)), Additions.Between(2, 1)),
             ]));
         plan.Add(ThreadCounts.HasCrowd(plan.Mode)
-            ? new RatioRule(
+            ? new ScalingRule(
                 Bars.ObjectsCrowd,
                 [
                     .. from subject in both
                        from depth in (int[])[1, 8]
                        select (
-                           new WorkloadKey(State(depth, ThreadCounts.Crowd), subject),
-                           new WorkloadKey(State(depth, Environment.ProcessorCount), subject)),
+                           (
+                               new WorkloadKey(State(depth, ThreadCounts.Crowd), subject),
+                               new WorkloadKey(State(depth, Environment.ProcessorCount), subject)),
+                           Additions.Between(ThreadCounts.Crowd, Environment.ProcessorCount)),
                 ])
             : new OmittedRule(Bars.ObjectsCrowd, "no loop with eight threads for each core: --full"));
         plan.Add(Within(Bars.ObjectsDrain, drains[1..], [InstanceSubject.Raw]));

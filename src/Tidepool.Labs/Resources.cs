@@ -7,6 +7,7 @@ namespace Tidepool.Labs;
 internal sealed class ResourcesLab : ILab
 {
     private const string ByHand = "SemaphoreSlim + ConcurrentQueue";
+    private const string Limited = "SemaphoreSlim with a time limit + ConcurrentQueue";
     private const string Ours = "ResourcePool<T>";
     private const string Keyed = "KeyedResourcePool<TKey, T>";
     private const string Provider = "NpgsqlDataSource";
@@ -44,14 +45,18 @@ internal sealed class ResourcesLab : ILab
         Section section = Part("One caller", "Rent an idle resource, use it, return it.", ByHand, "call");
         Cell sync = Cell.Of(("callers", 1), ("call", "synchronous"));
         Cell async = Cell.Of(("callers", 1), ("call", "asynchronous"));
+        Cell two = Cell.Of(("callers", 1), ("call", "asynchronous, two held"));
         Add(plan, section, sync, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.One(8));
         AddProvider(plan, section, sync, static () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.One(8));
         Add(plan, section, sync, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.One(8));
         Add(plan, section, async, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.OneAsync(8));
         AddProvider(plan, section, async, static () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.OneAsync(8));
         Add(plan, section, async, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.OneAsync(8));
+        Add(plan, section, two, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.TwoAsync(8));
+        Add(plan, section, two, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.TwoAsync(8));
         plan.Add(Against(Bars.ResourceSync, sync));
         plan.Add(Against(Bars.ResourceAsync, async));
+        plan.Add(Against(Bars.ResourceTwo, two));
         plan.Add(new BytesRule(Bars.ResourceBytes, new WorkloadKey(sync, Ours), new WorkloadKey(async, Ours)));
     }
 
@@ -65,17 +70,22 @@ internal sealed class ResourcesLab : ILab
             Layout = SectionLayout.Metrics,
             Varies = ["load"],
         };
-        foreach ((int callers, int size, Bar bar) in new[] { (64, 8, Bars.ResourceMany64), (1000, 50, Bars.ResourceMany1000) })
+        foreach ((int callers, int size, Bar bare, Bar alike) in new[]
+        {
+            (64, 8, Bars.ResourceMany64, Bars.ResourceMany64Alike), (1000, 50, Bars.ResourceMany1000, Bars.ResourceMany1000Alike),
+        })
         {
             Cell cell = Cell.Of(("load", $"{callers} on {size}"));
             Add(plan, section, cell, ByHand, false, () => ResourceLoops<SemaphoreSubject, Thing>.Many(callers, size));
+            Add(plan, section, cell, Limited, false, () => ResourceLoops<LimitedSemaphoreSubject, Thing>.Many(callers, size));
             if (callers == 64)
             {
                 AddProvider(plan, section, cell, () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.Many(callers, size));
             }
 
             Add(plan, section, cell, Ours, true, () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.Many(callers, size));
-            plan.Add(Against(bar, cell));
+            plan.Add(Against(bare, cell));
+            plan.Add(new RatioRule(alike, (new WorkloadKey(cell, Ours), new WorkloadKey(cell, Limited))));
             int turns = 200_000 / callers;
             Cell waits = Cell.Of(("load", $"{callers} on {size}"), ("what", "waits"));
             Add(plan, fairness, waits, ByHand, false, () => ResourceLoops<SemaphoreSubject, Thing>.Fairness(callers, size, turns));

@@ -263,6 +263,9 @@ internal sealed class StreamsLab : ILab
             new BytesRule(
                 Bars.StreamLargeBytes,
                 [.. large.Where(cell => cell["size"] == "16 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
+        plan.Add(new BytesRule(
+            Bars.StreamLongBytes,
+            [.. large.Where(cell => cell["size"] == "200 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
         plan.Add(new BytesRule(Bars.StreamLargeRented, [.. large.Select(cell => new WorkloadKey(cell, StreamSubject.Rented))]));
         plan.Add(new MetricRule(Bars.StreamLargeObjects, "loh_B", [.. both.Select(name => new WorkloadKey(HeapCell, name))]));
         plan.Add(Within(Bars.StreamLargeRecyclable, large, [StreamSubject.New], StreamSubject.Recyclable));

@@ -104,10 +104,11 @@ internal sealed class RoundRunner(LabPlan plan)
 
         public void Prime()
         {
-            int operations = Operations / 16 / loop.Granularity * loop.Granularity;
-            if (operations > 0)
+            // A sixteenth; of a short batch one turn, so that it finds what the loop itself leaves. A batch of one operation has no part.
+            int turns = Math.Max(Operations / 16 / loop.Granularity, Operations > 1 ? 1 : 0);
+            if (turns > 0)
             {
-                loop.Run(operations);
+                loop.Run(turns * loop.Granularity);
             }
         }
 

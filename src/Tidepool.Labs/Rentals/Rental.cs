@@ -20,7 +20,8 @@ internal sealed record Rental(string Name, bool Ours, bool IsOnStack, Func<Cell,
         where TItem : struct =>
         new(name, ours, IsOnStack: false, cell => cell["pattern"] switch
         {
-            RentalPattern.Ring => new RingLoop<TSubject, TItem>(Length(cell)),
+            RentalPattern.Ring => new RingLoop<TSubject, TItem>(Length(cell), capacity: 1024, batch: 16),
+            RentalPattern.PingPong => new RingLoop<TSubject, TItem>(Length(cell), capacity: 1, batch: 1),
             RentalPattern.Hop => new AsyncLoop(operations => HopBody<TSubject, TItem>.RunAsync(operations, Length(cell))),
             _ => CreateStackLoop<TSubject, TItem>(cell),
         });

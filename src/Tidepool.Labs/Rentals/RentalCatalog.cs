@@ -84,8 +84,8 @@ internal static class RentalCatalog
     public static Rental ByDefault { get; } =
         Rental.Anywhere<TidepoolLease<byte>, BufferLease<byte>>(DefaultLease, ours: true);
 
-    /// <summary>What full checks do with the bytes of a buffer, without a pool.</summary>
-    public static Rental FillAndCompare { get; } = Rental.Anywhere<FilledArray, ArrayItem<byte>>(Filled, ours: false);
+    /// <summary>What full checks do with the bytes of a buffer, without a pool, in as many buffers as rest.</summary>
+    public static Rental FillAndCompare { get; } = Rental.Anywhere<FilledArrays, ArrayItem<byte>>(Filled, ours: false);
 
     /// <summary>Arrays, and ours from a pool whose budget holds none.</summary>
     public static IReadOnlyList<Rental> BeyondBudget { get; } =

@@ -3,24 +3,21 @@ using System.Runtime.InteropServices;
 namespace Tidepool.Labs;
 
 /// <summary>
-/// Producer and consumer: one thread rents and puts into a ring of 1024, the other takes out and returns,
-/// in batches of 16. The same ring serves every subject; an operation is one buffer that went all the way.
+/// Producer and consumer: one thread rents and puts into a ring, the other takes out and returns, in batches. The same ring serves every
+/// subject; an operation is one buffer that went all the way.
 /// </summary>
-internal sealed class RingLoop<TSubject, TItem>(int length) : Loop
+internal sealed class RingLoop<TSubject, TItem>(int length, int capacity, int batch) : Loop
     where TSubject : struct, IRentalSubject<TSubject, TItem>
     where TItem : struct
 {
-    private const int Capacity = 1024;
-    private const int Batch = 16;
-
-    private readonly TItem[] _ring = new TItem[Capacity];
+    private readonly TItem[] _ring = new TItem[capacity];
     private RingEnds _ends;
 
     /// <inheritdoc/>
     public override int BatchFactor => 4;
 
     /// <inheritdoc/>
-    public override int Granularity => Batch;
+    public override int Granularity => batch;
 
     /// <inheritdoc/>
     public override void Run(int operations) => Measure(operations);
@@ -56,17 +53,17 @@ internal sealed class RingLoop<TSubject, TItem>(int length) : Loop
     {
         TSubject subject = TSubject.Open(length);
         var ring = _ring;
-        for (int tail = 0; tail < operations; tail += Batch)
+        for (int tail = 0; tail < operations; tail += batch)
         {
-            WaitUntil(ref _ends.Head, tail - Capacity + Batch);
-            for (int i = tail; i < tail + Batch; i++)
+            WaitUntil(ref _ends.Head, tail - capacity + batch);
+            for (int i = tail; i < tail + batch; i++)
             {
                 TItem item = subject.Rent(length);
                 subject.Touch(item);
-                ring[i & (Capacity - 1)] = item;
+                ring[i & (capacity - 1)] = item;
             }
 
-            Volatile.Write(ref _ends.Tail, tail + Batch);
+            Volatile.Write(ref _ends.Tail, tail + batch);
         }
 
         TSubject.Close(ref subject);
@@ -76,17 +73,17 @@ internal sealed class RingLoop<TSubject, TItem>(int length) : Loop
     {
         TSubject subject = TSubject.Open(length);
         var ring = _ring;
-        for (int head = 0; head < operations; head += Batch)
+        for (int head = 0; head < operations; head += batch)
         {
-            WaitUntil(ref _ends.Tail, head + Batch);
-            for (int i = head; i < head + Batch; i++)
+            WaitUntil(ref _ends.Tail, head + batch);
+            for (int i = head; i < head + batch; i++)
             {
-                TItem item = ring[i & (Capacity - 1)];
+                TItem item = ring[i & (capacity - 1)];
                 subject.Touch(item);
                 subject.Return(item);
             }
 
-            Volatile.Write(ref _ends.Head, head + Batch);
+            Volatile.Write(ref _ends.Head, head + batch);
         }
 
         TSubject.Close(ref subject);

@@ -43,32 +43,47 @@ internal readonly struct TidepoolCheckedLease<T> : IRentalSubject<TidepoolChecke
     public void Return(BufferLease<T> item) => item.Dispose();
 }
 
-/// <summary>One array, compared with a pattern where it is rented and filled with it where it is returned.</summary>
-internal readonly struct FilledArray : IRentalSubject<FilledArray, ArrayItem<byte>>
+/// <summary>
+/// As many arrays as a quarantine holds, in turn: compared with a pattern where one is rented and filled with it where it is returned.
+/// </summary>
+internal readonly struct FilledArrays : IRentalSubject<FilledArrays, ArrayItem<byte>>
 {
     private const byte Pattern = 0xDD;
+    private const int Resting = 64;
 
     [ThreadStatic]
-    private static byte[]? t_array;
+    private static byte[][]? t_arrays;
+
+    [ThreadStatic]
+    private static int t_next;
 
     [ThreadStatic]
     private static bool t_differs; // so that the comparison is not left out
 
     public ArrayItem<byte> Rent(int length)
     {
-        if (t_array?.Length != length)
-        {
-            t_array = new byte[length];
-            t_array.AsSpan().Fill(Pattern);
-        }
-
-        t_differs |= t_array.AsSpan().ContainsAnyExcept(Pattern);
-        return new(t_array);
+        byte[][] arrays = t_arrays ?? Make(length);
+        byte[] array = arrays[t_next % Resting];
+        t_next++;
+        t_differs |= array.AsSpan().ContainsAnyExcept(Pattern);
+        return new(array);
     }
 
     public void Touch(ArrayItem<byte> item) => item.Touch();
 
     public void Return(ArrayItem<byte> item) => item.Array.AsSpan().Fill(Pattern);
+
+    private static byte[][] Make(int length)
+    {
+        t_arrays = new byte[Resting][];
+        for (int i = 0; i < Resting; i++)
+        {
+            t_arrays[i] = new byte[length];
+            t_arrays[i].AsSpan().Fill(Pattern);
+        }
+
+        return t_arrays;
+    }
 }
 
 /// <summary><c>BufferLease&lt;T&gt;</c> of a pool whose budget holds no buffer.</summary>

@@ -26,6 +26,13 @@ internal static class ResourceLoops<TSubject, TItem>
         return new SingleThreadLoop(operations => RunAsync(subject, operations).GetAwaiter().GetResult());
     }
 
+    /// <summary>One caller that awaits two at a time; it never has to wait.</summary>
+    public static Loop TwoAsync(int size)
+    {
+        TSubject subject = TSubject.Open(size);
+        return new SingleThreadLoop(operations => RunTwoAsync(subject, operations).GetAwaiter().GetResult(), granularity: 2);
+    }
+
     /// <summary>Many callers on few resources; each gives up its thread while it holds one, and starting it is the least part.</summary>
     public static Loop Many(int callers, int size)
     {
@@ -106,6 +113,19 @@ internal static class ResourceLoops<TSubject, TItem>
         double half = Math.Max(1, all[all.Length / 2]);
         double most = all[(int)(all.Length * 0.999)];
         return new() { [ResourceProbes.Spread] = most / half, ["p50_turns"] = half, ["p99.9_turns"] = most, ["most_turns"] = all[^1] };
+    }
+
+    private static async Task RunTwoAsync(TSubject subject, int operations)
+    {
+        for (int i = 0; i < operations; i += 2)
+        {
+            TItem first = await subject.RentAsync().ConfigureAwait(false);
+            TItem second = await subject.RentAsync().ConfigureAwait(false);
+            subject.Use(first);
+            subject.Use(second);
+            subject.Return(second);
+            subject.Return(first);
+        }
     }
 
     private static async Task RunAsync(TSubject subject, int operations)

@@ -62,6 +62,49 @@ internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, T
             : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
 }
 
+/// <summary>The same with what a program needs that must not hang: a limit in time.</summary>
+[SuppressMessage(
+    "Design", "CA1001",
+    Justification = "It lives as long as the process, and a semaphore that gave no wait handle has nothing to dispose.")]
+internal readonly struct LimitedSemaphoreSubject : IResourceSubject<LimitedSemaphoreSubject, Thing>
+{
+    private readonly SemaphoreSlim _free;
+    private readonly ConcurrentQueue<Thing> _things;
+
+    private LimitedSemaphoreSubject(int size)
+    {
+        _free = new SemaphoreSlim(size, size);
+        _things = new ConcurrentQueue<Thing>(Enumerable.Range(0, size).Select(_ => new Thing()));
+    }
+
+    /// <inheritdoc/>
+    public static LimitedSemaphoreSubject Open(int size) => new(size);
+
+    /// <inheritdoc/>
+    public Thing Rent() => Take(_free.Wait(PoolSubject.Patience), _things);
+
+    /// <inheritdoc/>
+    public async ValueTask<Thing> RentAsync() => Take(await _free.WaitAsync(PoolSubject.Patience).ConfigureAwait(false), _things);
+
+    /// <inheritdoc/>
+    public void Use(in Thing item) => item.Uses++;
+
+    /// <inheritdoc/>
+    public Thing Of(in Thing item) => item;
+
+    /// <inheritdoc/>
+    public void Return(in Thing item)
+    {
+        _things.Enqueue(item);
+        _free.Release();
+    }
+
+    private static Thing Take(bool isMine, ConcurrentQueue<Thing> things) =>
+        isMine && things.TryDequeue(out Thing? thing)
+            ? thing
+            : throw new InvalidOperationException("The semaphore gave no turn in time, or counts more things than there are.");
+}
+
 /// <summary>Makes things at once.</summary>
 internal sealed class ThingPolicy : ResourcePolicy<Thing>
 {
@@ -75,11 +118,12 @@ internal sealed class ThingPolicy : ResourcePolicy<Thing>
 /// <summary>Ours.</summary>
 internal readonly struct PoolSubject : IResourceSubject<PoolSubject, ResourceLease<Thing>>
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
-
     private readonly ResourcePool<Thing> _pool;
 
     private PoolSubject(ResourcePool<Thing> pool) => _pool = pool;
+
+    /// <summary>How long a caller waits.</summary>
+    public static TimeSpan Patience { get; } = TimeSpan.FromMinutes(1);
 
     /// <inheritdoc/>
     public static PoolSubject Open(int size)

@@ -68,10 +68,12 @@ public class LoopTests
     [Fact]
     public void A_ring_passes_every_buffer_and_survives_a_failing_end()
     {
-        using var ring = new RingLoop<SharedArrayPool<byte>, ArrayItem<byte>>(100);
+        using var ring = new RingLoop<SharedArrayPool<byte>, ArrayItem<byte>>(100, capacity: 1024, batch: 16);
 
         Assert.True(ring.Measure(16 * 200).Nanoseconds > 0);
-        using var broken = new RingLoop<FailingSubject, ArrayItem<byte>>(100);
+        using var single = new RingLoop<SharedArrayPool<byte>, ArrayItem<byte>>(100, capacity: 1, batch: 1);
+        Assert.True(single.Measure(200).Nanoseconds > 0);
+        using var broken = new RingLoop<FailingSubject, ArrayItem<byte>>(100, capacity: 1024, batch: 16);
         Assert.Throws<AggregateException>(() => broken.Measure(16 * 200));
     }
 

@@ -72,6 +72,34 @@ public class RoundRunnerTests
         Assert.Equal([4, 70, 4, 70], batches); // each after a sixteenth of it, not measured
     }
 
+    [Fact]
+    public void A_short_batch_comes_after_one_turn_of_its_loop()
+    {
+        List<int> batches = [];
+        var plan = new LabPlan(LabMode.Quick);
+        plan.Add(new Workload
+        {
+            Key = new(FakeLab.Main, "A"),
+            Section = new Section { Title = "t", About = "a", Varies = [] },
+            Ours = false,
+            Create = () => new SingleThreadLoop(
+                operations =>
+                {
+                    batches.Add(operations);
+                    Thread.Sleep(1);
+                },
+                granularity: 8),
+        });
+        var runner = new RoundRunner(plan);
+        runner.Prepare([0], _ => { });
+        runner.Measure(new MeasureRequest([0], Rounds: 1, BatchMicroseconds: 1), _ => { });
+        batches.Clear();
+
+        runner.Measure(new MeasureRequest([0], Rounds: 2, BatchMicroseconds: 1), _ => { });
+
+        Assert.Equal([8, 8, 8, 8], batches);
+    }
+
     private static LabPlan PlanOf(List<string> order, params string[] subjects) => PlanOf(order, 1, subjects);
 
     private static LabPlan PlanOf(List<string> order, int everyRounds, params string[] subjects)

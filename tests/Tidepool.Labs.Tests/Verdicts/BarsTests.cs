@@ -11,7 +11,7 @@ public class BarsTests
         { "thread handle", ["arrays.handle"] },
         { "depth 8, one thread", ["arrays.depth8.inlined", "arrays.depth8.callsite", "arrays.depth8.own"] },
         { "two threads", ["arrays.threads.depth8", "arrays.threads.scaling", "arrays.threads.own", "arrays.threads.crowd"] },
-        { "producer/consumer", ["arrays.ring.shared", "arrays.ring.lease", "arrays.ring.raw"] },
+        { "producer/consumer", ["arrays.ring.shared", "arrays.ring.lease", "arrays.ring.raw", "arrays.pingpong"] },
         { "async hop", ["arrays.hop"] },
         {
             "memory pools",
@@ -43,7 +43,7 @@ public class BarsTests
         {
             "streams, 1 to 200 MB",
             [
-                "streams.large.time", "streams.large.bytes", "streams.large.rented", "streams.large.loh", "streams.large.recyclable",
+                "streams.large.time", "streams.large.bytes", "streams.large.bytes.long", "streams.large.rented", "streams.large.loh", "streams.large.recyclable",
                 "streams.large.slim",
             ]
         },
@@ -53,8 +53,13 @@ public class BarsTests
         { "streams, parallel", ["streams.parallel"] },
         { "streams, like MemoryStream", ["streams.compared"] },
         { "pdf", ["pdf.same", "pdf.reversed", "pdf.loh", "pdf.gen2"] },
-        { "resources, one caller", ["resources.one.sync", "resources.one.async", "resources.one.bytes"] },
-        { "resources, many callers", ["resources.many.64", "resources.many.1000", "resources.fair"] },
+        { "resources, one caller", ["resources.one.sync", "resources.one.async", "resources.two.async", "resources.one.bytes"] },
+        {
+            "resources, many callers",
+            [
+                "resources.many.64", "resources.many.64.alike", "resources.many.1000", "resources.many.1000.alike", "resources.fair",
+            ]
+        },
         { "resources, sync callers", ["resources.sync.time", "resources.sync.threads"] },
         { "resources, 5 ms work", ["resources.work"] },
         { "resources, cold burst", ["resources.burst"] },

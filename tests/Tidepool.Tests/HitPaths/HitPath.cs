@@ -16,6 +16,9 @@ internal sealed record HitPath(string Name, string[] Methods, JitListing Limit)
     [
         Of("rent a lease", new(70, 1, 0), "RentLease"),
         Of("return a lease", new(71, 3, 0), "ReturnLease"),
+        Of(
+            "return a lease on another thread", new(613, 48, 1), "ReturnAway", "Tidepool.BufferLease`1:End", "Tidepool.BufferCore`1:Return",
+            "Tidepool.Magazine:PrepareSend", "Tidepool.Slot:TryClaim", "Tidepool.Magazine:TrySend", "Tidepool.Magazine:TryPostLater"),
         Of("rent and return a scope", new(138, 4, 0), "RentAndReturnScope"),
         Of("rent an array", new(65, 1, 0), "RentArray"),
         Of("return an array", new(114, 3, 0), "ReturnArray"),
@@ -27,8 +30,8 @@ internal sealed record HitPath(string Name, string[] Methods, JitListing Limit)
         Of("dispose a stream", new(106, 6, 0), "DisposeStream"),
         Of("rent a stream", new(107, 7, 0), "RentStream"),
         Of("return a stream", new(94, 5, 1), "ReturnStream"),
-        Of("rent a resource", new(166, 13, 2), "RentResource", "Tidepool.ResourcePool`1:Rent", "Tidepool.ResourceCore`1:TakeOpenHot"),
-        Of("return a resource", new(248, 16, 4), "ReturnResource", "Tidepool.ResourceLease`1:Dispose", "Tidepool.ResourceCore`1:Return"),
+        Of("rent a resource", new(152, 12, 0), "RentResource", "Tidepool.ResourcePool`1:Rent", "Tidepool.ResourceCore`1:TakeOpenHot"),
+        Of("return a resource", new(246, 16, 4), "ReturnResource", "Tidepool.ResourceLease`1:Dispose", "Tidepool.ResourceCore`1:Return"),
     ];
 
     public override string ToString() => Name;

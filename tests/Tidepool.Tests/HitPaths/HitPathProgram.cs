@@ -15,6 +15,8 @@ internal static class HitPathProgram
     private static readonly ArrayPool<byte> Arrays = BufferPool<byte>.Shared.AsArrayPool();
     private static readonly PooledMemoryPool<byte> Memories = new(Bytes, OwnerReuse.Guarded);
     private static readonly ObjectPool<Gadget> Objects = ObjectPool<Gadget>.Create(static () => new Gadget(), static _ => true);
+    private static readonly BufferLease<byte>[] Away = new BufferLease<byte>[20]; // more than a thread returns before it has an outbox
+    private static readonly ParkedThread Other = new();
     private static readonly ResourcePool<Gadget> Resources = new(new GadgetPolicy(), new ResourcePoolOptions { MaxSize = 2 });
 
     /// <summary>Calls every path until the JIT has made the last code for it. The JIT writes its listings when the process ends.</summary>
@@ -40,6 +42,12 @@ internal static class HitPathProgram
     {
         ReturnLease(RentLease());
         RentAndReturnScope();
+        for (int i = 0; i < Away.Length; i++)
+        {
+            Away[i] = RentLease();
+        }
+
+        Other.Run(static () => Array.ForEach(Away, ReturnAway));
         ReturnArray(RentArray());
         DisposeOwner(RentOwner());
         ReturnObject(RentObject());
@@ -53,6 +61,9 @@ internal static class HitPathProgram
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void ReturnLease(BufferLease<byte> lease) => lease.Return();
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void ReturnAway(BufferLease<byte> lease) => lease.Return();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void RentAndReturnScope()

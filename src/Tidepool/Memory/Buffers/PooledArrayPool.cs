@@ -12,6 +12,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     private readonly BufferCore<T> _core;
     private readonly BucketTable<T> _raw;
     private readonly Type _arrayType = typeof(T[]); // an array of a derived element type must not reach a renter who may store into it
+    private readonly int _id; // for events, as ArrayPool<T>'s own
     private int[] _ids = [];
 
     internal PooledArrayPool(BufferPool<T> pool, SizeClasses sizes)
@@ -20,6 +21,7 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
         _core = pool.Core;
         _raw = _core.AddTable(sizes, holdsArrays: true);
         Sizes = sizes;
+        _id = GetHashCode();
     }
 
     internal SizeClasses Sizes { get; }
@@ -78,14 +80,12 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
     {
         ArgumentOutOfRangeException.ThrowIfNegative(minimumLength);
         _core.ThrowIfRetired();
-
-        int poolId = GetHashCode();
         T[] array = _raw.Find(minimumLength) is { } bucket
-            ? _core.RentArray(bucket, minimumLength, poolId, cleared: !_pool.IsShared)
-            : _core.RentUnkeptArray(minimumLength, poolId, cleared: !_pool.IsShared);
+            ? _core.RentArray(bucket, minimumLength, _id, cleared: !_pool.IsShared)
+            : _core.RentUnkeptArray(minimumLength, _id, cleared: !_pool.IsShared);
         if (TidepoolEventSource.Rentals)
         {
-            TidepoolEventSource.Log.BufferRented(array.GetHashCode(), array.Length, poolId, -1, minimumLength);
+            TidepoolEventSource.Log.BufferRented(array.GetHashCode(), array.Length, _id, -1, minimumLength);
         }
 
         GC.KeepAlive(_pool);
@@ -104,10 +104,10 @@ internal sealed class PooledArrayPool<T> : ArrayPool<T>
 
         if (TidepoolEventSource.Rentals)
         {
-            TidepoolEventSource.Log.BufferReturned(array.GetHashCode(), array.Length, GetHashCode());
+            TidepoolEventSource.Log.BufferReturned(array.GetHashCode(), array.Length, _id);
         }
 
-        Bucket? bucket = (array.GetType() == _arrayType || typeof(T).IsValueType) && _core.IsOurs(array) ? _raw.Find(array.Length) : null;
+        Bucket? bucket = (typeof(T).IsValueType || array.GetType() == _arrayType) && _core.IsOurs(array) ? _raw.Find(array.Length) : null;
         if (bucket is null)
         {
             _core.EvictArray(array);

@@ -201,7 +201,7 @@ internal sealed partial class Magazine
         {
             EmptyClosedInbox(taken);
         }
-        else if (!TryWidenInbox())
+        else if (!TryWidenInbox() && IsCrowded) // not where another poster has just widened it
         {
             TakeWaiting(taken);
         }
@@ -225,15 +225,6 @@ internal sealed partial class Magazine
 
         budget.Refund(bytes);
         return false;
-    }
-
-    /// <summary>Ends what <see cref="TryWidenInbox"/> began. The caller has just trimmed the surplus to what needs no charge.</summary>
-    private void NarrowInbox()
-    {
-        if (Inbox.TryNarrow())
-        {
-            Bucket.Pool.Budget.Refund(Bucket.WideInboxBytes);
-        }
     }
 
     private static Magazine HomeOf(object? slot) => ((Slot)slot!).Home;

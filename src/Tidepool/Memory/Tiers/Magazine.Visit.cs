@@ -77,13 +77,21 @@ internal sealed partial class Magazine
     /// <returns>True when the magazine has been empty and unused for so long that it may be closed.</returns>
     internal bool Trim(bool all, bool isEpoch, List<object?> taken)
     {
+        // Narrow before it is emptied, so that no more come than need no charge; the charge ends when the surplus has left.
+        long wide = Inbox.TryNarrow() ? Bucket.WideInboxBytes : 0;
+        Charge += wide;
         TakeInbox(owner: false);
         long rents = _state.Rents - _state.SeenRents;
         int idle = SettledCount - _state.RestingCount;
         int untouched = idle - (int)Math.Min(idle, rents);
         int beyondLimit = _state.SurplusCount - Bucket.InboxLimit; // the surplus leaves first
         TakeOldest(all ? idle : Math.Max((untouched + 1) / 2, beyondLimit), taken);
-        NarrowInbox();
+        if (wide > 0)
+        {
+            Charge -= wide;
+            Bucket.Pool.Budget.Refund(wide);
+        }
+
         if (all || (isEpoch && rents == 0))
         {
             TakeResting(taken);

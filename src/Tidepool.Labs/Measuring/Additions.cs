@@ -1,0 +1,58 @@
+namespace Tidepool.Labs;
+
+/// <summary>
+/// A loop of additions that touches no memory, on several threads at once: what the machine itself gives to a second thread, and to more
+/// threads than it has cores. Goals that compare thread counts compare with it.
+/// </summary>
+internal static class Additions
+{
+    private const string Subject = "loop of additions";
+
+    private const int Apart = 16; // two cache lines: the next one is fetched along
+
+    private static readonly long[] Sums = new long[ThreadCounts.Most * Apart];
+
+    /// <summary>Adds the loop with every thread count of the mode.</summary>
+    public static void AddTo(LabPlan plan, params int[] counts)
+    {
+        var section = new Section
+        {
+            Title = "What the machine gives to threads",
+            About = "A loop of additions that touches no memory, on all threads at the same time; wall time for each turn over all "
+                + "threads. Where two threads take more than half the time of one, the cores are not independent.",
+            Varies = ["threads"],
+            Operation = "turn",
+        };
+        foreach (int threads in ThreadCounts.Of(plan.Mode, counts))
+        {
+            plan.Add(new Workload { Key = Key(threads), Section = section, Ours = false, Create = () => Create(threads) });
+        }
+    }
+
+    /// <summary>The loop with many threads and with few.</summary>
+    public static (WorkloadKey Many, WorkloadKey Few) Between(int many, int few) => (Key(many), Key(few));
+
+    private static WorkloadKey Key(int threads) => new(Cell.Of(("loop", "additions"), ("threads", threads)), Subject);
+
+    private static Loop Create(int threads) => threads == 1
+        ? new SingleThreadLoop(static operations => Add(0, operations))
+        : new ParallelLoop(Add, threads);
+
+    /// <summary>Four sums that do not wait for each other, as many instructions in a turn as in a rental.</summary>
+    private static void Add(int member, int operations)
+    {
+        long a = member, b = 1, c = 2, d = 3;
+        for (int i = 0; i < operations; i++)
+        {
+            for (int step = 0; step < 8; step++)
+            {
+                a += i;
+                b += step;
+                c ^= i;
+                d -= step;
+            }
+        }
+
+        Sums[member * Apart] = a + b + c + d; // so that the loop is not left out
+    }
+}
