@@ -73,7 +73,7 @@ internal static class Bars
         "arrays.ring.raw", "producer/consumer", "producer/consumer, raw arrays: at most 0.70 of Kestrel's pool", 0.70);
 
     public static readonly Bar PingPong = Ratio(
-        "arrays.pingpong", "producer/consumer", "ping-pong of one buffer: at most 1.05 of Kestrel's pool", 1.05);
+        "arrays.pingpong", "producer/consumer", "ping-pong of one buffer: at most 1.20 of Kestrel's pool", 1.20);
 
     public static readonly Bar Hop = Ratio(
         "arrays.hop", "async hop", "async hop: at most 1.25 of ArrayPool.Shared", 1.25);
@@ -475,22 +475,22 @@ internal static class Bars
             + "of SemaphoreSlim + ConcurrentQueue", 1.10);
 
     public static readonly Bar ResourceTwo = Ratio(
-        "resources.two.async", "resources, one caller", "asynchronous rental of two idle resources: at most 1.30 "
-            + "of SemaphoreSlim + ConcurrentQueue", 1.30);
+        "resources.two.async", "resources, one caller", "asynchronous rental of two idle resources: at most 1.60 "
+            + "of SemaphoreSlim + ConcurrentQueue", 1.60);
 
     public static readonly Bar ResourceBytes = Count(
         "resources.one.bytes", "resources, one caller", "renting an idle resource allocates nothing", 0);
 
     public static readonly Bar ResourceMany64 = Ratio(
-        "resources.many.64", "resources, many callers", "64 callers on 8: at most 1.45 of SemaphoreSlim + ConcurrentQueue, which wait "
-            + "without a limit", 1.45);
+        "resources.many.64", "resources, many callers", "64 callers on 8: at most 1.25 of SemaphoreSlim + ConcurrentQueue, which wait "
+            + "without a limit", 1.25);
 
     public static readonly Bar ResourceMany64Alike = Ratio(
         "resources.many.64.alike", "resources, many callers", "64 callers on 8: at most 1.05 of a semaphore with a time limit", 1.05);
 
     public static readonly Bar ResourceMany1000 = Ratio(
-        "resources.many.1000", "resources, many callers", "1000 callers on 50: at most 1.45 of SemaphoreSlim + ConcurrentQueue, which "
-            + "wait without a limit", 1.45);
+        "resources.many.1000", "resources, many callers", "1000 callers on 50: at most 1.25 of SemaphoreSlim + ConcurrentQueue, which "
+            + "wait without a limit", 1.25);
 
     public static readonly Bar ResourceMany1000Alike = Ratio(
         "resources.many.1000.alike", "resources, many callers", "1000 callers on 50: at most 1.05 of a semaphore with a time limit", 1.05);

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
@@ -29,6 +30,7 @@ internal struct Effects<T>
     /// Field by field: a copy of the whole struct reads in one piece what was written in several just before, and waits, with the gate
     /// held, until all of that has reached the cache.
     /// </remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryTakeDone(out Waiter<T>? first)
     {
         if (_lastCheck is not null || _wanting is not null || _others is not null || _reporter is not null || SetsTimer)

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
@@ -24,9 +25,11 @@ internal struct IntrusiveList<T, TLinks>
             && (links.Newer is { } newer ? TLinks.Of(newer).Older : Newest) == node;
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Add(T node) => AddAfter(Newest, node);
 
     /// <summary>Puts a node behind another one, or before all where that is null.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void AddAfter(T? older, T node)
     {
         T? newer = older is null ? Oldest : TLinks.Of(older).Newer;
@@ -35,6 +38,7 @@ internal struct IntrusiveList<T, TLinks>
         Count++;
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Remove(T node)
     {
         Debug.Assert(Contains(node), "a node is removed from the list that it stands in");
@@ -62,6 +66,7 @@ internal struct IntrusiveList<T, TLinks>
     }
 
     /// <summary>Lets two nodes follow each other; null is the end of the list.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Join(T? older, T? newer)
     {
         if (older is null)

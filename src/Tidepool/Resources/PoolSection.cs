@@ -80,6 +80,7 @@ internal readonly ref struct PoolSection<T>
     internal PoolReport ReportOf(PoolState<T> pool) => Effects.ReportOf(pool, this);
 
     /// <summary>Leaves the gate and runs the effects.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Dispose() => _gate.Leave();
 }
 
@@ -112,6 +113,7 @@ internal sealed class PoolGate<T>
 
     /// <summary>Enters the gate.</summary>
     /// <param name="place">The name of this place for schedules.</param>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal PoolSection<T> Enter(string place)
     {
         long now = Clock.Now; // not under the lock: the clock may be code of a caller
@@ -120,8 +122,10 @@ internal sealed class PoolGate<T>
     }
 
     /// <summary>Enters the gate where schedules need no place of its own.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal PoolSection<T> Enter() => EnterAt(Clock.Now);
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private PoolSection<T> EnterAt(long now)
     {
         Assert(!_lock.IsHeldByCurrentThread, "is within a section already");
@@ -145,15 +149,25 @@ internal sealed class PoolGate<T>
     }
 
     /// <summary>For <see cref="PoolSection{T}.Dispose"/> alone.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Leave()
     {
-        if (Effects.TryTakeDone(out Waiter<T>? done))
+        if (!Effects.TryTakeDone(out Waiter<T>? done))
         {
-            _lock.Exit();
-            Effects<T>.NotifyAll(done);
+            LeaveSlow();
             return;
         }
 
+        _lock.Exit();
+        if (done is not null)
+        {
+            Effects<T>.NotifyAll(done);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void LeaveSlow()
+    {
         Effects<T> effects = Effects;
         Effects = default;
         _lock.Exit();

@@ -254,6 +254,14 @@ internal sealed partial class PoolState<T>
     /// <summary>Forgets a key without a resource or a rental that waits or works, once the wait after a failure is over.</summary>
     internal void LeaveIfEmpty(PoolSection<T> section)
     {
+        if (_group is not null)
+        {
+            LeaveGroupIfEmpty(section);
+        }
+    }
+
+    private void LeaveGroupIfEmpty(PoolSection<T> section)
+    {
         bool isEmpty = GroupIndex >= 0 && !IsRemoved && !_isClosed && Used == 0 && IsUnused;
         long until = _backoff.Until(isWaitedFor: false);
         if (isEmpty && section.Now < until)

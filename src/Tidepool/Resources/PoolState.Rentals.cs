@@ -13,6 +13,7 @@ internal sealed partial class PoolState<T>
     internal bool MayLeaseFresh => _idle.Count > 0 && _waiters.Count == 0;
 
     /// <summary>Leases an idle resource that needs no check, if the queue is empty; its ticket is the slot's version.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ResourceSlot<T>? TryLeaseFresh(StackTrace? site, PoolSection<T> section)
     {
         ResourceSlot<T>? slot = Next();
@@ -191,6 +192,7 @@ internal sealed partial class PoolState<T>
     }
 
     /// <summary>Takes a resource that has left the hot slot: <see cref="GiveOrKeep"/> decides who gets it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void ReturnFromHot(ResourceSlot<T> slot, PoolSection<T> section)
     {
         GiveOrKeepHot(slot, section);
@@ -276,6 +278,7 @@ internal sealed partial class PoolState<T>
         }
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void GiveOrKeepHot(ResourceSlot<T> slot, PoolSection<T> section)
     {
         slot.CheckedAt = slot.KeptAlive = slot.LastUsed;
@@ -297,6 +300,7 @@ internal sealed partial class PoolState<T>
 
     /// <summary>Makes a slot leased, with a new ticket.</summary>
     /// <remarks>What seldom changes is written only when it changes: processors that take turns keep its line.</remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private long Lease(ResourceSlot<T> slot, StackTrace? site, PoolSection<T> section)
     {
         Move(slot, SlotState.Leased);

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>Decides where resources come from and go: what is created, checked or destroyed, and for which rental.</summary>
@@ -157,6 +159,7 @@ internal sealed partial class PoolState<T>
     internal bool NeedsValidation(ResourceSlot<T> slot, long now) => now >= ResourceSettings.After(slot.CheckedAt, _validateAfterIdle);
 
     /// <summary>Why the pool must destroy a resource that the policy accepts, or null.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private DestroyReason? FindDestroyReason(ResourceSlot<T> slot, PoolSection<T> section) =>
         _isClosed ? DestroyReason.Shutdown
         : slot.Generation != _generation ? DestroyReason.Cleared

@@ -40,7 +40,11 @@ internal sealed partial class PoolState<T>
     /// <summary>Lets parked threads work: for their own key first, then at what other keys have to end.</summary>
     private void LetParkedHelp(PoolSection<T> section)
     {
-        LetParkedWork(section);
+        if (_waiters.Parked > 0)
+        {
+            LetParkedWork(section);
+        }
+
         _group?.LetParkedEnd(section);
     }
 

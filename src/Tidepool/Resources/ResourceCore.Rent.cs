@@ -172,6 +172,7 @@ internal sealed partial class ResourceCore<T>
         waiter.TryComplete(default, waiter.Cause);
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ResourceLease<T> NewLease(ResourceSlot<T> slot, long ticket) => new(
         _settings.ReclaimLeaks ? new LeaseSentinel<T>(slot, ticket) : slot,
         ticket);
@@ -259,6 +260,7 @@ internal sealed partial class ResourceCore<T>
     }
 
     /// <summary>An idle resource that needs no look at it but the policy's quick one.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryTakeFresh(StackTrace? site, out ResourceLease<T> lease)
     {
         while (true)

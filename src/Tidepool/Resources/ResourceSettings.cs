@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Tidepool;
 
 /// <summary>Checks the options of one pool and holds them: times in milliseconds, <see cref="NoLimit"/> for those switched off.</summary>
@@ -135,6 +137,7 @@ internal sealed class ResourceSettings(ResourcePoolOptions options)
         milliseconds == NoLimit ? Timeout.InfiniteTimeSpan : TimeSpan.FromMilliseconds(milliseconds);
 
     /// <summary>A moment after another one; never overflows.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static long After(long now, long milliseconds) => milliseconds == NoLimit ? NoLimit : now + milliseconds;
 
     private static int UpToMaxSize(int value, string name, ResourcePoolOptions options) =>

@@ -1,5 +1,6 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
 
 namespace Tidepool;
 
@@ -176,6 +177,7 @@ internal sealed class ResourceSlot<T> : LeaseOwner<T>
 internal readonly struct SlotLinks<T> : ILinks<ResourceSlot<T>>
     where T : class
 {
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ref Links<ResourceSlot<T>> Of(ResourceSlot<T> slot) => ref slot.Links;
 }
 
