@@ -124,8 +124,8 @@ internal sealed class ArraysLab : ILab
         var section = new Section
         {
             Title = "From one thread to another",
-            About = $"Producer/consumer: a ring of 1024, batches of 16. Ping-pong: one buffer on its way at a time. Async hop: an await between rent and return, "
-                + $"{HopBody<NoPool<byte>, ArrayItem<byte>>.Renters} renters. Kestrel's pool is what "
+            About = "Producer/consumer: a ring of 1024, batches of 16. Ping-pong: one buffer on its way at a time. Async hop: an await "
+                + $"between rent and return, {HopBody<NoPool<byte>, ArrayItem<byte>>.Renters} renters. Kestrel's pool is what "
                 + "a web application gets as IMemoryPoolFactory<byte>.",
             Baseline = RentalCatalog.Shared,
             Varies = ["pattern"],

@@ -3,12 +3,13 @@ using System.Diagnostics;
 namespace Tidepool.Labs;
 
 /// <summary>
-/// Threads that wait between batches and start a batch together. Each takes its own start and end time after all
-/// have met, so waking them is not measured: the wall time is the last end minus the first start.
+/// Threads that wait between batches and start a batch together, on processors of their own as far as there are some. Each takes its own
+/// start and end time after all have met, so waking them is not measured: the wall time is the last end minus the first start.
 /// </summary>
 internal sealed class WorkerCrew
 {
     private static readonly Dictionary<int, WorkerCrew> Crews = [];
+    private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(20);
 
     private readonly Thread[] _threads;
     private readonly SemaphoreSlim[] _starts;
@@ -16,9 +17,11 @@ internal sealed class WorkerCrew
     private readonly long[] _began;
     private readonly long[] _ended;
     private readonly long[] _bytes;
+    private readonly int[] _processors;
     private readonly Exception?[] _failures;
     private Action<int>? _body;
     private int _arrived;
+    private int _spread;
     private int _running;
 
     private WorkerCrew(int count)
@@ -26,6 +29,7 @@ internal sealed class WorkerCrew
         _began = new long[count];
         _ended = new long[count];
         _bytes = new long[count];
+        _processors = new int[count];
         _failures = new Exception?[count];
         _starts = [.. Enumerable.Range(0, count).Select(_ => new SemaphoreSlim(0))];
         _threads = [.. Enumerable.Range(0, count).Select(member => new Thread(() => Serve(member))
@@ -56,7 +60,8 @@ internal sealed class WorkerCrew
     public Sample Measure(Action<int> body, long operations)
     {
         _body = body;
-        Volatile.Write(ref _arrived, 0);
+        Array.Fill(_processors, -1);
+        (_arrived, _spread) = (0, 0);
         _running = _threads.Length;
         var collections = CollectionCounts.Now();
         foreach (var start in _starts)
@@ -87,7 +92,9 @@ internal sealed class WorkerCrew
             _starts[member].Wait();
             try
             {
-                Meet();
+                Meet(ref _arrived);
+                Spread(member);
+                Meet(ref _spread);
                 long bytes = GC.GetAllocatedBytesForCurrentThread();
                 _began[member] = Stopwatch.GetTimestamp();
                 _body!(member);
@@ -108,11 +115,38 @@ internal sealed class WorkerCrew
         }
     }
 
-    private void Meet()
+    /// <summary>
+    /// Stays busy until each processor has a thread, or each thread a processor. The system wakes a thread where it slept last, perhaps
+    /// beside another one, and moves it after some milliseconds: a batch would be over before.
+    /// </summary>
+    private void Spread(int member)
     {
-        Interlocked.Increment(ref _arrived);
+        int most = Math.Min(_threads.Length, Environment.ProcessorCount);
+        long start = Stopwatch.GetTimestamp();
+        do
+        {
+            Volatile.Write(ref _processors[member], Thread.GetCurrentProcessorId());
+        }
+        while (CountProcessors() < most && Stopwatch.GetElapsedTime(start) < Patience);
+    }
+
+    private int CountProcessors()
+    {
+        int count = 0;
+        for (int i = 0; i < _processors.Length; i++)
+        {
+            int processor = Volatile.Read(ref _processors[i]);
+            count += processor >= 0 && Array.IndexOf(_processors, processor, 0, i) < 0 ? 1 : 0;
+        }
+
+        return count;
+    }
+
+    private void Meet(ref int count)
+    {
+        Interlocked.Increment(ref count);
         var wait = new SpinWait();
-        while (Volatile.Read(ref _arrived) < _threads.Length)
+        while (Volatile.Read(ref count) < _threads.Length)
         {
             wait.SpinOnce(sleep1Threshold: -1);
         }

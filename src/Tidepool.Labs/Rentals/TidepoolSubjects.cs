@@ -62,8 +62,8 @@ internal readonly struct FilledArrays : IRentalSubject<FilledArrays, ArrayItem<b
 
     public ArrayItem<byte> Rent(int length)
     {
-        byte[][] arrays = t_arrays ?? Make(length);
-        byte[] array = arrays[t_next % Resting];
+        byte[][] arrays = t_arrays is { } made && made[0].Length == length ? made : Make(length);
+        byte[] array = arrays[t_next & (Resting - 1)];
         t_next++;
         t_differs |= array.AsSpan().ContainsAnyExcept(Pattern);
         return new(array);

@@ -43,8 +43,8 @@ public class BarsTests
         {
             "streams, 1 to 200 MB",
             [
-                "streams.large.time", "streams.large.bytes", "streams.large.bytes.long", "streams.large.rented", "streams.large.loh", "streams.large.recyclable",
-                "streams.large.slim",
+                "streams.large.time", "streams.large.bytes", "streams.large.bytes.long", "streams.large.rented", "streams.large.loh",
+                "streams.large.recyclable", "streams.large.slim",
             ]
         },
         { "streams, WriteByte", ["streams.byte.exact", "streams.byte.base"] },

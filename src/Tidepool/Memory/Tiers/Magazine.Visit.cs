@@ -6,6 +6,7 @@ namespace Tidepool;
 internal sealed partial class Magazine
 {
     private int _emptying;
+    private long _wideCharge; // of an inbox that is narrow again, until its surplus has left
 
     /// <summary>
     /// The number of idle items, with those in the inbox and without those in the outbox, which others will rent. Right when no thread
@@ -78,18 +79,17 @@ internal sealed partial class Magazine
     internal bool Trim(bool all, bool isEpoch, List<object?> taken)
     {
         // Narrow before it is emptied, so that no more come than need no charge; the charge ends when the surplus has left.
-        long wide = Inbox.TryNarrow() ? Bucket.WideInboxBytes : 0;
-        Charge += wide;
+        _wideCharge += Inbox.TryNarrow() ? Bucket.WideInboxBytes : 0;
         TakeInbox(owner: false);
         long rents = _state.Rents - _state.SeenRents;
         int idle = SettledCount - _state.RestingCount;
         int untouched = idle - (int)Math.Min(idle, rents);
         int beyondLimit = _state.SurplusCount - Bucket.InboxLimit; // the surplus leaves first
         TakeOldest(all ? idle : Math.Max((untouched + 1) / 2, beyondLimit), taken);
-        if (wide > 0)
+        if (_wideCharge > 0)
         {
-            Charge -= wide;
-            Bucket.Pool.Budget.Refund(wide);
+            Bucket.Pool.Budget.Refund(_wideCharge);
+            _wideCharge = 0;
         }
 
         if (all || (isEpoch && rents == 0))
@@ -162,7 +162,7 @@ internal sealed partial class Magazine
             TakeResting(taken);
             ClearStale();
             Owners = null;
-            Charge += Inbox.Close() ? Bucket.WideInboxBytes : 0;
+            Charge += _wideCharge + (Inbox.Close() ? Bucket.WideInboxBytes : 0);
             ref TierCounters counters = ref Bucket.Pool.Counters;
             long returned = _state.Rents + _state.Flushed - _state.Refilled;
             Interlocked.Add(ref counters.Rented, _state.Rents);

@@ -182,8 +182,8 @@ internal sealed class Stripe
     /// <summary>Whether the item is one of the last few that were put here.</summary>
     internal bool HoldsLately(object item)
     {
-        // Without the lock first: what was returned before this return is seen. A place may still show what another thread has taken
-        // from it, so what is found there is looked at again.
+        // Without the lock first: what was returned before this return is seen, unless a trim is moving it. A place may still show what
+        // another thread has taken from it, so what is found there is looked at again.
         if (Volatile.Read(ref _singles) is { Count: > 0 } singles && !singles.HoldsLately(item, oldest: 0))
         {
             return false;
