@@ -29,6 +29,7 @@ internal static class ManyMagazines
     private const int FewestTurns = 10;
     private const int StackBytes = 256 << 10;
     private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(1); // what the goal allows
+    private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(20);
 
     /// <summary>Measures; the process must be fresh.</summary>
     /// <remarks>
@@ -142,6 +143,7 @@ internal static class ManyMagazines
         private long _waitsSince; // 0 outside of a wait
         private int _turns;
         private int _turnsBefore;
+        private int _processor;
         private volatile bool _ends;
 
         public Witness()
@@ -150,9 +152,18 @@ internal static class ManyMagazines
             _thread.Start();
         }
 
-        /// <summary>Forgets what it has seen, and returns when it looks again.</summary>
+        /// <summary>
+        /// Forgets what it has seen, and returns when it looks again, from another processor where the system gives it one: beside the
+        /// caller it would wait for the processor.
+        /// </summary>
         public void Begin()
         {
+            long started = Stopwatch.GetTimestamp();
+            while (Volatile.Read(ref _processor) == Thread.GetCurrentProcessorId() && Stopwatch.GetElapsedTime(started) < Patience)
+            {
+                Thread.SpinWait(20);
+            }
+
             Volatile.Write(ref _longest, 0);
             int seen = Volatile.Read(ref _turns);
             SpinWait.SpinUntil(() => Volatile.Read(ref _turns) - seen > 2);
@@ -177,6 +188,7 @@ internal static class ManyMagazines
         {
             while (!_ends)
             {
+                Volatile.Write(ref _processor, Thread.GetCurrentProcessorId());
                 long started = Stopwatch.GetTimestamp();
                 Volatile.Write(ref _waitsSince, started);
                 lock (ThreadTier.Gate)
