@@ -41,7 +41,7 @@ internal static class RentalPattern
     /// <summary>One thread rents, another returns.</summary>
     public const string Ring = "producer/consumer";
 
-    /// <summary>The same with one item on its way at a time.</summary>
+    /// <summary>One thread rents, another returns, one item at a time.</summary>
     public const string PingPong = "ping-pong";
 
     /// <summary>An await between Rent and Return.</summary>

@@ -62,7 +62,7 @@ internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, T
             : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
 }
 
-/// <summary>The same with what a program needs that must not hang: a limit in time.</summary>
+/// <summary>A semaphore and a queue with what a program needs that must not hang: a limit in time.</summary>
 [SuppressMessage(
     "Design", "CA1001",
     Justification = "It lives as long as the process, and a semaphore that gave no wait handle has nothing to dispose.")]

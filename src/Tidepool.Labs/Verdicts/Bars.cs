@@ -200,7 +200,8 @@ internal static class Bars
         "streams.large.bytes", "streams, 1 to 200 MB", "16 MiB allocate at most 1.3 KB", 1300);
 
     public static readonly Bar StreamLongBytes = Count(
-        "streams.large.bytes.long", "streams, 1 to 200 MB", "a new stream of 200 MiB allocates at most 20 KB: its list of segments, after a trim", 20_000);
+        "streams.large.bytes.long", "streams, 1 to 200 MB", "a new stream of 200 MiB allocates at most 20 KB: its list of segments, "
+            + "after a trim", 20_000);
 
     public static readonly Bar StreamLargeRented = Count(
         "streams.large.rented", "streams, 1 to 200 MB", "a rented large stream allocates nothing", 0);

@@ -95,7 +95,7 @@ public class PlantedResourceBugTests(ITestOutputHelper output)
         },
         {
             "KeyedAloneScenario", "a key is forgotten while its thread works",
-            In("PoolState.LeaveIfEmpty").Replace("IsUnused", "_waiters.Count == 0")
+            In("PoolState.LeaveGroupIfEmpty").Replace("IsUnused", "_waiters.Count == 0")
         },
         {
             "KeyedAloneScenario", "parked rentals destroy nothing of other keys",

@@ -211,6 +211,21 @@ internal sealed class SharedTier
         return null;
     }
 
+    /// <summary>
+    /// An empty chunk of some stripe, for one that has none: a thread that has moved to another processor takes items from one and returns
+    /// them to another. May be called under a stripe's lock, for it waits for none.
+    /// </summary>
+    internal Chunk? FindEmpty()
+    {
+        Chunk? empty = null;
+        foreach (Stripe? stripe in _stripes)
+        {
+            empty ??= stripe?.TryPopEmpty();
+        }
+
+        return empty;
+    }
+
     /// <summary>An empty chunk, used before where possible.</summary>
     internal Chunk TakeEmpty() => Volatile.Read(ref _stripes[Home()])?.PopEmpty() ?? new Chunk(_bucket.ChunkCapacity);
 

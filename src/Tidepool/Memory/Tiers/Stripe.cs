@@ -167,7 +167,7 @@ internal sealed class Stripe
                 StackSingles();
             }
 
-            _singles ??= _empties.TryPop(out Chunk? empty) ? empty : new Chunk(_bucket.ChunkCapacity);
+            _singles ??= _empties.TryPop(out Chunk? empty) ? empty : _bucket.Shared.FindEmpty() ?? new Chunk(_bucket.ChunkCapacity);
             if (!TryHold(_itemBytes, budget))
             {
                 return ReturnOutcome.Closed;
@@ -213,6 +213,19 @@ internal sealed class Stripe
         }
 
         _lastMeeting = now;
+    }
+
+    /// <summary>Takes an empty chunk, if no other thread is inside.</summary>
+    internal Chunk? TryPopEmpty()
+    {
+        Chunk? empty = null;
+        if (_gate.TryEnter())
+        {
+            _empties.TryPop(out empty);
+            _gate.Exit();
+        }
+
+        return empty;
     }
 
     internal Chunk? PopEmpty()
