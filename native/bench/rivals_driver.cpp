@@ -8,11 +8,10 @@
 
 #include "serve.h"
 
-#if __has_include(<boost/pool/pool.hpp>)
+#if BENCH_HAS_BOOST
 #include <boost/pool/pool.hpp>
 #include <boost/pool/singleton_pool.hpp>
 #include <boost/version.hpp>
-#define BENCH_HAS_BOOST 1
 #endif
 
 namespace {
