@@ -330,9 +330,8 @@ internal sealed class ArraysLab : ILab
     {
         plan.Add(Within(Bars.ThreadsDepth8, Main(RentalPattern.Inlined, 8, 2), RentalCatalog.Shared, GridBarSubjects));
         int[] depths = [1, 8];
-        plan.Add(new ScalingRule(
-            Bars.ThreadsScaling,
-            [.. from subject in GridBarSubjects from depth in depths select (Scaling(subject, depth), Additions.Between(2, 1))]));
+        plan.Add(Additions.Rule(
+            Bars.ThreadsScaling, 2, 1, [.. from subject in GridBarSubjects from depth in depths select Scaling(subject, depth)]));
         plan.Add(new ScalingRule(
             Bars.ThreadsOwn,
             [
@@ -340,20 +339,17 @@ internal sealed class ArraysLab : ILab
                    from depth in depths
                    select (Scaling(subject, depth), Scaling(RentalCatalog.Handle, depth)),
             ]));
-        plan.Add(ThreadCounts.HasCrowd(plan.Mode)
-            ? new ScalingRule(
-                Bars.ThreadsCrowd,
-                [
-                    .. from subject in GridBarSubjects
-                       from depth in depths
-                       select (
-                           Pair(
-                               subject,
-                               Main(RentalPattern.Inlined, depth, ThreadCounts.Crowd),
-                               Main(RentalPattern.Inlined, depth, Environment.ProcessorCount)),
-                           Additions.Between(ThreadCounts.Crowd, Environment.ProcessorCount)),
-                ])
-            : new OmittedRule(Bars.ThreadsCrowd, "no loop with eight threads for each core: --full"));
+        plan.Add(Additions.CrowdRule(
+            plan,
+            Bars.ThreadsCrowd,
+            [
+                .. from subject in GridBarSubjects
+                   from depth in depths
+                   select Pair(
+                       subject,
+                       Main(RentalPattern.Inlined, depth, ThreadCounts.Crowd),
+                       Main(RentalPattern.Inlined, depth, Environment.ProcessorCount)),
+            ]));
         plan.Add(Within(Bars.RingShared, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Shared, GridBarSubjects));
         plan.Add(Within(Bars.RingLease, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, RentalCatalog.Lease));
         plan.Add(Within(Bars.RingRaw, Main(RentalPattern.Ring, 1, 2), RentalCatalog.Kestrel, RentalCatalog.Raw));

@@ -136,27 +136,25 @@ internal sealed class ObjectsLab : ILab
                 Bars.ObjectsBytes,
                 [.. from cell in alone.Concat(together) from subject in both select new WorkloadKey(cell, subject)]));
         plan.Add(Within(Bars.ObjectsThreads, together, both));
-        plan.Add(new ScalingRule(
+        plan.Add(Additions.Rule(
             Bars.ObjectsScaling,
+            2,
+            1,
             [
                 .. from subject in both
                    from place in Enumerable.Range(0, alone.Length)
-                   select (
-                       (new WorkloadKey(together[place], subject), new WorkloadKey(alone[place], subject)), Additions.Between(2, 1)),
+                   select (new WorkloadKey(together[place], subject), new WorkloadKey(alone[place], subject)),
             ]));
-        plan.Add(ThreadCounts.HasCrowd(plan.Mode)
-            ? new ScalingRule(
-                Bars.ObjectsCrowd,
-                [
-                    .. from subject in both
-                       from depth in (int[])[1, 8]
-                       select (
-                           (
-                               new WorkloadKey(State(depth, ThreadCounts.Crowd), subject),
-                               new WorkloadKey(State(depth, Environment.ProcessorCount), subject)),
-                           Additions.Between(ThreadCounts.Crowd, Environment.ProcessorCount)),
-                ])
-            : new OmittedRule(Bars.ObjectsCrowd, "no loop with eight threads for each core: --full"));
+        plan.Add(Additions.CrowdRule(
+            plan,
+            Bars.ObjectsCrowd,
+            [
+                .. from subject in both
+                   from depth in (int[])[1, 8]
+                   select (
+                       new WorkloadKey(State(depth, ThreadCounts.Crowd), subject),
+                       new WorkloadKey(State(depth, Environment.ProcessorCount), subject)),
+            ]));
         plan.Add(Within(Bars.ObjectsDrain, drains[1..], [InstanceSubject.Raw]));
         plan.Add(Within(Bars.ObjectsDrainLease, drains[1..], [InstanceSubject.Lease]));
         plan.Add(new RatioRule(

@@ -46,13 +46,13 @@ internal sealed class ResourcesLab : ILab
         Cell sync = Cell.Of(("callers", 1), ("call", "synchronous"));
         Cell async = Cell.Of(("callers", 1), ("call", "asynchronous"));
         Cell two = Cell.Of(("callers", 1), ("call", "asynchronous, two held"));
-        Add(plan, section, sync, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.One(8));
+        Add(plan, section, sync, ByHand, false, static () => ResourceLoops<SemaphoreSubject<NoTimeout>, Thing>.One(8));
         AddProvider(plan, section, sync, static () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.One(8));
         Add(plan, section, sync, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.One(8));
-        Add(plan, section, async, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.OneAsync(8));
+        Add(plan, section, async, ByHand, false, static () => ResourceLoops<SemaphoreSubject<NoTimeout>, Thing>.OneAsync(8));
         AddProvider(plan, section, async, static () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.OneAsync(8));
         Add(plan, section, async, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.OneAsync(8));
-        Add(plan, section, two, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.TwoAsync(8));
+        Add(plan, section, two, ByHand, false, static () => ResourceLoops<SemaphoreSubject<NoTimeout>, Thing>.TwoAsync(8));
         Add(plan, section, two, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.TwoAsync(8));
         plan.Add(Against(Bars.ResourceSync, sync));
         plan.Add(Against(Bars.ResourceAsync, async));
@@ -76,8 +76,8 @@ internal sealed class ResourcesLab : ILab
         })
         {
             Cell cell = Cell.Of(("load", $"{callers} on {size}"));
-            Add(plan, section, cell, ByHand, false, () => ResourceLoops<SemaphoreSubject, Thing>.Many(callers, size));
-            Add(plan, section, cell, Limited, false, () => ResourceLoops<LimitedSemaphoreSubject, Thing>.Many(callers, size));
+            Add(plan, section, cell, ByHand, false, () => ResourceLoops<SemaphoreSubject<NoTimeout>, Thing>.Many(callers, size));
+            Add(plan, section, cell, Limited, false, () => ResourceLoops<SemaphoreSubject<OneMinute>, Thing>.Many(callers, size));
             if (callers == 64)
             {
                 AddProvider(plan, section, cell, () => ResourceLoops<NpgsqlSubject, NpgsqlConnection>.Many(callers, size));
@@ -88,7 +88,9 @@ internal sealed class ResourcesLab : ILab
             plan.Add(new RatioRule(alike, (new WorkloadKey(cell, Ours), new WorkloadKey(cell, Limited))));
             int turns = 200_000 / callers;
             Cell waits = Cell.Of(("load", $"{callers} on {size}"), ("what", "waits"));
-            Add(plan, fairness, waits, ByHand, false, () => ResourceLoops<SemaphoreSubject, Thing>.Fairness(callers, size, turns));
+            Add(
+                plan, fairness, waits, ByHand, false,
+                () => ResourceLoops<SemaphoreSubject<NoTimeout>, Thing>.Fairness(callers, size, turns));
             Add(plan, fairness, waits, Ours, true, () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.Fairness(callers, size, turns));
         }
 
@@ -107,7 +109,7 @@ internal sealed class ResourcesLab : ILab
             ByHand,
             "load");
         Cell cell = Cell.Of(("load", "8 threads on 4"));
-        Add(plan, section, cell, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.Threads(8, 4));
+        Add(plan, section, cell, ByHand, false, static () => ResourceLoops<SemaphoreSubject<NoTimeout>, Thing>.Threads(8, 4));
         Add(plan, section, cell, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.Threads(8, 4));
         plan.Add(Against(Bars.ResourceThreads, cell));
         var threads = new Section { Title = "Threads", About = "32 threads share four resources: "
@@ -122,7 +124,9 @@ internal sealed class ResourcesLab : ILab
         Section section = Part("Slow work", "200 callers hold one of 10 resources for 5 ms each; time for all of it.", NoPool, "load");
         Cell cell = Cell.Of(("load", "200 callers, 5 ms, 10"));
         Add(plan, section, cell, NoPool, false, static () => Workers.Work(200, 10), operations: 200);
-        Add(plan, section, cell, ByHand, false, static () => ResourceLoops<SemaphoreSubject, Thing>.Work(200, 10), operations: 200);
+        Add(
+            plan, section, cell, ByHand, false,
+            static () => ResourceLoops<SemaphoreSubject<NoTimeout>, Thing>.Work(200, 10), operations: 200);
         Add(plan, section, cell, Ours, true, static () => ResourceLoops<PoolSubject, ResourceLease<Thing>>.Work(200, 10), operations: 200);
         plan.Add(new RatioRule(Bars.ResourceWork, (new WorkloadKey(cell, Ours), new WorkloadKey(cell, NoPool))));
     }

@@ -27,8 +27,22 @@ internal static class Additions
         }
     }
 
-    /// <summary>The loop with many threads and with few.</summary>
-    public static (WorkloadKey Many, WorkloadKey Few) Between(int many, int few) => (Key(many), Key(few));
+    /// <summary>Judges what many threads take, in parts of what few take, against that ratio of the loop.</summary>
+    /// <param name="bar">The goal.</param>
+    /// <param name="many">Threads.</param>
+    /// <param name="few">Fewer threads.</param>
+    /// <param name="pairs">The workloads with many threads and with few.</param>
+    public static ScalingRule Rule(Bar bar, int many, int few, IEnumerable<(WorkloadKey Many, WorkloadKey Few)> pairs) =>
+        new(bar, [.. pairs.Select(pair => (pair, (Key(many), Key(few))))]);
+
+    /// <summary>Judges what a crowd of threads takes, in parts of what one for each core takes, against that ratio of the loop.</summary>
+    /// <param name="plan">Its mode says whether there is a crowd.</param>
+    /// <param name="bar">The goal.</param>
+    /// <param name="pairs">The workloads with a crowd and with one thread for each core.</param>
+    public static VerdictRule CrowdRule(LabPlan plan, Bar bar, IEnumerable<(WorkloadKey Many, WorkloadKey Few)> pairs) =>
+        ThreadCounts.HasCrowd(plan.Mode)
+            ? Rule(bar, ThreadCounts.Crowd, Environment.ProcessorCount, pairs)
+            : new OmittedRule(bar, "no loop with eight threads for each core: --full");
 
     private static WorkloadKey Key(int threads) => new(Cell.Of(("loop", "additions"), ("threads", threads)), Subject);
 

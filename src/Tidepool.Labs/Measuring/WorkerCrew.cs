@@ -9,7 +9,6 @@ namespace Tidepool.Labs;
 internal sealed class WorkerCrew
 {
     private static readonly Dictionary<int, WorkerCrew> Crews = [];
-    private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(20);
 
     private readonly Thread[] _threads;
     private readonly SemaphoreSlim[] _starts;
@@ -17,7 +16,7 @@ internal sealed class WorkerCrew
     private readonly long[] _began;
     private readonly long[] _ended;
     private readonly long[] _bytes;
-    private readonly int[] _processors;
+    private readonly ProcessorSpread _processors;
     private readonly Exception?[] _failures;
     private Action<int>? _body;
     private int _arrived;
@@ -29,7 +28,7 @@ internal sealed class WorkerCrew
         _began = new long[count];
         _ended = new long[count];
         _bytes = new long[count];
-        _processors = new int[count];
+        _processors = new ProcessorSpread(count);
         _failures = new Exception?[count];
         _starts = [.. Enumerable.Range(0, count).Select(_ => new SemaphoreSlim(0))];
         _threads = [.. Enumerable.Range(0, count).Select(member => new Thread(() => Serve(member))
@@ -60,7 +59,7 @@ internal sealed class WorkerCrew
     public Sample Measure(Action<int> body, long operations)
     {
         _body = body;
-        Array.Fill(_processors, -1);
+        _processors.Clear();
         (_arrived, _spread) = (0, 0);
         _running = _threads.Length;
         var collections = CollectionCounts.Now();
@@ -93,7 +92,7 @@ internal sealed class WorkerCrew
             try
             {
                 Meet(ref _arrived);
-                Spread(member);
+                _processors.Await(member);
                 Meet(ref _spread);
                 long bytes = GC.GetAllocatedBytesForCurrentThread();
                 _began[member] = Stopwatch.GetTimestamp();
@@ -113,33 +112,6 @@ internal sealed class WorkerCrew
                 Monitor.Pulse(_gate);
             }
         }
-    }
-
-    /// <summary>
-    /// Stays busy until each processor has a thread, or each thread a processor. The system wakes a thread where it slept last, perhaps
-    /// beside another one, and moves it after some milliseconds: a batch would be over before.
-    /// </summary>
-    private void Spread(int member)
-    {
-        int most = Math.Min(_threads.Length, Environment.ProcessorCount);
-        long start = Stopwatch.GetTimestamp();
-        do
-        {
-            Volatile.Write(ref _processors[member], Thread.GetCurrentProcessorId());
-        }
-        while (CountProcessors() < most && Stopwatch.GetElapsedTime(start) < Patience);
-    }
-
-    private int CountProcessors()
-    {
-        int count = 0;
-        for (int i = 0; i < _processors.Length; i++)
-        {
-            int processor = Volatile.Read(ref _processors[i]);
-            count += processor >= 0 && Array.IndexOf(_processors, processor, 0, i) < 0 ? 1 : 0;
-        }
-
-        return count;
     }
 
     private void Meet(ref int count)

@@ -29,7 +29,6 @@ internal static class ManyMagazines
     private const int FewestTurns = 10;
     private const int StackBytes = 256 << 10;
     private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(1); // what the goal allows
-    private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(20);
 
     /// <summary>Measures; the process must be fresh.</summary>
     /// <remarks>
@@ -138,12 +137,14 @@ internal static class ManyMagazines
     /// <summary>A thread that asks for the gate again and again, and notes how long it waited.</summary>
     private sealed class Witness : IDisposable
     {
+        private const int Asker = 0;
+        private const int Waiter = 1;
+        private readonly ProcessorSpread _processors = new(members: 2);
         private readonly Thread _thread;
         private long _longest;
         private long _waitsSince; // 0 outside of a wait
         private int _turns;
         private int _turnsBefore;
-        private int _processor;
         private volatile bool _ends;
 
         public Witness()
@@ -158,15 +159,10 @@ internal static class ManyMagazines
         /// </summary>
         public void Begin()
         {
-            long started = Stopwatch.GetTimestamp();
-            while (Volatile.Read(ref _processor) == Thread.GetCurrentProcessorId() && Stopwatch.GetElapsedTime(started) < Patience)
-            {
-                Thread.SpinWait(20);
-            }
-
+            AwaitTurn(static () => Thread.Sleep(0));
+            _processors.Await(Asker);
             Volatile.Write(ref _longest, 0);
-            int seen = Volatile.Read(ref _turns);
-            SpinWait.SpinUntil(() => Volatile.Read(ref _turns) - seen > 2);
+            AwaitTurn(static () => Thread.SpinWait(20)); // a pause that slept could move this thread
             _turnsBefore = Volatile.Read(ref _turns);
         }
 
@@ -184,14 +180,23 @@ internal static class ManyMagazines
             _thread.Join();
         }
 
+        private void AwaitTurn(Action pause)
+        {
+            int seen = Volatile.Read(ref _turns);
+            while (Volatile.Read(ref _turns) - seen < 2)
+            {
+                pause();
+            }
+        }
+
         private void Watch()
         {
             while (!_ends)
             {
-                Volatile.Write(ref _processor, Thread.GetCurrentProcessorId());
+                _processors.Note(Waiter);
                 long started = Stopwatch.GetTimestamp();
                 Volatile.Write(ref _waitsSince, started);
-                lock (ThreadTier.Gate)
+                using (ThreadTier.Gate.Hold())
                 {
                     Volatile.Write(ref _longest, Math.Max(Volatile.Read(ref _longest), Stopwatch.GetTimestamp() - started));
                 }

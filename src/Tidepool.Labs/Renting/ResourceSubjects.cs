@@ -4,10 +4,12 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tidepool.Labs;
 
 /// <summary>What is written by hand: a semaphore that counts and a queue that holds.</summary>
+/// <typeparam name="TTimeout">How long a caller waits at most.</typeparam>
 [SuppressMessage(
     "Design", "CA1001",
     Justification = "It lives as long as the process, and a semaphore that gave no wait handle has nothing to dispose.")]
-internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, Thing>
+internal readonly struct SemaphoreSubject<TTimeout> : IResourceSubject<SemaphoreSubject<TTimeout>, Thing>
+    where TTimeout : struct, ITimeout
 {
     private readonly SemaphoreSlim _free;
     private readonly ConcurrentQueue<Thing> _things;
@@ -19,20 +21,16 @@ internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, T
     }
 
     /// <inheritdoc/>
-    public static SemaphoreSubject Open(int size) => new(size);
+    public static SemaphoreSubject<TTimeout> Open(int size) => new(size);
 
     /// <inheritdoc/>
-    public Thing Rent()
-    {
-        _free.Wait();
-        return Take();
-    }
+    public Thing Rent() => Take(_free.Wait(TTimeout.Milliseconds), _things);
 
     /// <inheritdoc/>
     public ValueTask<Thing> RentAsync()
     {
-        Task turn = _free.WaitAsync();
-        return turn.IsCompletedSuccessfully ? new ValueTask<Thing>(Take()) : Await(turn, _things);
+        Task<bool> turn = _free.WaitAsync(TTimeout.Milliseconds);
+        return turn.IsCompletedSuccessfully ? new ValueTask<Thing>(Take(turn.Result, _things)) : Await(turn, _things);
     }
 
     /// <inheritdoc/>
@@ -48,61 +46,34 @@ internal readonly struct SemaphoreSubject : IResourceSubject<SemaphoreSubject, T
         _free.Release();
     }
 
-    private static async ValueTask<Thing> Await(Task turn, ConcurrentQueue<Thing> things)
-    {
-        await turn.ConfigureAwait(false);
-        return things.TryDequeue(out Thing? thing)
-            ? thing
-            : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
-    }
-
-    private Thing Take() =>
-        _things.TryDequeue(out Thing? thing)
-            ? thing
-            : throw new InvalidOperationException("The queue has fewer things than the semaphore counts.");
-}
-
-/// <summary>A semaphore and a queue with what a program needs that must not hang: a limit in time.</summary>
-[SuppressMessage(
-    "Design", "CA1001",
-    Justification = "It lives as long as the process, and a semaphore that gave no wait handle has nothing to dispose.")]
-internal readonly struct LimitedSemaphoreSubject : IResourceSubject<LimitedSemaphoreSubject, Thing>
-{
-    private readonly SemaphoreSlim _free;
-    private readonly ConcurrentQueue<Thing> _things;
-
-    private LimitedSemaphoreSubject(int size)
-    {
-        _free = new SemaphoreSlim(size, size);
-        _things = new ConcurrentQueue<Thing>(Enumerable.Range(0, size).Select(_ => new Thing()));
-    }
-
-    /// <inheritdoc/>
-    public static LimitedSemaphoreSubject Open(int size) => new(size);
-
-    /// <inheritdoc/>
-    public Thing Rent() => Take(_free.Wait(PoolSubject.Patience), _things);
-
-    /// <inheritdoc/>
-    public async ValueTask<Thing> RentAsync() => Take(await _free.WaitAsync(PoolSubject.Patience).ConfigureAwait(false), _things);
-
-    /// <inheritdoc/>
-    public void Use(in Thing item) => item.Uses++;
-
-    /// <inheritdoc/>
-    public Thing Of(in Thing item) => item;
-
-    /// <inheritdoc/>
-    public void Return(in Thing item)
-    {
-        _things.Enqueue(item);
-        _free.Release();
-    }
+    private static async ValueTask<Thing> Await(Task<bool> turn, ConcurrentQueue<Thing> things) =>
+        Take(await turn.ConfigureAwait(false), things);
 
     private static Thing Take(bool isMine, ConcurrentQueue<Thing> things) =>
         isMine && things.TryDequeue(out Thing? thing)
             ? thing
             : throw new InvalidOperationException("The semaphore gave no turn in time, or counts more things than there are.");
+}
+
+/// <summary>How long a caller waits at most.</summary>
+internal interface ITimeout
+{
+    /// <summary>Milliseconds; <see cref="Timeout.Infinite"/> is no limit.</summary>
+    static abstract int Milliseconds { get; }
+}
+
+/// <summary>Waits without a limit.</summary>
+internal readonly struct NoTimeout : ITimeout
+{
+    /// <inheritdoc/>
+    public static int Milliseconds => Timeout.Infinite;
+}
+
+/// <summary>Waits for a minute, as a program does that must not hang.</summary>
+internal readonly struct OneMinute : ITimeout
+{
+    /// <inheritdoc/>
+    public static int Milliseconds => 60_000;
 }
 
 /// <summary>Makes things at once.</summary>
@@ -118,12 +89,11 @@ internal sealed class ThingPolicy : ResourcePolicy<Thing>
 /// <summary>Ours.</summary>
 internal readonly struct PoolSubject : IResourceSubject<PoolSubject, ResourceLease<Thing>>
 {
+    private static readonly TimeSpan Timeout = TimeSpan.FromMilliseconds(OneMinute.Milliseconds);
+
     private readonly ResourcePool<Thing> _pool;
 
     private PoolSubject(ResourcePool<Thing> pool) => _pool = pool;
-
-    /// <summary>How long a caller waits.</summary>
-    public static TimeSpan Patience { get; } = TimeSpan.FromMinutes(1);
 
     /// <inheritdoc/>
     public static PoolSubject Open(int size)
@@ -134,10 +104,10 @@ internal readonly struct PoolSubject : IResourceSubject<PoolSubject, ResourceLea
     }
 
     /// <inheritdoc/>
-    public ResourceLease<Thing> Rent() => _pool.Rent(Patience);
+    public ResourceLease<Thing> Rent() => _pool.Rent(Timeout);
 
     /// <inheritdoc/>
-    public ValueTask<ResourceLease<Thing>> RentAsync() => _pool.RentAsync(Patience);
+    public ValueTask<ResourceLease<Thing>> RentAsync() => _pool.RentAsync(Timeout);
 
     /// <inheritdoc/>
     public void Use(in ResourceLease<Thing> item) => item.Value.Uses++;

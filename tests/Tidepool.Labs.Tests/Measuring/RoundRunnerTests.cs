@@ -48,20 +48,13 @@ public class RoundRunnerTests
     public void A_batch_has_the_least_operations_that_its_loop_asks_for()
     {
         List<int> batches = [];
-        var plan = new LabPlan(LabMode.Quick);
-        plan.Add(new Workload
-        {
-            Key = new(FakeLab.Main, "A"),
-            Section = new Section { Title = "t", About = "a", Varies = [] },
-            Ours = false,
-            Create = () => new AsyncLoop(
-                async operations =>
-                {
-                    batches.Add(operations);
-                    await Task.Delay(10);
-                },
-                leastOperations: 70),
-        });
+        var plan = PlanOf(() => new AsyncLoop(
+            async operations =>
+            {
+                batches.Add(operations);
+                await Task.Delay(10);
+            },
+            leastOperations: 70));
         var runner = new RoundRunner(plan);
         runner.Prepare([0], _ => { });
         runner.Measure(new MeasureRequest([0], Rounds: 1, BatchMicroseconds: 1), _ => { });
@@ -76,20 +69,13 @@ public class RoundRunnerTests
     public void A_short_batch_comes_after_one_turn_of_its_loop()
     {
         List<int> batches = [];
-        var plan = new LabPlan(LabMode.Quick);
-        plan.Add(new Workload
-        {
-            Key = new(FakeLab.Main, "A"),
-            Section = new Section { Title = "t", About = "a", Varies = [] },
-            Ours = false,
-            Create = () => new SingleThreadLoop(
-                operations =>
-                {
-                    batches.Add(operations);
-                    Thread.Sleep(1);
-                },
-                granularity: 8),
-        });
+        var plan = PlanOf(() => new SingleThreadLoop(
+            operations =>
+            {
+                batches.Add(operations);
+                Thread.Sleep(1);
+            },
+            granularity: 8));
         var runner = new RoundRunner(plan);
         runner.Prepare([0], _ => { });
         runner.Measure(new MeasureRequest([0], Rounds: 1, BatchMicroseconds: 1), _ => { });
@@ -105,25 +91,34 @@ public class RoundRunnerTests
     private static LabPlan PlanOf(List<string> order, int everyRounds, params string[] subjects)
     {
         var plan = new LabPlan(LabMode.Quick);
-        var section = new Section { Title = "t", About = "a", Varies = [] };
         foreach (string subject in subjects)
         {
-            plan.Add(new Workload
+            Func<Loop?> create = () => subject switch
             {
-                Key = new(FakeLab.Main, subject),
-                Section = section,
-                Ours = false,
-                EveryRounds = everyRounds,
-                FixedOperations = 1,
-                Create = () => subject switch
-                {
-                    "missing" => null,
-                    "broken" => new SingleThreadLoop(_ => throw new InvalidOperationException("planted")),
-                    _ => new SingleThreadLoop(_ => order.Add(subject)),
-                },
-            });
+                "missing" => null,
+                "broken" => new SingleThreadLoop(_ => throw new InvalidOperationException("planted")),
+                _ => new SingleThreadLoop(_ => order.Add(subject)),
+            };
+            plan.Add(WorkloadOf(subject, create, everyRounds, fixedOperations: 1));
         }
 
         return plan;
     }
+
+    private static LabPlan PlanOf(Func<Loop?> create)
+    {
+        var plan = new LabPlan(LabMode.Quick);
+        plan.Add(WorkloadOf("A", create));
+        return plan;
+    }
+
+    private static Workload WorkloadOf(string subject, Func<Loop?> create, int everyRounds = 1, int fixedOperations = 0) => new()
+    {
+        Key = new(FakeLab.Main, subject),
+        Section = new Section { Title = "t", About = "a", Varies = [] },
+        Ours = false,
+        EveryRounds = everyRounds,
+        FixedOperations = fixedOperations,
+        Create = create,
+    };
 }

@@ -10,6 +10,7 @@ namespace Tidepool.Models.Building;
 /// </summary>
 internal sealed class PointInserter : CSharpSyntaxRewriter
 {
+    // GetStatistics holds the lock of the thread tier, which is one of the runtime.
     private static readonly HashSet<string> Skipped = ["IsValid", "Validate", "CheckRest", "GetStatistics", "Evict"];
 
     private string _method = "?";

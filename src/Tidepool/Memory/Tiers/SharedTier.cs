@@ -217,17 +217,22 @@ internal sealed class SharedTier
     /// </summary>
     internal Chunk? FindEmpty()
     {
-        Chunk? empty = null;
-        foreach (Stripe? stripe in _stripes)
+        Stripe?[] stripes = _stripes;
+        int start = Home() + 1; // the caller's own one, where it has looked, comes last
+        for (int step = 0; step < stripes.Length; step++)
         {
-            empty ??= stripe?.TryPopEmpty();
+            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)])?.TryPopEmpty() is { } empty)
+            {
+                return empty;
+            }
         }
 
-        return empty;
+        return null;
     }
 
     /// <summary>An empty chunk, used before where possible.</summary>
-    internal Chunk TakeEmpty() => Volatile.Read(ref _stripes[Home()])?.PopEmpty() ?? new Chunk(_bucket.ChunkCapacity);
+    internal Chunk TakeEmpty() =>
+        Volatile.Read(ref _stripes[Home()])?.PopEmpty() ?? FindEmpty() ?? new Chunk(_bucket.ChunkCapacity);
 
     /// <summary>Gives an emptied chunk back for reuse. Makes no stripe, which would have no room for it: rentals end here too.</summary>
     internal void GiveEmpty(Chunk chunk)

@@ -215,11 +215,11 @@ internal sealed class Stripe
         _lastMeeting = now;
     }
 
-    /// <summary>Takes an empty chunk, if no other thread is inside.</summary>
+    /// <summary>Takes an empty chunk, if there is one and no other thread is inside.</summary>
     internal Chunk? TryPopEmpty()
     {
         Chunk? empty = null;
-        if (_gate.TryEnter())
+        if (_empties.Count > 0 && _gate.TryEnter()) // a hint without the lock
         {
             _empties.TryPop(out empty);
             _gate.Exit();
@@ -228,6 +228,7 @@ internal sealed class Stripe
         return empty;
     }
 
+    /// <summary>Takes an empty chunk, if there is one.</summary>
     internal Chunk? PopEmpty()
     {
         using (_gate.Hold())

@@ -1,8 +1,8 @@
 namespace Tidepool;
 
 /// <content>
-/// Visits to the magazines of all threads, in batches, with the gate released and what was taken handed out between two of them: threads
-/// that need the gate, or come back to a paused magazine, wait for one batch at most, however many threads and pools there are.
+/// Visits to the magazines of all threads, in batches, with the gate released and what was taken handed out between two of them. A batch
+/// lets the threads that wait for the gate go first: they wait for one batch, however many threads and pools there are.
 /// </content>
 internal static unsafe partial class ThreadTier
 {
@@ -24,7 +24,7 @@ internal static unsafe partial class ThreadTier
     {
         foreach (Shard shard in SnapshotOfShards())
         {
-            lock (Gate)
+            using (Gate.Hold())
             {
                 foreach (Magazine magazine in shard.Table)
                 {
@@ -45,7 +45,7 @@ internal static unsafe partial class ThreadTier
         for (int first = 0; first < places.Count; first += BatchLength)
         {
             List<Taken> taken;
-            lock (Gate)
+            using (Gate.HoldFairly())
             {
                 taken = work(places.GetRange(first, Math.Min(BatchLength, places.Count - first)));
             }
@@ -60,7 +60,7 @@ internal static unsafe partial class ThreadTier
         var places = new List<Place>();
         foreach (Shard shard in SnapshotOfShards())
         {
-            lock (Gate)
+            using (Gate.Hold())
             {
                 foreach (Magazine magazine in shard.Table)
                 {
@@ -77,7 +77,7 @@ internal static unsafe partial class ThreadTier
 
     private static Shard[] SnapshotOfShards()
     {
-        lock (Gate)
+        using (Gate.Hold())
         {
             return [.. Shards];
         }
@@ -165,7 +165,7 @@ internal static unsafe partial class ThreadTier
         var places = new List<Place>();
         foreach (Shard shard in SnapshotOfShards())
         {
-            lock (Gate)
+            using (Gate.Hold())
             {
                 foreach (Bucket bucket in buckets)
                 {

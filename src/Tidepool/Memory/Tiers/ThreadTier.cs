@@ -23,7 +23,7 @@ internal static unsafe partial class ThreadTier
     /// <summary>
     /// Held for changes of the registry and of tables, for trimming and for counting. Never while code of a source or a renter runs.
     /// </summary>
-    internal static readonly Lock Gate = new();
+    internal static readonly FairLock Gate = new(timeout: TimeSpan.FromMilliseconds(1));
 
     private static readonly Shard[] Directory = NewDirectory();
     private static readonly List<Shard> Shards = [];
@@ -43,7 +43,7 @@ internal static unsafe partial class ThreadTier
     {
         get
         {
-            lock (Gate)
+            using (Gate.Hold())
             {
                 return Shards.Count;
             }
@@ -55,7 +55,7 @@ internal static unsafe partial class ThreadTier
     {
         get
         {
-            lock (Gate)
+            using (Gate.Hold())
             {
                 return Ending.Count;
             }
@@ -143,7 +143,7 @@ internal static unsafe partial class ThreadTier
     /// <summary>Ends what <see cref="OpenHandle"/> began. The last handle of a thread that has been reaped gives up its identity.</summary>
     internal static void CloseHandle(Shard shard)
     {
-        lock (Gate)
+        using (Gate.Hold())
         {
             if (Interlocked.Decrement(ref shard.Handles) == 0 && shard.IsReaped)
             {
@@ -155,7 +155,7 @@ internal static unsafe partial class ThreadTier
     /// <summary>A place in every thread's table, for one bucket.</summary>
     internal static int AllocateId()
     {
-        lock (Gate)
+        using (Gate.Hold())
         {
             return FreeIds.TryDequeue(out int id, out _) ? id : s_nextId++;
         }
@@ -166,7 +166,7 @@ internal static unsafe partial class ThreadTier
     /// </summary>
     internal static void ForEach(List<Bucket> buckets, Action<Magazine> visit)
     {
-        lock (Gate)
+        using (Gate.Hold())
         {
             foreach (Shard shard in Shards)
             {
@@ -188,7 +188,7 @@ internal static unsafe partial class ThreadTier
     {
         List<Bucket> buckets = pool.Buckets(); // asked first: a pool that makes a bucket holds its own lock and then takes the gate
         List<Taken> taken = CloseThoseOf(buckets);
-        lock (Gate)
+        using (Gate.Hold())
         {
             foreach (Bucket bucket in buckets)
             {
@@ -208,7 +208,7 @@ internal static unsafe partial class ThreadTier
     private static Shard NewShard()
     {
         var shard = new Shard(Thread.CurrentThread, StackIdentity.OfCurrentThread());
-        lock (Gate)
+        using (Gate.Hold())
         {
             Shards.Add(shard);
         }
@@ -233,7 +233,7 @@ internal static unsafe partial class ThreadTier
             return null;
         }
 
-        lock (Gate)
+        using (Gate.Hold())
         {
             if (!bucket.Pool.Retired)
             {
@@ -271,7 +271,7 @@ internal static unsafe partial class ThreadTier
 
     private static void Reap(int most)
     {
-        lock (Gate)
+        using (Gate.Hold())
         {
             RecycleEnded();
         }
@@ -292,7 +292,7 @@ internal static unsafe partial class ThreadTier
     /// <param name="isMore">Whether the shard has more.</param>
     private static List<Taken> ReapNext(out bool isMore)
     {
-        lock (Gate)
+        using (Gate.Hold())
         {
             isMore = false;
             s_nextReap = s_nextReap >= Shards.Count ? 0 : s_nextReap;

@@ -25,7 +25,7 @@ internal abstract partial class TieredPool
             AddReturned(shared.Returned, shared.Idle, bucket);
         }
 
-        lock (ThreadTier.Gate)
+        using (ThreadTier.Gate.Hold())
         {
             // Under the gate no magazine is closed, which would move its counts from the one place to the other.
             rented += Volatile.Read(ref Counters.Rented);
