@@ -29,6 +29,7 @@ internal sealed class ConnectionsLab : ILab
     private const int Few = 4;
     private const int Some = 8;
 
+    private static readonly string ResetAtOnce = $"{PoolKind.Provider.Name(Postgres)}, reset at once";
     private static readonly Cell OneResets = Cell.Of(("load", $"1 caller on {Few}"), ("between", "reset"));
     private static readonly Cell OnePlain = Cell.Of(("load", $"1 caller on {Few}"), ("between", "no reset"));
     private static readonly Cell ManyResets = Cell.Of(("load", $"{Callers} callers on {Some}"), ("between", "reset"));
@@ -187,7 +188,8 @@ internal sealed class ConnectionsLab : ILab
             Asking,
             "SELECT 1 on a connection of its own for each; with the session reset between two users, as both do by default, and "
                 + "without. Ours resets it after the return, or with the next statement as Npgsql's pool does (ResetWithNextStatement). "
-                + "One caller: the latency. Many on few: the throughput.",
+                + "Reset at once: the caller executes DISCARD ALL before it disposes, so that what lies in Npgsql's pool is clean as in "
+                + "ours. One caller: the latency. Many on few: the throughput.",
             PoolKind.Provider.Name(Postgres), 6, "load", "between");
         int rarely = plan.Mode == LabMode.Quick ? 3 : 1; // for what takes tens of milliseconds
         (Cell, int, bool)[] loads = [(OneResets, 1, true), (OnePlain, 1, false), (ManyResets, Callers, true), (ManyPlain, Callers, false)];
@@ -206,6 +208,14 @@ internal sealed class ConnectionsLab : ILab
                     rarely);
             }
 
+            if (resets)
+            {
+                Add(plan, section, cell, ResetAtOnce, PoolKind.Provider, operations, LabServer.Missing,
+                    () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(
+                        PoolKinds.OpenPostgres(PoolKind.Provider, size, resets: false), size, callers, "DISCARD ALL"),
+                    every);
+            }
+
             Add(plan, section, cell, PoolKinds.Ours, PoolKind.Tidepool, operations, LabServer.Missing,
                 () => Ask<PooledSourceSubject, PooledDbConnection>(PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resets), size, callers),
                 every);
@@ -219,7 +229,9 @@ internal sealed class ConnectionsLab : ILab
         }
 
         plan.Add(new RatioRule(Bars.ConnectionLatency, Pair(OneResets), Pair(OnePlain)));
+        plan.Add(new RatioRule(Bars.ConnectionLatencyAlike, Alike(OneResets)));
         plan.Add(Against(Bars.ConnectionManyResets, ManyResets));
+        plan.Add(new RatioRule(Bars.ConnectionManyResetsAlike, Alike(ManyResets)));
         plan.Add(Against(Bars.ConnectionManyPlain, ManyPlain));
         plan.Add(
             new RatioRule(
@@ -357,12 +369,12 @@ internal sealed class ConnectionsLab : ILab
         }
     }
 
-    private static Loop Ask<TSubject, TConnection>(DbDataSource source, int warm, int callers)
+    private static Loop Ask<TSubject, TConnection>(DbDataSource source, int warm, int callers, string? reset = null)
         where TSubject : struct, ISourceSubject<TSubject, TConnection>
         where TConnection : DbConnection =>
         callers == 1
-            ? ConnectionLoops<TSubject, TConnection>.Ask(source, warm)
-            : ConnectionLoops<TSubject, TConnection>.Ask(source, warm, callers);
+            ? ConnectionLoops<TSubject, TConnection>.Ask(source, warm, reset)
+            : ConnectionLoops<TSubject, TConnection>.Ask(source, warm, callers, reset);
 
     private static DbDataSource OpenFile(PoolKind kind, bool resets) =>
         PoolKinds.OpenSqlite(kind, Path.Combine(RunFolder.OfThisProcess, $"asked-{Environment.ProcessId}-{kind}-{resets}.db"), resets);
@@ -389,6 +401,13 @@ internal sealed class ConnectionsLab : ILab
 
     private static (WorkloadKey Ours, WorkloadKey Other) Pair(Cell cell) =>
         (new(cell, PoolKinds.Ours), new(cell, PoolKind.Provider.Name(Postgres)));
+
+    /// <summary>Ours beside the provider's pool where both reset a session with its next statement, or both at its return.</summary>
+    private static (WorkloadKey Ours, WorkloadKey Other)[] Alike(Cell cell) =>
+    [
+        (new WorkloadKey(cell, PoolKinds.OursLater), new WorkloadKey(cell, PoolKind.Provider.Name(Postgres))),
+        (new WorkloadKey(cell, PoolKinds.Ours), new WorkloadKey(cell, ResetAtOnce)),
+    ];
 
     private static RatioRule Against(Bar bar, Cell cell) => new(bar, Pair(cell));
 

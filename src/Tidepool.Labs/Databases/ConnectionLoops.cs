@@ -18,14 +18,19 @@ internal static class ConnectionLoops<TSubject, TConnection>
     });
 
     /// <summary>One caller opens, asks, disposes.</summary>
-    public static Loop Ask(DbDataSource source, int warm) => Over(source, warm, AskAsync);
+    /// <param name="source">The connections.</param>
+    /// <param name="warm">How many to open before.</param>
+    /// <param name="reset">A statement that each caller executes before it disposes; null is none.</param>
+    public static Loop Ask(DbDataSource source, int warm, string? reset = null) =>
+        Over(source, warm, (subject, operations) => AskAsync(subject, operations, reset));
 
     /// <summary>Several callers do so at once, each again as soon as it is done.</summary>
-    public static Loop Ask(DbDataSource source, int warm, int callers) => Over(source, warm, (subject, operations) =>
-        Task.WhenAll(Enumerable.Range(0, callers).Select(i => Task.Run(
-            () => AskAsync(subject, (operations / callers) + (i < operations % callers ? 1 : 0))))));
+    public static Loop Ask(DbDataSource source, int warm, int callers, string? reset = null) =>
+        Over(source, warm, (subject, operations) =>
+            Task.WhenAll(Enumerable.Range(0, callers).Select(i => Task.Run(
+                () => AskAsync(subject, (operations / callers) + (i < operations % callers ? 1 : 0), reset)))));
 
-    private static async Task AskAsync(TSubject subject, int operations)
+    private static async Task AskAsync(TSubject subject, int operations, string? reset)
     {
         for (int i = 0; i < operations; i++)
         {
@@ -40,6 +45,12 @@ internal static class ConnectionLoops<TSubject, TConnection>
                     if (Convert.ToInt32(answer, System.Globalization.CultureInfo.InvariantCulture) != 1)
                     {
                         throw new InvalidOperationException($"SELECT 1 gave {answer}.");
+                    }
+
+                    if (reset is not null)
+                    {
+                        command.CommandText = reset;
+                        await command.ExecuteNonQueryAsync().ConfigureAwait(false);
                     }
                 }
             }

@@ -585,6 +585,14 @@ internal static class Bars
         "connections.many.reset", "connections, PostgreSQL", "64 callers on 8, reset between users: throughput at "
             + "least 0.8 of Npgsql (time at most 1.25)", 1 / 0.8);
 
+    public static readonly Bar ConnectionLatencyAlike = Ratio(
+        "connections.latency.alike", "connections, PostgreSQL", "1 caller on 4, both pools reset with the next statement, or both at "
+            + "the return: at most 1.10 of Npgsql", 1.10);
+
+    public static readonly Bar ConnectionManyResetsAlike = Ratio(
+        "connections.many.reset.alike", "connections, PostgreSQL", "64 callers on 8, both pools reset with the next statement, or both "
+            + "at the return: at most 1.10 of Npgsql", 1.10);
+
     public static readonly Bar ConnectionManyPlain = Ratio(
         "connections.many.plain", "connections, PostgreSQL", "64 callers on 8, no reset: throughput at least 1.1 "
             + "of Npgsql (time at most 0.909)", 1 / 1.1);
@@ -719,8 +727,8 @@ internal static class Bars
         ThreadsPooled, ThreadsAsync, ThreadsDistinct,
 
         .. FileSessions.All, .. ServerSessions.All,
-        ConnectionOpen, ConnectionLatency, ConnectionManyResets, ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled,
-        ConnectionFaults, ConnectionFaultsServed,
+        ConnectionOpen, ConnectionLatency, ConnectionLatencyAlike, ConnectionManyResets, ConnectionManyResetsAlike,
+        ConnectionManyPlain, ConnectionUnpooled, ConnectionKilled, ConnectionFaults, ConnectionFaultsServed,
         MySqlFaults, FleetTransaction, FleetSession, FleetLatency, FleetLatencyAlike,
         AdviseOverhead, WatchOverhead, AdviseAnswer, AdviseMemory, AdviseSavings, AdviseTraps,
         ConnectionRecovery, ConnectionRecoveryFailed, ConnectionRecoveryAttempts, EfBackends, EfUnpooled, EfSelect, EfInsert,

@@ -88,7 +88,13 @@ public class BarsTests
             ]
         },
         { "connections, opening", ["connections.open"] },
-        { "connections, PostgreSQL", ["connections.latency", "connections.many.reset", "connections.many.plain", "connections.unpooled"] },
+        {
+            "connections, PostgreSQL",
+            [
+                "connections.latency", "connections.latency.alike", "connections.many.reset", "connections.many.reset.alike",
+                "connections.many.plain", "connections.unpooled",
+            ]
+        },
         { "connections, sessions ended", ["connections.killed"] },
         { "connections, faults", ["connections.faults.failed", "connections.faults.served"] },
         { "connections, recovery", ["connections.recovery.late", "connections.recovery.failed", "connections.recovery.tries"] },
