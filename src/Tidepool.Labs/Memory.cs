@@ -216,8 +216,8 @@ internal sealed class MemoryLab : ILab
         var section = new Section
         {
             Title = "Trimming many threads",
-            About = "Each thread holds a full magazine of each pool and is parked: the longest epoch until the last magazine is closed, and the "
-                + "longest time that another thread waits for the lock of the thread tier where one asks for it again and again.",
+            About = "Each thread holds a full magazine of each pool and is parked: the longest epoch until the last magazine is closed, "
+                + "and the longest time that another thread waits for the lock of the thread tier where one asks for it again and again.",
             Layout = SectionLayout.Metrics,
             Varies = ["magazines"],
         };

@@ -19,7 +19,7 @@ internal sealed record HitPath(string Name, string[] Methods, JitListing Limit)
         Of(
             "return a lease on another thread", new(613, 48, 1), "ReturnAway", "Tidepool.BufferLease`1:End", "Tidepool.BufferCore`1:Return",
             "Tidepool.Magazine:PrepareSend", "Tidepool.Slot:TryClaim", "Tidepool.Magazine:TrySend", "Tidepool.Magazine:TryPostLater"),
-        Of("rent and return a scope", new(138, 4, 0), "RentAndReturnScope"),
+        Of("rent and return a scope", new(136, 4, 0), "RentAndReturnScope"),
         Of("rent an array", new(65, 1, 0), "RentArray"),
         Of("return an array", new(114, 3, 0), "ReturnArray"),
         Of("rent a reused owner", new(176, 8, 0), "RentOwner", "Tidepool.PooledMemoryPool`1:Rent"),

@@ -7,9 +7,9 @@ public sealed class FairLockTests
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(10); // longer than a test may take
 
     [Fact]
-    public void A_fair_turn_lets_a_thread_go_first_that_waits()
+    public void A_fair_turn_lets_a_thread_go_first_that_waits() => Threads.Run(() =>
     {
-        const int Rounds = 20; // an unfair one would come first in nearly all
+        const int Rounds = 20; // an unfair turn would come first in nearly all
         var gate = new FairLock(Long);
         for (int round = 0; round < Rounds; round++)
         {
@@ -21,19 +21,17 @@ public sealed class FairLockTests
                 Eventually.True(() => gate.Waiting == 1 && IsAsleep(waiter), "the other thread asleep at the lock");
             }
 
-            Threads.Run(() =>
+            using (gate.Hold(isFair: true))
             {
-                using (gate.HoldFairly())
-                {
-                    Assert.True(hasEntered);
-                }
-            });
+                Assert.True(hasEntered);
+            }
+
             Join(waiter);
         }
-    }
+    });
 
     [Fact]
-    public void A_fair_turn_x_for_a_while_only()
+    public void A_fair_turn_waits_for_others_until_its_timeout()
     {
         var gate = new FairLock(timeout: TimeSpan.Zero);
         Thread first, second;
@@ -59,7 +57,7 @@ public sealed class FairLockTests
         {
             waiter = Start(gate, static () => { });
             Eventually.True(() => gate.Waiting == 1, "the other thread at the lock");
-            using (gate.HoldFairly())
+            using (gate.Hold(isFair: true))
             {
                 Assert.True(gate.IsHeldByCurrentThread);
             }
@@ -114,7 +112,7 @@ public sealed class FairLockTests
         {
             for (int turn = 0; turn < Turns; turn++)
             {
-                using (thread == 0 ? gate.HoldFairly() : gate.Hold())
+                using (gate.Hold(isFair: thread == 0))
                 {
                     hasSeenHalf |= first != second;
                     first++;
@@ -130,7 +128,7 @@ public sealed class FairLockTests
     {
         var thread = new Thread(() =>
         {
-            using (isFair ? gate.HoldFairly() : gate.Hold())
+            using (gate.Hold(isFair))
             {
                 inside();
             }

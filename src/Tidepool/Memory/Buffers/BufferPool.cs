@@ -108,14 +108,21 @@ public sealed class BufferPool<T> : IDisposable
     {
         int[] ids = _scopeIds;
         int index = SizeClasses.FineIndexOf(length);
-        if ((uint)index < (uint)ids.Length
-            && ThreadTier.Find(ids[index]) is { } magazine
-            && magazine.TryPop() is { } item)
+        Magazine? magazine = null;
+        T[]? array = null;
+        if ((uint)index < (uint)ids.Length)
         {
-            return new ArrayScope<T>(Unsafe.As<T[]>(item), magazine, length);
+            magazine = ThreadTier.Find(ids[index]);
+            array = Unsafe.As<T[]>(magazine?.TryPop());
         }
 
-        return RentScopeSlow(length);
+        if (array is null)
+        {
+            (array, magazine) = RentScopeSlow(length);
+        }
+
+        // Made once, whichever way: of two the compiler makes a copy by a wide load, which waits for the narrow stores before it.
+        return new ArrayScope<T>(array, magazine, length);
     }
 
     /// <summary>A private stock for a tight loop on the calling thread.</summary>
@@ -263,7 +270,7 @@ public sealed class BufferPool<T> : IDisposable
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private ArrayScope<T> RentScopeSlow(int length)
+    private (T[] Array, Magazine Home) RentScopeSlow(int length)
     {
         _core.CheckLength(length);
         _core.ThrowIfRetired();
@@ -271,8 +278,8 @@ public sealed class BufferPool<T> : IDisposable
         if (scopes.Find(length) is not { } bucket)
         {
             // Longer than what the pool keeps: it comes back to be wiped and counted, and dies then.
-            Magazine home = _core.NewUnkeptBucket(length).ClosedHome;
-            return new ArrayScope<T>(_core.RentUnkeptArray(length, _core.PoolId, cleared: false), home, length);
+            Magazine closed = _core.NewUnkeptBucket(length).ClosedHome;
+            return (_core.RentUnkeptArray(length, _core.PoolId, cleared: false), closed);
         }
 
         T[] array = _core.RentArray(bucket, length, _core.PoolId, cleared: false);
@@ -281,9 +288,9 @@ public sealed class BufferPool<T> : IDisposable
             TidepoolEventSource.Log.BufferRented(array.GetHashCode(), array.Length, _core.PoolId, bucket.Id, length);
         }
 
-        Magazine magazine = (_slow ? null : ThreadTier.FindSlow(bucket)) ?? bucket.ClosedHome;
+        Magazine home = (_slow ? null : ThreadTier.FindSlow(bucket)) ?? bucket.ClosedHome;
         GC.KeepAlive(this);
-        return new ArrayScope<T>(array, magazine, length);
+        return (array, home);
     }
 
     private BucketTable<T> Scopes()

@@ -21,8 +21,19 @@ internal sealed class FairLock(TimeSpan timeout)
     internal bool IsHeldByCurrentThread => _lock.IsHeldByCurrentThread;
 
     /// <summary>Enters; the end of the scope leaves.</summary>
-    internal Lock.Scope Hold()
+    /// <param name="isFair">Whether to enter only when no other thread waits, or after the timeout.</param>
+    internal Lock.Scope Hold(bool isFair = false)
     {
+        if (isFair && !IsHeldByCurrentThread)
+        {
+            long start = Stopwatch.GetTimestamp();
+            var spin = default(SpinWait);
+            while (Waiting > 0 && Stopwatch.GetElapsedTime(start) < timeout)
+            {
+                spin.SpinOnce(sleep1Threshold: -1);
+            }
+        }
+
         Interlocked.Increment(ref _waiting);
         try
         {
@@ -32,27 +43,5 @@ internal sealed class FairLock(TimeSpan timeout)
         {
             Interlocked.Decrement(ref _waiting);
         }
-    }
-
-    /// <summary>Enters when no other thread waits, or after the timeout; the end of the scope leaves.</summary>
-    internal Lock.Scope HoldFairly()
-    {
-        if (Waiting > 0 && !IsHeldByCurrentThread)
-        {
-            GiveWay();
-        }
-
-        return Hold();
-    }
-
-    private void GiveWay()
-    {
-        long start = Stopwatch.GetTimestamp();
-        var spin = default(SpinWait);
-        do
-        {
-            spin.SpinOnce(sleep1Threshold: -1);
-        }
-        while (Waiting > 0 && Stopwatch.GetElapsedTime(start) < timeout);
     }
 }

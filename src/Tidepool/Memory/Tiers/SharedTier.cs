@@ -221,7 +221,7 @@ internal sealed class SharedTier
         int start = Home() + 1; // the caller's own one, where it has looked, comes last
         for (int step = 0; step < stripes.Length; step++)
         {
-            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)])?.TryPopEmpty() is { } empty)
+            if (Volatile.Read(ref stripes[(start + step) & (stripes.Length - 1)])?.PopEmpty(waits: false) is { } empty)
             {
                 return empty;
             }
@@ -232,7 +232,7 @@ internal sealed class SharedTier
 
     /// <summary>An empty chunk, used before where possible.</summary>
     internal Chunk TakeEmpty() =>
-        Volatile.Read(ref _stripes[Home()])?.PopEmpty() ?? FindEmpty() ?? new Chunk(_bucket.ChunkCapacity);
+        Volatile.Read(ref _stripes[Home()])?.PopEmpty(waits: true) ?? FindEmpty() ?? new Chunk(_bucket.ChunkCapacity);
 
     /// <summary>Gives an emptied chunk back for reuse. Makes no stripe, which would have no room for it: rentals end here too.</summary>
     internal void GiveEmpty(Chunk chunk)

@@ -215,26 +215,22 @@ internal sealed class Stripe
         _lastMeeting = now;
     }
 
-    /// <summary>Takes an empty chunk, if there is one and no other thread is inside.</summary>
-    internal Chunk? TryPopEmpty()
-    {
-        Chunk? empty = null;
-        if (_empties.Count > 0 && _gate.TryEnter()) // a hint without the lock
-        {
-            _empties.TryPop(out empty);
-            _gate.Exit();
-        }
-
-        return empty;
-    }
-
     /// <summary>Takes an empty chunk, if there is one.</summary>
-    internal Chunk? PopEmpty()
+    /// <param name="waits">Whether to wait for another thread that is inside. If not, there is none then.</param>
+    internal Chunk? PopEmpty(bool waits)
     {
-        using (_gate.Hold())
+        if (waits)
         {
-            return _empties.TryPop(out Chunk? chunk) ? chunk : null;
+            _gate.Enter();
         }
+        else if (_empties.Count == 0 || !_gate.TryEnter()) // the count is a hint
+        {
+            return null;
+        }
+
+        _empties.TryPop(out Chunk? chunk); // throws nothing
+        _gate.Exit();
+        return chunk;
     }
 
     internal void PushEmpty(Chunk chunk)

@@ -45,7 +45,7 @@ internal static unsafe partial class ThreadTier
         for (int first = 0; first < places.Count; first += BatchLength)
         {
             List<Taken> taken;
-            using (Gate.HoldFairly())
+            using (Gate.Hold(isFair: true))
             {
                 taken = work(places.GetRange(first, Math.Min(BatchLength, places.Count - first)));
             }
