@@ -263,9 +263,10 @@ internal sealed class StreamsLab : ILab
             new BytesRule(
                 Bars.StreamLargeBytes,
                 [.. large.Where(cell => cell["size"] == "16 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
-        plan.Add(new BytesRule(
-            Bars.StreamLongBytes,
-            [.. large.Where(cell => cell["size"] == "200 MiB").Select(cell => new WorkloadKey(cell, StreamSubject.New))]));
+        Cell[] longest = [.. large.Where(cell => cell["size"] == "200 MiB")];
+        plan.Add(longest.Length > 0
+            ? new BytesRule(Bars.StreamLongBytes, [.. longest.Select(cell => new WorkloadKey(cell, StreamSubject.New))])
+            : new OmittedRule(Bars.StreamLongBytes, "no stream of 200 MiB: --full"));
         plan.Add(new BytesRule(Bars.StreamLargeRented, [.. large.Select(cell => new WorkloadKey(cell, StreamSubject.Rented))]));
         plan.Add(new MetricRule(Bars.StreamLargeObjects, "loh_B", [.. both.Select(name => new WorkloadKey(HeapCell, name))]));
         plan.Add(Within(Bars.StreamLargeRecyclable, large, [StreamSubject.New], StreamSubject.Recyclable));

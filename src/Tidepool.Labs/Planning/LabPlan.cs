@@ -75,9 +75,16 @@ internal sealed class LabPlan(LabMode mode)
     public void Add(DerivedRow row) => _derived.Add(row);
 
     /// <summary>Adds a verdict rule.</summary>
-    /// <exception cref="InvalidOperationException">The rule needs a workload or a probe that the plan lacks.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The rule needs a workload or a probe that the plan lacks; or it needs none, and says no reason as an <see cref="OmittedRule"/> does.
+    /// </exception>
     public void Add(VerdictRule rule)
     {
+        if (rule is not OmittedRule && !rule.Needs.Any())
+        {
+            throw new InvalidOperationException($"Verdict '{rule.Bar.Id}' judges nothing of this plan: omit it, with a reason.");
+        }
+
         foreach (var key in rule.Needs)
         {
             if (!_byKey.ContainsKey(key) && !_probes.Exists(probe => probe.Key == key))

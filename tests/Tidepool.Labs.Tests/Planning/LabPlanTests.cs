@@ -71,6 +71,23 @@ public class LabPlanTests
     }
 
     [Fact]
+    public void A_rule_that_judges_nothing_is_refused_unless_it_is_omitted_with_a_reason()
+    {
+        var plan = new LabPlan(LabMode.Quick);
+
+        var refused = Assert.Throws<InvalidOperationException>(() => plan.Add(new BytesRule(FakeLab.BytesBar)));
+        Assert.Contains(FakeLab.BytesBar.Id, refused.Message, StringComparison.Ordinal);
+
+        plan.Add(new OmittedRule(FakeLab.BytesBar, "--full"));
+        Assert.Equal(VerdictState.NotRun, Assert.Single(plan.Rules).Judge(new LabResults(seed: 1)).State);
+    }
+
+    [Theory]
+    [MemberData(nameof(Plans))]
+    public void Every_rule_has_a_verdict_where_nothing_could_be_measured(string lab, string mode) => Assert.All(
+        Plan(lab, mode).Rules, rule => Assert.Equal(VerdictState.NotRun, rule.Judge(new LabResults(seed: 1)).State));
+
+    [Fact]
     public void Cells_are_equal_by_their_coordinates()
     {
         Assert.Equal(Cell.Of(("a", "x"), ("n", 5)), Cell.Of(("a", "x"), ("n", 5L)));
