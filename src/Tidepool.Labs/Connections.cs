@@ -2,6 +2,8 @@ using System.Data.Common;
 using Microsoft.Data.Sqlite;
 using Npgsql;
 using Tidepool.Data;
+using NpgsqlLoops = Tidepool.Labs.ConnectionLoops<Tidepool.Labs.NpgsqlSourceSubject, Npgsql.NpgsqlConnection>;
+using PooledLoops = Tidepool.Labs.ConnectionLoops<Tidepool.Labs.PooledSourceSubject, Tidepool.Data.PooledDbConnection>;
 
 namespace Tidepool.Labs;
 
@@ -158,7 +160,7 @@ internal sealed class ConnectionsLab : ILab
                     kind,
                     40,
                     null,
-                    () => ConnectionLoops<AnySourceSubject, DbConnection>.Ask(OpenFile(kind, resets), 1));
+                    () => ConnectionLoops<AnySourceSubject, DbConnection>.Ask(OpenFile(kind, resets), warm: 1));
             }
         }
     }
@@ -173,11 +175,11 @@ internal sealed class ConnectionsLab : ILab
             "operation");
         Add(plan, section, OpenPlain, PoolKind.Provider.Name(Postgres), PoolKind.Provider, 2000, LabServer.Missing,
             static () =>
-                ConnectionLoops<NpgsqlSourceSubject, NpgsqlConnection>.OpenAndClose(
+                NpgsqlLoops.OpenAndClose(
                     PoolKinds.OpenPostgres(PoolKind.Provider, Few, resets: false), Few));
         Add(plan, section, OpenPlain, PoolKinds.Ours, PoolKind.Tidepool, 2000, LabServer.Missing,
             static () =>
-                ConnectionLoops<PooledSourceSubject, PooledDbConnection>.OpenAndClose(
+                PooledLoops.OpenAndClose(
                     PoolKinds.OpenPostgres(PoolKind.Tidepool, Few, resets: false), Few));
         plan.Add(Against(Bars.ConnectionOpen, OpenPlain));
     }
@@ -199,31 +201,29 @@ internal sealed class ConnectionsLab : ILab
             int operations = callers == 1 ? 20 : (plan.Mode == LabMode.Full ? 5 : 3) * callers;
             int every = callers > 1 ? rarely : 1;
             Add(plan, section, cell, PoolKind.Provider.Name(Postgres), PoolKind.Provider, operations, LabServer.Missing,
-                () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.Provider, size, resets), size, callers),
+                () => NpgsqlLoops.Ask(PoolKinds.OpenPostgres(PoolKind.Provider, size, resets), size, callers),
                 every);
             if (callers == 1 && resets)
             {
                 Add(plan, section, cell, PoolKind.None.Name(Postgres), PoolKind.None, 2, LabServer.Missing,
-                    () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(PoolKinds.OpenPostgres(PoolKind.None, size, resets), 1, callers),
+                    () => NpgsqlLoops.Ask(PoolKinds.OpenPostgres(PoolKind.None, size, resets), 1, callers),
                     rarely);
             }
 
             if (resets)
             {
                 Add(plan, section, cell, ResetAtOnce, PoolKind.Provider, operations, LabServer.Missing,
-                    () => Ask<NpgsqlSourceSubject, NpgsqlConnection>(
-                        PoolKinds.OpenPostgres(PoolKind.Provider, size, resets: false), size, callers, "DISCARD ALL"),
+                    () => NpgsqlLoops.Ask(PoolKinds.OpenPostgres(PoolKind.Provider, size, resets: false), size, callers, "DISCARD ALL"),
                     every);
             }
 
             Add(plan, section, cell, PoolKinds.Ours, PoolKind.Tidepool, operations, LabServer.Missing,
-                () => Ask<PooledSourceSubject, PooledDbConnection>(PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resets), size, callers),
+                () => PooledLoops.Ask(PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resets), size, callers),
                 every);
             if (resets)
             {
                 Add(plan, section, cell, PoolKinds.OursLater, PoolKind.Tidepool, operations, LabServer.Missing,
-                    () => Ask<PooledSourceSubject, PooledDbConnection>(
-                        PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resetsLater: true), size, callers),
+                    () => PooledLoops.Ask(PoolKinds.OpenPostgres(PoolKind.Tidepool, size, resetsLater: true), size, callers),
                     every);
             }
         }
@@ -368,13 +368,6 @@ internal sealed class ConnectionsLab : ILab
             }
         }
     }
-
-    private static Loop Ask<TSubject, TConnection>(DbDataSource source, int warm, int callers, string? reset = null)
-        where TSubject : struct, ISourceSubject<TSubject, TConnection>
-        where TConnection : DbConnection =>
-        callers == 1
-            ? ConnectionLoops<TSubject, TConnection>.Ask(source, warm, reset)
-            : ConnectionLoops<TSubject, TConnection>.Ask(source, warm, callers, reset);
 
     private static DbDataSource OpenFile(PoolKind kind, bool resets) =>
         PoolKinds.OpenSqlite(kind, Path.Combine(RunFolder.OfThisProcess, $"asked-{Environment.ProcessId}-{kind}-{resets}.db"), resets);

@@ -17,17 +17,15 @@ internal static class ConnectionLoops<TSubject, TConnection>
         }
     });
 
-    /// <summary>One caller opens, asks, disposes.</summary>
+    /// <summary>Callers open, ask and dispose, each again as soon as it is done.</summary>
     /// <param name="source">The connections.</param>
     /// <param name="warm">How many to open before.</param>
+    /// <param name="callers">How many at once; one runs without a task of its own.</param>
     /// <param name="reset">A statement that each caller executes before it disposes; null is none.</param>
-    public static Loop Ask(DbDataSource source, int warm, string? reset = null) =>
-        Over(source, warm, (subject, operations) => AskAsync(subject, operations, reset));
-
-    /// <summary>Several callers do so at once, each again as soon as it is done.</summary>
-    public static Loop Ask(DbDataSource source, int warm, int callers, string? reset = null) =>
-        Over(source, warm, (subject, operations) =>
-            Task.WhenAll(Enumerable.Range(0, callers).Select(i => Task.Run(
+    public static Loop Ask(DbDataSource source, int warm, int callers = 1, string? reset = null) =>
+        Over(source, warm, (subject, operations) => callers == 1
+            ? AskAsync(subject, operations, reset)
+            : Task.WhenAll(Enumerable.Range(0, callers).Select(i => Task.Run(
                 () => AskAsync(subject, (operations / callers) + (i < operations % callers ? 1 : 0), reset)))));
 
     private static async Task AskAsync(TSubject subject, int operations, string? reset)

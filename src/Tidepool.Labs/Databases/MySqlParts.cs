@@ -91,12 +91,8 @@ internal static class MySqlParts
     {
         DbDataSource source = PoolKinds.OpenMySql(pool, size, resets);
         int warm = pool == PoolKind.None ? 1 : size;
-        return (pool, callers) switch
-        {
-            (PoolKind.Tidepool, 1) => ConnectionLoops<PooledSourceSubject, PooledDbConnection>.Ask(source, warm),
-            (PoolKind.Tidepool, _) => ConnectionLoops<PooledSourceSubject, PooledDbConnection>.Ask(source, warm, callers),
-            (_, 1) => ConnectionLoops<MySqlSourceSubject, MySqlConnection>.Ask(source, warm),
-            _ => ConnectionLoops<MySqlSourceSubject, MySqlConnection>.Ask(source, warm, callers),
-        };
+        return pool == PoolKind.Tidepool
+            ? ConnectionLoops<PooledSourceSubject, PooledDbConnection>.Ask(source, warm, callers)
+            : ConnectionLoops<MySqlSourceSubject, MySqlConnection>.Ask(source, warm, callers);
     }
 }

@@ -76,6 +76,27 @@ public sealed class BatchTests : PoolTest
         Assert.All(_pools, static pool => Assert.Equal(1, pool.Core.FindBucket(Length)!.Shared.Count().Idle));
     }
 
+    [Fact]
+    public void A_thread_that_waits_for_the_gate_comes_before_the_ended_threads_are_reaped() => Threads.Run(() =>
+    {
+        ParkedThread[] renters = [.. Enumerable.Range(0, 40).Select(_ => Fill())]; // all at once: a thread that starts reaps
+        int shards, seen = 0;
+        Thread waiter;
+        using (ThreadTier.Gate.Hold())
+        {
+            shards = ThreadTier.ShardCount;
+            Array.ForEach(renters, static renter => renter.Dispose());
+            waiter = new Thread(() => seen = ThreadTier.ShardCount) { IsBackground = true };
+            waiter.Start();
+            Eventually.True(() => waiter.ThreadState.HasFlag(ThreadState.WaitSleepJoin), "the other thread asleep at the gate");
+        }
+
+        ThreadTier.ReapDead();
+        Assert.True(waiter.Join(Eventually.Limit), "The waiting thread did not end.");
+        Assert.True(seen >= shards, $"It waited until {seen} of {shards} threads were left.");
+        Assert.True(ThreadTier.ShardCount < shards);
+    });
+
     /// <summary>A thread that holds a magazine of every pool, with one buffer in each.</summary>
     private ParkedThread Fill()
     {

@@ -7,21 +7,22 @@ public sealed class FairLockTests
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(10); // longer than a test may take
 
     [Fact]
-    public void A_fair_turn_lets_a_thread_go_first_that_waits() => Threads.Run(() =>
+    public void A_fair_turn_lets_a_waiting_thread_go_first() => Threads.Run(() =>
     {
         const int Rounds = 20; // an unfair turn would come first in nearly all
-        var gate = new FairLock(Long);
+        var gate = new FairLock();
         for (int round = 0; round < Rounds; round++)
         {
             bool hasEntered = false;
             Thread waiter;
             using (gate.Hold())
             {
-                waiter = Start(gate, () => hasEntered = true);
+                waiter = Start(() => Enter(gate, () => hasEntered = true));
                 Eventually.True(() => gate.Waiting == 1 && IsAsleep(waiter), "the other thread asleep at the lock");
             }
 
-            using (gate.Hold(isFair: true))
+            TimeSpan patience = Long;
+            using (gate.HoldFairly(ref patience))
             {
                 Assert.True(hasEntered);
             }
@@ -31,33 +32,55 @@ public sealed class FairLockTests
     });
 
     [Fact]
-    public void A_fair_turn_waits_for_others_until_its_timeout()
+    public void All_fair_turns_of_a_work_wait_no_longer_than_its_patience()
     {
-        var gate = new FairLock(timeout: TimeSpan.Zero);
+        TimeSpan patience = TimeSpan.FromMilliseconds(20), left = patience;
+        var gate = new FairLock();
         Thread first, second;
         using (gate.Hold())
         {
-            first = Start(gate, static () => { });
+            first = Start(() => Enter(gate, static () => { }));
             Eventually.True(() => gate.Waiting == 1, "the first thread at the lock");
-            second = Start(gate, static () => { }, isFair: true);
-            Eventually.True(() => gate.Waiting == 2, "the second thread at the lock too");
+            second = Start(() =>
+            {
+                for (int turn = 0; turn < 3; turn++)
+                {
+                    gate.HoldFairly(ref left).Dispose();
+                }
+            });
+            Eventually.True(() => gate.Waiting == 2, "the second thread at the lock too, although the first one still waits");
         }
 
         Join(first);
         Join(second);
         Assert.Equal(0, gate.Waiting);
+        Assert.InRange(left, TimeSpan.MinValue, TimeSpan.Zero);
+    }
+
+    [Fact]
+    public void Patience_stays_where_no_thread_waits()
+    {
+        TimeSpan patience = Long;
+        var gate = new FairLock();
+        for (int turn = 0; turn < 100; turn++)
+        {
+            gate.HoldFairly(ref patience).Dispose();
+        }
+
+        Assert.Equal(Long, patience);
     }
 
     [Fact]
     public void The_holder_does_not_wait_for_those_that_wait_for_it() => Threads.Run(() =>
     {
-        var gate = new FairLock(Long);
+        var gate = new FairLock();
         Thread waiter;
         using (gate.Hold())
         {
-            waiter = Start(gate, static () => { });
+            waiter = Start(() => Enter(gate, static () => { }));
             Eventually.True(() => gate.Waiting == 1, "the other thread at the lock");
-            using (gate.Hold(isFair: true))
+            TimeSpan patience = Long;
+            using (gate.HoldFairly(ref patience))
             {
                 Assert.True(gate.IsHeldByCurrentThread);
             }
@@ -72,7 +95,7 @@ public sealed class FairLockTests
     [Fact]
     public void A_thread_that_is_interrupted_waits_no_longer()
     {
-        var gate = new FairLock(Long);
+        var gate = new FairLock();
         using (gate.Hold())
         {
             bool isInterrupted = false;
@@ -105,14 +128,15 @@ public sealed class FairLockTests
     public void Sections_never_overlap_whichever_way_they_enter()
     {
         const int Turns = 20_000;
-        var gate = new FairLock(TimeSpan.FromMilliseconds(1));
+        var gate = new FairLock();
         long first = 0, second = 0;
         bool hasSeenHalf = false;
         Threads.RunAll(4, thread =>
         {
+            TimeSpan patience = thread == 0 ? TimeSpan.FromMilliseconds(100) : TimeSpan.Zero;
             for (int turn = 0; turn < Turns; turn++)
             {
-                using (gate.Hold(isFair: thread == 0))
+                using (thread == 0 ? gate.HoldFairly(ref patience) : gate.Hold())
                 {
                     hasSeenHalf |= first != second;
                     first++;
@@ -124,15 +148,17 @@ public sealed class FairLockTests
         Assert.Equal((4 * Turns, 4 * Turns, 0), (first, second, gate.Waiting));
     }
 
-    private static Thread Start(FairLock gate, Action inside, bool isFair = false)
+    private static void Enter(FairLock gate, Action inside)
     {
-        var thread = new Thread(() =>
+        using (gate.Hold())
         {
-            using (gate.Hold(isFair))
-            {
-                inside();
-            }
-        })
+            inside();
+        }
+    }
+
+    private static Thread Start(Action body)
+    {
+        var thread = new Thread(() => body())
         {
             IsBackground = true,
         };

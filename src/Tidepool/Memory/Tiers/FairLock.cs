@@ -7,10 +7,7 @@ namespace Tidepool;
 /// fallen asleep at the lock would be woken into the next turn otherwise, and fall asleep again, until the whole work is over.
 /// </summary>
 /// <remarks>A lock of the runtime and a count of those who wait for it: two locked instructions more for each section. Reentrant.</remarks>
-/// <param name="timeout">
-/// How long a fair turn waits for others at most: the system may have taken the processor from one of them, or more may come and come.
-/// </param>
-internal sealed class FairLock(TimeSpan timeout)
+internal sealed class FairLock
 {
     private readonly Lock _lock = new();
     private int _waiting;
@@ -21,19 +18,8 @@ internal sealed class FairLock(TimeSpan timeout)
     internal bool IsHeldByCurrentThread => _lock.IsHeldByCurrentThread;
 
     /// <summary>Enters; the end of the scope leaves.</summary>
-    /// <param name="isFair">Whether to enter only when no other thread waits, or after the timeout.</param>
-    internal Lock.Scope Hold(bool isFair = false)
+    internal Lock.Scope Hold()
     {
-        if (isFair && !IsHeldByCurrentThread)
-        {
-            long start = Stopwatch.GetTimestamp();
-            var spin = default(SpinWait);
-            while (Waiting > 0 && Stopwatch.GetElapsedTime(start) < timeout)
-            {
-                spin.SpinOnce(sleep1Threshold: -1);
-            }
-        }
-
         Interlocked.Increment(ref _waiting);
         try
         {
@@ -43,5 +29,29 @@ internal sealed class FairLock(TimeSpan timeout)
         {
             Interlocked.Decrement(ref _waiting);
         }
+    }
+
+    /// <summary>Enters when no other thread waits, or when no patience is left.</summary>
+    /// <param name="patience">
+    /// How long the whole work may still wait for others; what this turn waits is subtracted. Without an end the work might never be over:
+    /// the system may have taken the processor from one of them, or more may come and come.
+    /// </param>
+    internal Lock.Scope HoldFairly(ref TimeSpan patience)
+    {
+        if (Waiting > 0 && !IsHeldByCurrentThread)
+        {
+            long start = Stopwatch.GetTimestamp();
+            TimeSpan waited = TimeSpan.Zero;
+            var spin = default(SpinWait);
+            while (Waiting > 0 && waited < patience)
+            {
+                spin.SpinOnce(sleep1Threshold: -1);
+                waited = Stopwatch.GetElapsedTime(start);
+            }
+
+            patience -= waited;
+        }
+
+        return Hold();
     }
 }

@@ -2,7 +2,7 @@ namespace Tidepool;
 
 /// <content>
 /// Visits to the magazines of all threads, in batches, with the gate released and what was taken handed out between two of them. A batch
-/// lets the threads that wait for the gate go first: they wait for one batch, however many threads and pools there are.
+/// lets the threads that wait for the gate go first, however many threads and pools there are, until the work has waited long enough.
 /// </content>
 internal static unsafe partial class ThreadTier
 {
@@ -42,10 +42,11 @@ internal static unsafe partial class ThreadTier
     /// <summary>Works on a batch at a time under the gate, and hands out what was taken without it.</summary>
     private static void InBatches(List<Place> places, Func<List<Place>, List<Taken>> work, Action<Taken> evict)
     {
+        TimeSpan patience = Patience;
         for (int first = 0; first < places.Count; first += BatchLength)
         {
             List<Taken> taken;
-            using (Gate.Hold(isFair: true))
+            using (Gate.HoldFairly(ref patience))
             {
                 taken = work(places.GetRange(first, Math.Min(BatchLength, places.Count - first)));
             }

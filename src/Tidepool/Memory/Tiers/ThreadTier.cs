@@ -23,7 +23,10 @@ internal static unsafe partial class ThreadTier
     /// <summary>
     /// Held for changes of the registry and of tables, for trimming and for counting. Never while code of a source or a renter runs.
     /// </summary>
-    internal static readonly FairLock Gate = new(timeout: TimeSpan.FromMilliseconds(1));
+    internal static readonly FairLock Gate = new();
+
+    /// <summary>How long trimming, or reaping, waits in all its turns together for other threads that want the gate.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(10);
 
     private static readonly Shard[] Directory = NewDirectory();
     private static readonly List<Shard> Shards = [];
@@ -199,11 +202,14 @@ internal static unsafe partial class ThreadTier
             }
         }
 
-        taken.ForEach(t => pool.Evict(t.Bucket, CollectionsMarshal.AsSpan(t.Items)));
+        foreach (Taken one in taken)
+        {
+            pool.Evict(one.Bucket, CollectionsMarshal.AsSpan(one.Items));
+        }
     }
 
     /// <summary>Gives the magazines of ended threads to the shared tier.</summary>
-    internal static void ReapDead() => Reap(int.MaxValue);
+    internal static void ReapDead() => Reap(int.MaxValue, Patience);
 
     private static Shard NewShard()
     {
@@ -215,7 +221,7 @@ internal static unsafe partial class ThreadTier
 
         t_shard = shard; // last: a shard that is not in the list would keep places that are given to other pools
 
-        Reap(ReapsPerShard);
+        Reap(ReapsPerShard, TimeSpan.Zero);
         Trimmer.Wake();
         return shard;
     }
@@ -252,8 +258,7 @@ internal static unsafe partial class ThreadTier
     /// </summary>
     internal static void Recall(TieredPool pool)
     {
-        List<Taken> taken = CloseThoseOf(pool.Buckets());
-        taken.ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
+        PutShared(CloseThoseOf(pool.Buckets()));
     }
 
     /// <summary>Lets the fast look-up find <paramref name="shard"/> from the page that the caller's stack is on.</summary>
@@ -269,7 +274,10 @@ internal static unsafe partial class ThreadTier
         }
     }
 
-    private static void Reap(int most)
+    /// <summary>Looks at some shards, and reaps those whose threads have ended.</summary>
+    /// <param name="most">How many shards.</param>
+    /// <param name="patience">How long to wait for other threads that want the gate, in all turns together.</param>
+    private static void Reap(int most, TimeSpan patience)
     {
         using (Gate.Hold())
         {
@@ -281,18 +289,27 @@ internal static unsafe partial class ThreadTier
             bool isMore;
             do
             {
-                ReapNext(out isMore).ForEach(static t => Magazine.PutShared(t.Bucket, t.Items));
+                PutShared(ReapNext(ref patience, out isMore));
             }
             while (isMore);
         }
     }
 
+    private static void PutShared(List<Taken> taken)
+    {
+        foreach (Taken one in taken)
+        {
+            Magazine.PutShared(one.Bucket, one.Items);
+        }
+    }
+
     /// <summary>Looks at the next shard. Of one whose thread has ended it closes some magazines; with the last the shard is forgotten.
     /// </summary>
+    /// <param name="patience">How long the turns may still wait for other threads.</param>
     /// <param name="isMore">Whether the shard has more.</param>
-    private static List<Taken> ReapNext(out bool isMore)
+    private static List<Taken> ReapNext(ref TimeSpan patience, out bool isMore)
     {
-        using (Gate.Hold())
+        using (Gate.HoldFairly(ref patience))
         {
             isMore = false;
             s_nextReap = s_nextReap >= Shards.Count ? 0 : s_nextReap;
