@@ -79,7 +79,9 @@ public sealed class BatchTests : PoolTest
     [Fact]
     public void A_thread_that_waits_for_the_gate_comes_before_the_ended_threads_are_reaped() => Threads.Run(() =>
     {
-        ParkedThread[] renters = [.. Enumerable.Range(0, 40).Select(_ => Fill())]; // all at once: a thread that starts reaps
+        // All at once, for a thread that starts reaps. One magazine each, so that an unfair turn is over before the other thread wakes.
+        ParkedThread[] renters = [.. Enumerable.Range(0, 200).Select(static _ => new ParkedThread())];
+        Array.ForEach(renters, renter => renter.Run(() => _pools[0].Rent(Length).Return()));
         int shards, seen = 0;
         Thread waiter;
         using (ThreadTier.Gate.Hold())
@@ -91,7 +93,7 @@ public sealed class BatchTests : PoolTest
             Eventually.True(() => waiter.ThreadState.HasFlag(ThreadState.WaitSleepJoin), "the other thread asleep at the gate");
         }
 
-        ThreadTier.ReapDead();
+        ThreadTier.Reap(int.MaxValue, Eventually.Limit);
         Assert.True(waiter.Join(Eventually.Limit), "The waiting thread did not end.");
         Assert.True(seen >= shards, $"It waited until {seen} of {shards} threads were left.");
         Assert.True(ThreadTier.ShardCount < shards);

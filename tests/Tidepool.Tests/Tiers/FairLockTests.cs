@@ -21,8 +21,8 @@ public sealed class FairLockTests
                 Eventually.True(() => gate.Waiting == 1 && IsAsleep(waiter), "the other thread asleep at the lock");
             }
 
-            TimeSpan patience = Long;
-            using (gate.HoldFairly(ref patience))
+            TimeSpan timeLeft = Long;
+            using (gate.HoldFairly(ref timeLeft))
             {
                 Assert.True(hasEntered);
             }
@@ -32,9 +32,9 @@ public sealed class FairLockTests
     });
 
     [Fact]
-    public void All_fair_turns_of_a_work_wait_no_longer_than_its_patience()
+    public void All_fair_turns_of_a_work_wait_no_longer_than_its_timeout()
     {
-        TimeSpan patience = TimeSpan.FromMilliseconds(20), left = patience;
+        TimeSpan timeLeft = TimeSpan.FromMilliseconds(20);
         var gate = new FairLock();
         Thread first, second;
         using (gate.Hold())
@@ -45,7 +45,7 @@ public sealed class FairLockTests
             {
                 for (int turn = 0; turn < 3; turn++)
                 {
-                    gate.HoldFairly(ref left).Dispose();
+                    gate.HoldFairly(ref timeLeft).Dispose();
                 }
             });
             Eventually.True(() => gate.Waiting == 2, "the second thread at the lock too, although the first one still waits");
@@ -54,20 +54,20 @@ public sealed class FairLockTests
         Join(first);
         Join(second);
         Assert.Equal(0, gate.Waiting);
-        Assert.InRange(left, TimeSpan.MinValue, TimeSpan.Zero);
+        Assert.InRange(timeLeft, TimeSpan.MinValue, TimeSpan.Zero);
     }
 
     [Fact]
-    public void Patience_stays_where_no_thread_waits()
+    public void No_time_is_taken_where_no_thread_waits()
     {
-        TimeSpan patience = Long;
+        TimeSpan timeLeft = Long;
         var gate = new FairLock();
         for (int turn = 0; turn < 100; turn++)
         {
-            gate.HoldFairly(ref patience).Dispose();
+            gate.HoldFairly(ref timeLeft).Dispose();
         }
 
-        Assert.Equal(Long, patience);
+        Assert.Equal(Long, timeLeft);
     }
 
     [Fact]
@@ -79,8 +79,8 @@ public sealed class FairLockTests
         {
             waiter = Start(() => Enter(gate, static () => { }));
             Eventually.True(() => gate.Waiting == 1, "the other thread at the lock");
-            TimeSpan patience = Long;
-            using (gate.HoldFairly(ref patience))
+            TimeSpan timeLeft = Long;
+            using (gate.HoldFairly(ref timeLeft))
             {
                 Assert.True(gate.IsHeldByCurrentThread);
             }
@@ -133,10 +133,10 @@ public sealed class FairLockTests
         bool hasSeenHalf = false;
         Threads.RunAll(4, thread =>
         {
-            TimeSpan patience = thread == 0 ? TimeSpan.FromMilliseconds(100) : TimeSpan.Zero;
+            TimeSpan timeLeft = thread == 0 ? TimeSpan.FromMilliseconds(100) : TimeSpan.Zero;
             for (int turn = 0; turn < Turns; turn++)
             {
-                using (thread == 0 ? gate.HoldFairly(ref patience) : gate.Hold())
+                using (thread == 0 ? gate.HoldFairly(ref timeLeft) : gate.Hold())
                 {
                     hasSeenHalf |= first != second;
                     first++;

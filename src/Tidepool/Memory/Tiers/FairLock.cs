@@ -31,25 +31,25 @@ internal sealed class FairLock
         }
     }
 
-    /// <summary>Enters when no other thread waits, or when no patience is left.</summary>
-    /// <param name="patience">
+    /// <summary>Enters when no other thread waits, or when no time is left to wait for them.</summary>
+    /// <param name="timeLeft">
     /// How long the whole work may still wait for others; what this turn waits is subtracted. Without an end the work might never be over:
     /// the system may have taken the processor from one of them, or more may come and come.
     /// </param>
-    internal Lock.Scope HoldFairly(ref TimeSpan patience)
+    internal Lock.Scope HoldFairly(ref TimeSpan timeLeft)
     {
         if (Waiting > 0 && !IsHeldByCurrentThread)
         {
             long start = Stopwatch.GetTimestamp();
             TimeSpan waited = TimeSpan.Zero;
             var spin = default(SpinWait);
-            while (Waiting > 0 && waited < patience)
+            while (Waiting > 0 && waited < timeLeft)
             {
                 spin.SpinOnce(sleep1Threshold: -1);
                 waited = Stopwatch.GetElapsedTime(start);
             }
 
-            patience -= waited;
+            timeLeft -= waited;
         }
 
         return Hold();

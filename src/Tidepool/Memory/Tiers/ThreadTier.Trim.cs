@@ -42,11 +42,11 @@ internal static unsafe partial class ThreadTier
     /// <summary>Works on a batch at a time under the gate, and hands out what was taken without it.</summary>
     private static void InBatches(List<Place> places, Func<List<Place>, List<Taken>> work, Action<Taken> evict)
     {
-        TimeSpan patience = Patience;
+        TimeSpan timeLeft = FairTimeout;
         for (int first = 0; first < places.Count; first += BatchLength)
         {
             List<Taken> taken;
-            using (Gate.HoldFairly(ref patience))
+            using (Gate.HoldFairly(ref timeLeft))
             {
                 taken = work(places.GetRange(first, Math.Min(BatchLength, places.Count - first)));
             }

@@ -26,7 +26,7 @@ internal static unsafe partial class ThreadTier
     internal static readonly FairLock Gate = new();
 
     /// <summary>How long trimming, or reaping, waits in all its turns together for other threads that want the gate.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(10);
+    private static readonly TimeSpan FairTimeout = TimeSpan.FromMilliseconds(10);
 
     private static readonly Shard[] Directory = NewDirectory();
     private static readonly List<Shard> Shards = [];
@@ -209,7 +209,7 @@ internal static unsafe partial class ThreadTier
     }
 
     /// <summary>Gives the magazines of ended threads to the shared tier.</summary>
-    internal static void ReapDead() => Reap(int.MaxValue, Patience);
+    internal static void ReapDead() => Reap(int.MaxValue, FairTimeout);
 
     private static Shard NewShard()
     {
@@ -276,8 +276,8 @@ internal static unsafe partial class ThreadTier
 
     /// <summary>Looks at some shards, and reaps those whose threads have ended.</summary>
     /// <param name="most">How many shards.</param>
-    /// <param name="patience">How long to wait for other threads that want the gate, in all turns together.</param>
-    private static void Reap(int most, TimeSpan patience)
+    /// <param name="timeLeft">How long to wait for other threads that want the gate, in all turns together.</param>
+    internal static void Reap(int most, TimeSpan timeLeft)
     {
         using (Gate.Hold())
         {
@@ -289,7 +289,7 @@ internal static unsafe partial class ThreadTier
             bool isMore;
             do
             {
-                PutShared(ReapNext(ref patience, out isMore));
+                PutShared(ReapNext(ref timeLeft, out isMore));
             }
             while (isMore);
         }
@@ -305,11 +305,11 @@ internal static unsafe partial class ThreadTier
 
     /// <summary>Looks at the next shard. Of one whose thread has ended it closes some magazines; with the last the shard is forgotten.
     /// </summary>
-    /// <param name="patience">How long the turns may still wait for other threads.</param>
+    /// <param name="timeLeft">How long the turns may still wait for other threads.</param>
     /// <param name="isMore">Whether the shard has more.</param>
-    private static List<Taken> ReapNext(ref TimeSpan patience, out bool isMore)
+    private static List<Taken> ReapNext(ref TimeSpan timeLeft, out bool isMore)
     {
-        using (Gate.HoldFairly(ref patience))
+        using (Gate.HoldFairly(ref timeLeft))
         {
             isMore = false;
             s_nextReap = s_nextReap >= Shards.Count ? 0 : s_nextReap;
