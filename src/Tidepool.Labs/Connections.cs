@@ -174,13 +174,9 @@ internal sealed class ConnectionsLab : ILab
             5,
             "operation");
         Add(plan, section, OpenPlain, PoolKind.Provider.Name(Postgres), PoolKind.Provider, 2000, LabServer.Missing,
-            static () =>
-                NpgsqlLoops.OpenAndClose(
-                    PoolKinds.OpenPostgres(PoolKind.Provider, Few, resets: false), Few));
+            static () => NpgsqlLoops.OpenAndClose(PoolKinds.OpenPostgres(PoolKind.Provider, Few, resets: false), Few));
         Add(plan, section, OpenPlain, PoolKinds.Ours, PoolKind.Tidepool, 2000, LabServer.Missing,
-            static () =>
-                PooledLoops.OpenAndClose(
-                    PoolKinds.OpenPostgres(PoolKind.Tidepool, Few, resets: false), Few));
+            static () => PooledLoops.OpenAndClose(PoolKinds.OpenPostgres(PoolKind.Tidepool, Few, resets: false), Few));
         plan.Add(Against(Bars.ConnectionOpen, OpenPlain));
     }
 

@@ -6,7 +6,7 @@ internal sealed record MachineResults(string Machine, IReadOnlyDictionary<string
 /// <summary>Reads <c>docs/results/&lt;machine&gt;/*.json</c>.</summary>
 internal static class ResultFolder
 {
-    /// <summary>The results of every machine, in the order of their names; a later file of a machine wins over an earlier one.</summary>
+    /// <summary>The results of every machine, the one that was measured last first; a later file of a machine wins over an earlier one.</summary>
     public static IReadOnlyList<MachineResults> Read(string repository)
     {
         var folder = new DirectoryInfo(Path.Combine(repository, "docs", "results"));
@@ -16,6 +16,7 @@ internal static class ResultFolder
                     .OrderBy(machine => machine.Name, StringComparer.Ordinal)
                     .Select(ReadMachine)
                     .Where(machine => machine.Labs.Count > 0)
+                    .OrderByDescending(machine => machine.Labs.Values.Max(lab => lab.File.Time))
             ]
             : [];
     }

@@ -586,12 +586,12 @@ internal static class Bars
             + "sends its reset with the next statement", 1.6);
 
     public static readonly Bar ConnectionLatencyAlike = Ratio(
-        "connections.latency.alike", "connections, PostgreSQL", "1 caller on 4, both pools reset with the next statement, or both at "
-            + "once: at most 1.10 of Npgsql", 1.10);
+        "connections.latency.alike", "connections, PostgreSQL", "1 caller on 4, both pools reset with the next statement, or both "
+            + "immediately: at most 1.10 of Npgsql", 1.10);
 
     public static readonly Bar ConnectionManyResetsAlike = Ratio(
         "connections.many.reset.alike", "connections, PostgreSQL", "64 callers on 8, both pools reset with the next statement, or both "
-            + "at once: at most 1.10 of Npgsql", 1.10);
+            + "immediately: at most 1.10 of Npgsql", 1.10);
 
     public static readonly Bar ConnectionManyPlain = Ratio(
         "connections.many.plain", "connections, PostgreSQL", "64 callers on 8, no reset: throughput at least 1.1 "

@@ -79,14 +79,21 @@ public sealed class BatchTests : PoolTest
     [Fact]
     public void A_thread_that_waits_for_the_gate_comes_before_the_ended_threads_are_reaped() => Threads.Run(() =>
     {
-        // All at once, for a thread that starts reaps. One magazine each, so that an unfair turn is over before the other thread wakes.
-        ParkedThread[] renters = [.. Enumerable.Range(0, 200).Select(static _ => new ParkedThread())];
-        Array.ForEach(renters, renter => renter.Run(() => _pools[0].Rent(Length).Return()));
+        // All live at once, because each new thread reaps a few that have ended. One magazine each: an unfair turn must be over before the
+        // other thread wakes.
+        using Lock.Scope noEpoch = Trimmer.Gate.EnterScope();
+        ParkedThread[] renters = [.. Enumerable.Range(0, 2 * Pools).Select(static _ => new ParkedThread())];
+        for (int i = 0; i < renters.Length; i++)
+        {
+            renters[i].Run(() => _pools[i % Pools].Rent(Length).Return());
+        }
+
         int shards, seen = 0;
         Thread waiter;
         using (ThreadTier.Gate.Hold())
         {
             shards = ThreadTier.ShardCount;
+            Assert.True(shards >= renters.Length);
             Array.ForEach(renters, static renter => renter.Dispose());
             waiter = new Thread(() => seen = ThreadTier.ShardCount) { IsBackground = true };
             waiter.Start();

@@ -32,29 +32,23 @@ public sealed class FairLockTests
     });
 
     [Fact]
-    public void All_fair_turns_of_a_work_wait_no_longer_than_its_timeout()
+    public void A_fair_turn_waits_for_a_tenth_of_the_time_and_then_no_longer()
     {
-        TimeSpan timeLeft = TimeSpan.FromMilliseconds(20);
-        var gate = new FairLock();
-        Thread first, second;
-        using (gate.Hold())
-        {
-            first = Start(() => Enter(gate, static () => { }));
-            Eventually.True(() => gate.Waiting == 1, "the first thread at the lock");
-            second = Start(() =>
-            {
-                for (int turn = 0; turn < 3; turn++)
-                {
-                    gate.HoldFairly(ref timeLeft).Dispose();
-                }
-            });
-            Eventually.True(() => gate.Waiting == 2, "the second thread at the lock too, although the first one still waits");
-        }
+        var time = TimeSpan.FromSeconds(5);
+        TimeSpan timeLeft = time;
+        WhileAnotherWaits(gate => gate.HoldFairly(ref timeLeft).Dispose());
+        Assert.InRange(timeLeft, TimeSpan.Zero, time - (time / 10));
+    }
 
-        Join(first);
-        Join(second);
-        Assert.Equal(0, gate.Waiting);
-        Assert.InRange(timeLeft, TimeSpan.MinValue, TimeSpan.Zero);
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-1)]
+    [InlineData(long.MinValue)]
+    public void Without_time_left_a_fair_turn_enters_like_any_other(long ticks)
+    {
+        TimeSpan timeLeft = new(ticks);
+        WhileAnotherWaits(gate => gate.HoldFairly(ref timeLeft).Dispose());
+        Assert.Equal(new(ticks), timeLeft);
     }
 
     [Fact]
@@ -146,6 +140,24 @@ public sealed class FairLockTests
         });
         Assert.False(hasSeenHalf);
         Assert.Equal((4 * Turns, 4 * Turns, 0), (first, second, gate.Waiting));
+    }
+
+    /// <summary>Lets a thread take a turn while another one waits for a lock that is held, and frees it when both wait.</summary>
+    private static void WhileAnotherWaits(Action<FairLock> turn)
+    {
+        var gate = new FairLock();
+        Thread first, second;
+        using (gate.Hold())
+        {
+            first = Start(() => Enter(gate, static () => { }));
+            Eventually.True(() => gate.Waiting == 1, "the first thread at the lock");
+            second = Start(() => turn(gate));
+            Eventually.True(() => gate.Waiting == 2, "the second thread at the lock too, although the first one still waits");
+        }
+
+        Join(first);
+        Join(second);
+        Assert.Equal(0, gate.Waiting);
     }
 
     private static void Enter(FairLock gate, Action inside)

@@ -31,19 +31,19 @@ internal sealed class FairLock
         }
     }
 
-    /// <summary>Enters when no other thread waits, or when no time is left to wait for them.</summary>
+    /// <summary>Enters when no other thread waits, after some time in any case, and at once on the thread that holds the lock.</summary>
     /// <param name="timeLeft">
-    /// How long the whole work may still wait for others; what this turn waits is subtracted. Without an end the work might never be over:
-    /// the system may have taken the processor from one of them, or more may come and come.
+    /// How long the turns of a work may still wait for others. This one waits for a tenth of it at most, and subtracts what it waited.
+    /// Without an end the work might never be over: the system may have taken the processor from a waiter, or more may come and come.
     /// </param>
     internal Lock.Scope HoldFairly(ref TimeSpan timeLeft)
     {
         if (Waiting > 0 && !IsHeldByCurrentThread)
         {
             long start = Stopwatch.GetTimestamp();
-            TimeSpan waited = TimeSpan.Zero;
+            TimeSpan waited = TimeSpan.Zero, most = new(timeLeft.Ticks / 10);
             var spin = default(SpinWait);
-            while (Waiting > 0 && waited < timeLeft)
+            while (Waiting > 0 && waited < most)
             {
                 spin.SpinOnce(sleep1Threshold: -1);
                 waited = Stopwatch.GetElapsedTime(start);

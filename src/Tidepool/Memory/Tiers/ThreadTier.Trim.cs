@@ -2,7 +2,7 @@ namespace Tidepool;
 
 /// <content>
 /// Visits to the magazines of all threads, in batches, with the gate released and what was taken handed out between two of them. A batch
-/// lets the threads that wait for the gate go first, however many threads and pools there are, until the work has waited long enough.
+/// lets the threads that wait for the gate go first, however many threads and pools there are, for a limited time.
 /// </content>
 internal static unsafe partial class ThreadTier
 {
@@ -15,8 +15,9 @@ internal static unsafe partial class ThreadTier
     internal static void Trim(TieredPool? pool, bool all, Action<Taken> evict)
     {
         List<Place> places = PlacesOf(magazine => pool is null || magazine.Bucket.Pool == pool);
-        InBatches(places.FindAll(static place => place.Magazine.HasOutgoing), PostBatch, evict);
-        InBatches(places, batch => TrimBatch(batch, all, isEpoch: pool is null), evict);
+        TimeSpan timeLeft = FairTimeout;
+        InBatches(places.FindAll(static place => place.Magazine.HasOutgoing), PostBatch, evict, ref timeLeft);
+        InBatches(places, batch => TrimBatch(batch, all, isEpoch: pool is null), evict, ref timeLeft);
     }
 
     /// <summary>Whether any thread has a magazine.</summary>
@@ -40,9 +41,8 @@ internal static unsafe partial class ThreadTier
     }
 
     /// <summary>Works on a batch at a time under the gate, and hands out what was taken without it.</summary>
-    private static void InBatches(List<Place> places, Func<List<Place>, List<Taken>> work, Action<Taken> evict)
+    private static void InBatches(List<Place> places, Func<List<Place>, List<Taken>> work, Action<Taken> evict, ref TimeSpan timeLeft)
     {
-        TimeSpan timeLeft = FairTimeout;
         for (int first = 0; first < places.Count; first += BatchLength)
         {
             List<Taken> taken;
@@ -176,7 +176,8 @@ internal static unsafe partial class ThreadTier
         }
 
         var taken = new List<Taken>();
-        InBatches(places, static batch => Close(batch.FindAll(static place => place.IsCurrent)), taken.Add);
+        TimeSpan timeLeft = FairTimeout;
+        InBatches(places, static batch => Close(batch.FindAll(static place => place.IsCurrent)), taken.Add, ref timeLeft);
         return taken;
     }
 

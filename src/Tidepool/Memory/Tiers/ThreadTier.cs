@@ -25,7 +25,7 @@ internal static unsafe partial class ThreadTier
     /// </summary>
     internal static readonly FairLock Gate = new();
 
-    /// <summary>How long trimming, or reaping, waits in all its turns together for other threads that want the gate.</summary>
+    /// <summary>How long the turns of one work, such as a trim, wait together for other threads that want the gate.</summary>
     private static readonly TimeSpan FairTimeout = TimeSpan.FromMilliseconds(10);
 
     private static readonly Shard[] Directory = NewDirectory();
