@@ -6,7 +6,7 @@ internal sealed record MachineResults(string Machine, IReadOnlyDictionary<string
 /// <summary>Reads <c>docs/results/&lt;machine&gt;/*.json</c>.</summary>
 internal static class ResultFolder
 {
-    /// <summary>The results of every machine, the one that was measured last first; a later file of a machine wins over an earlier one.</summary>
+    /// <summary>The results of every machine, the one measured last first; a later file of a machine wins over an earlier one.</summary>
     public static IReadOnlyList<MachineResults> Read(string repository)
     {
         var folder = new DirectoryInfo(Path.Combine(repository, "docs", "results"));
